@@ -1,0 +1,9 @@
+//! The meaning of the languages: λV (report 000) and the SPIR-V that its translation needs.
+//!
+//! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that they judge.
+#![forbid(unsafe_code)]
+
+pub mod number;
+pub mod outcome;
+pub mod rule;
+pub mod undefined;

@@ -1,0 +1,56 @@
+//! 32-bit scalars, bit-exact, and what is known about how a conforming device may differ from them.
+//!
+//! Both λV and the SPIR-V interpreter compute with [`apply`]. A [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a
+//! scalar, vector or matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines them; for the
+//! functions of GLSL.std.450 see `scalar`.
+
+mod op;
+mod trust;
+
+pub use op::{Arithmetic, Op, apply};
+pub use trust::{Expected, Grid, Profile, Trust, Why};
+
+use smallvec::SmallVec;
+
+/// One component: a 32-bit float by its bits, or a Boolean as 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lane {
+    /// The bits of the float, or 0 and 1 for false and true.
+    pub bits: u32,
+    /// What a conforming device may show instead.
+    pub trust: Trust,
+}
+
+/// The components of a value: 1 for a scalar, I for a vector, column after column for a matrix.
+pub type Lanes = SmallVec<[Lane; 4]>;
+
+/// An operand: its components and how many columns they form (1 for scalars and vectors).
+#[derive(Clone, Copy, Debug)]
+pub struct Tuple<'a> {
+    /// The components, column after column.
+    pub lanes: &'a [Lane],
+    /// The number of columns; 1 for scalars and vectors.
+    pub columns: usize,
+}
+
+impl Lane {
+    /// A float that every conforming device holds exactly as it is: a constant or an input.
+    pub fn exact(value: f32) -> Lane {
+        Lane { bits: value.to_bits(), trust: Trust::of_exact(value) }
+    }
+
+    /// A Boolean that every conforming device agrees on.
+    pub fn truth(value: bool) -> Lane {
+        Lane { bits: value as u32, trust: Trust::CERTAIN }
+    }
+
+    /// The float that the bits encode.
+    pub fn float(self) -> f32 {
+        f32::from_bits(self.bits)
+    }
+
+    /// The Boolean.
+    pub fn is_true(self) -> bool {
+        self.bits != 0
+    }
+}

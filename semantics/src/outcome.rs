@@ -1,0 +1,89 @@
+//! Every way a run can end.
+//!
+//! A run ends in an observation, or in one of the reasons why it has none. Nothing else: a step function never panics on a program that
+//! its loader accepted.
+
+use crate::undefined::Undefined;
+
+/// How a run ended; `O` is what was observed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome<O> {
+    /// The run ended with an observation.
+    Observed(O),
+    /// The run met undefined behaviour.
+    Undefined(Undefined),
+    /// No rule applies and the term is no value: progress fails here.
+    Stuck(Stuck),
+    /// The program needs something that the semantics does not model.
+    Unsupported(String),
+    /// The run provably never ends; the text says why.
+    Diverges(String),
+    /// The fuel was used up.
+    OutOfFuel,
+    /// A limit of the engine was passed.
+    Limit(Limit),
+    /// Every invocation waits for another.
+    Deadlock,
+}
+
+/// Where no rule applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The innermost culprit and what the nearest rule needed, one sentence.
+    pub why: String,
+    /// Where, in the program's own terms (line:column, or block and instruction).
+    pub at: String,
+}
+
+/// A limit of an engine, with the bound that was passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What is limited, as "terms" or "call depth".
+    pub what: &'static str,
+    /// The bound.
+    pub bound: u64,
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "limit exceeded: more than {} {}", self.bound, self.what)
+    }
+}
+
+impl<O> Outcome<O> {
+    /// The observation, where there is one.
+    pub fn observed(&self) -> Option<&O> {
+        match self {
+            Outcome::Observed(o) => Some(o),
+            _ => None,
+        }
+    }
+
+    /// The same ending with the observation mapped.
+    pub fn map<P>(self, f: impl FnOnce(O) -> P) -> Outcome<P> {
+        match self {
+            Outcome::Observed(o) => Outcome::Observed(f(o)),
+            Outcome::Undefined(u) => Outcome::Undefined(u),
+            Outcome::Stuck(s) => Outcome::Stuck(s),
+            Outcome::Unsupported(w) => Outcome::Unsupported(w),
+            Outcome::Diverges(w) => Outcome::Diverges(w),
+            Outcome::OutOfFuel => Outcome::OutOfFuel,
+            Outcome::Limit(l) => Outcome::Limit(l),
+            Outcome::Deadlock => Outcome::Deadlock,
+        }
+    }
+
+    /// The ending's name, without its observation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Outcome::Observed(_) => "observed",
+            Outcome::Undefined(_) => "undefined",
+            Outcome::Stuck(_) => "stuck",
+            Outcome::Unsupported(_) => "unsupported",
+            Outcome::Diverges(_) => "diverges",
+            Outcome::OutOfFuel => "out of fuel",
+            Outcome::Limit(_) => "limit",
+            Outcome::Deadlock => "deadlock",
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The rule names of every judgement, in one registry.
+//!
+//! A rule is named `family/rule`, as `lv/t-if`. The function that is the rule bears the same name with `-` as `_`. `RULES.md` is printed
+//! from this registry, and the coverage test of `spec-tests` holds registry, cases and code together.
+
+/// Which judgement a rule belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Judgement {
+    /// R, A ⊢ e : τ (report §5).
+    Typing,
+    /// rec-match(τ1, τ2) = τ (report §5).
+    RecMatch,
+    /// e → e' (report §4).
+    Reduction,
+    /// S → S' (report §3).
+    Spirv,
+    /// translate(I) = O (report §6.2–6.10).
+    Translation,
+    /// The module around the translated code (report §6.11).
+    ModuleCreation,
+}
+
+impl Judgement {
+    /// Every judgement, in the order of the registry.
+    pub const ALL: [Judgement; 6] = [
+        Judgement::Typing,
+        Judgement::RecMatch,
+        Judgement::Reduction,
+        Judgement::Spirv,
+        Judgement::Translation,
+        Judgement::ModuleCreation,
+    ];
+
+    /// How the judgement is written.
+    pub fn form(self) -> &'static str {
+        match self {
+            Judgement::Typing => "R, A ⊢ e : τ",
+            Judgement::RecMatch => "rec-match(τ1, τ2) = τ",
+            Judgement::Reduction => "e → e'",
+            Judgement::Spirv => "M, I, c, p → M', I', c', p'",
+            Judgement::Translation => "translate(I) = O",
+            Judgement::ModuleCreation => "module(O) = words",
+        }
+    }
+}
+
+macro_rules! rules {
+    ($($variant:ident $name:literal $judgement:ident $source:literal $item:literal $statement:literal;)*) => {
+        /// A rule of one of the judgements.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Rule {
+            $(#[doc = concat!("`", $name, "` (", $source, "): ", $statement)] $variant,)*
+        }
+
+        impl Rule {
+            /// Every rule, in registry order.
+            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
+
+            /// The stable name, as `lv/t-if`.
+            pub fn name(self) -> &'static str {
+                match self { $(Rule::$variant => $name,)* }
+            }
+
+            /// The judgement that the rule helps to define.
+            pub fn judgement(self) -> Judgement {
+                match self { $(Rule::$variant => Judgement::$judgement,)* }
+            }
+
+            /// Where the rule is printed: seed document and section.
+            pub fn source(self) -> &'static str {
+                match self { $(Rule::$variant => $source,)* }
+            }
+
+            /// The path of the Rust function that is the rule.
+            pub fn item(self) -> &'static str {
+                match self { $(Rule::$variant => $item,)* }
+            }
+
+            /// The rule in one line.
+            pub fn statement(self) -> &'static str {
+                match self { $(Rule::$variant => $statement,)* }
+            }
+        }
+    };
+}
+
+impl Rule {
+    /// The rule of that name.
+    pub fn from_name(name: &str) -> Option<Rule> {
+        Rule::ALL.iter().copied().find(|r| r.name() == name)
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+rules! {
+    // Typing, report §5.
+    LvTNum "lv/t-num" Typing "000 §5" "lambda_v::typing::rules::t_num" "R, ∅ ⊢ num : Num";
+    LvTTrue "lv/t-true" Typing "000 §5" "lambda_v::typing::rules::t_true" "R, ∅ ⊢ true : Bool";
+    LvTFalse "lv/t-false" Typing "000 §5" "lambda_v::typing::rules::t_false" "R, ∅ ⊢ false : Bool";
+    LvTParam "lv/t-param" Typing "000 §5, §6.10; LV-22" "lambda_v::typing::rules::t_param" "R, ∅ ⊢ id : τ, for a rec-func parameter bound to a τ";
+    LvTIf "lv/t-if" Typing "000 §5" "lambda_v::typing::rules::t_if" "∅, ∅ ⊢ e1 : Bool and R, A ⊢ e2 : τ1 and R, A ⊢ e3 : τ2 give R, A ⊢ (if e1 e2 e3) : rec-match(τ1, τ2)";
+    LvTApp "lv/t-app" Typing "000 §5" "lambda_v::typing::rules::t_app" "R, (A, (e1 … en)) ⊢ e0 : τ gives R, A ⊢ (e0 e1 … en) : τ";
+    LvTFunc "lv/t-func" Typing "000 §5" "lambda_v::typing::rules::t_func" "R, A ⊢ e[ei/idi] : τ gives R, (A, (e1 … en)) ⊢ (func (id1 … idn) e) : τ";
+    LvTLet "lv/t-let" Typing "000 §5; LV-7" "lambda_v::typing::rules::t_let" "R, A ⊢ e[ei/idi] : τ gives R, A ⊢ (let ((idi ei) …) e) : τ";
+    LvTRecFunc "lv/t-rec-func" Typing "000 §5; LV-8, LV-22" "lambda_v::typing::rules::t_rec_func" "R, ∅ ⊢ ei : τi, no τi of the Rec kind, and τi, ∅ ⊢ e[idi : τi] : Rec τ give R, ((e1 … en)) ⊢ (rec-func (id1 … idn) e) : τ";
+    LvTRec "lv/t-rec" Typing "000 §5" "lambda_v::typing::rules::t_rec" "∅, ∅ ⊢ ei : τi and n > 0 give τi, ((e1 … en)) ⊢ rec : PureRec";
+    LvTBuiltin "lv/t-builtin" Typing "000 §5" "lambda_v::typing::rules::t_builtin" "builtin : (τ1 … τn) → τ and ∅, ∅ ⊢ ei : τi give R, ((e1 … en)) ⊢ builtin : τ";
+
+    LvRecMatchSame "lv/rec-match-same" RecMatch "000 §5" "lambda_v::typing::rec_match::same" "rec-match(τ, τ) = τ";
+    LvRecMatchRecLeft "lv/rec-match-rec-left" RecMatch "000 §5" "lambda_v::typing::rec_match::rec_left" "rec-match(Rec τ, τ) = Rec τ";
+    LvRecMatchRecRight "lv/rec-match-rec-right" RecMatch "000 §5" "lambda_v::typing::rec_match::rec_right" "rec-match(τ, Rec τ) = Rec τ";
+    LvRecMatchPureLeftRec "lv/rec-match-pure-left-rec" RecMatch "000 §5" "lambda_v::typing::rec_match::pure_left_rec" "rec-match(PureRec, Rec τ) = Rec τ";
+    LvRecMatchPureRightRec "lv/rec-match-pure-right-rec" RecMatch "000 §5" "lambda_v::typing::rec_match::pure_right_rec" "rec-match(Rec τ, PureRec) = Rec τ";
+    LvRecMatchPureRight "lv/rec-match-pure-right" RecMatch "000 §5" "lambda_v::typing::rec_match::pure_right" "rec-match(τ, PureRec) = Rec τ";
+    LvRecMatchPureLeft "lv/rec-match-pure-left" RecMatch "000 §5" "lambda_v::typing::rec_match::pure_left" "rec-match(PureRec, τ) = Rec τ";
+
+    // Reduction, report §4.
+    LvELet "lv/e-let" Reduction "000 §4; LV-4" "lambda_v::step::e_let" "(let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn]";
+    LvEIfTrue "lv/e-if-true" Reduction "000 §4" "lambda_v::step::e_if_true" "(if true e2 e3) → e2";
+    LvEIfFalse "lv/e-if-false" Reduction "000 §4; LV-3" "lambda_v::step::e_if_false" "(if false e2 e3) → e3";
+    LvEIfCond "lv/e-if-cond" Reduction "000 §4; LV-3" "lambda_v::step::e_if_cond" "e1 → e1' gives (if e1 e2 e3) → (if e1' e2 e3)";
+    LvEFunc "lv/e-func" Reduction "000 §4; LV-4" "lambda_v::step::e_func" "((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn]";
+    LvERecArg "lv/e-rec-arg" Reduction "000 §4; LV-5" "lambda_v::step::e_rec_arg" "ei → ei' gives ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …)";
+    LvERecFunc "lv/e-rec-func" Reduction "000 §4; LV-4, LV-5" "lambda_v::step::e_rec_func" "((rec-func (id1 … idn) e) v1 … vn) → e[v1/id1, …, vn/idn, (rec-func (id1 … idn) e)/rec]";
+    LvEArg "lv/e-arg" Reduction "000 §4; LV-3" "lambda_v::step::e_arg" "ei → ei' gives (builtin … ei …) → (builtin … ei' …)";
+    LvEBuiltin "lv/e-builtin" Reduction "000 §4" "lambda_v::step::e_builtin" "(builtin v1 … vn) → δ(builtin, v1, …, vn)";
+    LvEApp "lv/e-app" Reduction "000 §4" "lambda_v::step::e_app" "e0 → e0' gives (e0 e1 … en) → (e0' e1 … en)";
+
+    // SPIR-V, report §3.
+    SpirvBranch "spirv/branch" Spirv "000 §3.1; LV-1" "spirv::step::branch" "M, (OpBranch t), c, p → M, M(t), t, c";
+    SpirvBranchConditionalTrue "spirv/branch-conditional-true" Spirv "000 §3.1" "spirv::step::branch_conditional_true" "M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c";
+    SpirvBranchConditionalFalse "spirv/branch-conditional-false" Spirv "000 §3.1" "spirv::step::branch_conditional_false" "M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c";
+    SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::phi" "all OpPhi of a block read M at its entry and commit together";
+    SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine: M, (i, I), c, p → M, I, c, p";
+    SpirvCompute "spirv/compute" Spirv "000 §3.2" "spirv::step::compute" "M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p";
+    SpirvExtInst "spirv/ext-inst" Spirv "000 §3.2; GLSL.std.450" "spirv::step::ext_inst" "M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p";
+    SpirvCompositeConstruct "spirv/composite-construct" Spirv "000 §6.7" "spirv::step::composite_construct" "M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p";
+    SpirvCompositeExtract "spirv/composite-extract" Spirv "SPIR-V §3.3.12" "spirv::step::composite_extract" "M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p";
+    SpirvAccessChain "spirv/access-chain" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain" "M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p";
+    SpirvLoad "spirv/load" Spirv "SPIR-V §3.3.8" "spirv::step::load" "M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p";
+    SpirvStore "spirv/store" Spirv "SPIR-V §3.3.8" "spirv::step::store" "M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
+    SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::return_" "M, (OpReturn), c, p ends the invocation; M holds the observation";
+
+    // Translation, report §6.
+    LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";
+    LvTrNum "lv/tr-num" Translation "000 §6.3" "compile::lambda_v::rules::tr_num" "num is a constant, no code";
+    LvTrBool "lv/tr-bool" Translation "000 §6.1" "compile::lambda_v::rules::tr_bool" "true and false are the constants of the header, no code";
+    LvTrLet "lv/tr-let" Translation "000 §6.4" "compile::lambda_v::rules::tr_let" "translate (let ((idi ei)) e) as e[ei/idi]";
+    LvTrList "lv/tr-list" Translation "000 §6.5" "compile::lambda_v::rules::tr_list" "translate (e0 e1 … en) under A as e0 under (A, (e1 … en))";
+    LvTrIf "lv/tr-if" Translation "000 §6.6; LV-11 to LV-14, LV-23" "compile::lambda_v::rules::tr_if" "a selection: condition, branches, a phi of the values in the merge block";
+    LvTrBuiltin "lv/tr-builtin" Translation "000 §6.7; LV-15" "compile::lambda_v::rules::tr_builtin" "the arguments' code, then the builtin's instruction";
+    LvTrRecFunc "lv/tr-rec-func" Translation "000 §6.8; LV-16, LV-17, LV-24" "compile::lambda_v::rules::tr_rec_func" "a loop: header phis of the parameters, body, continue block with a phi per parameter";
+    LvTrRec "lv/tr-rec" Translation "000 §6.9; LV-18, LV-25" "compile::lambda_v::rules::tr_rec" "the arguments' code, then a branch to the continue block";
+    LvTrParam "lv/tr-param" Translation "000 §6.10" "compile::lambda_v::rules::tr_param" "a rec-func parameter is the result id of its header phi";
+
+    LvMcHeader "lv/mc-header" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_header" "capabilities, extensions, the extended instruction set, the memory model";
+    LvMcEntry "lv/mc-entry" ModuleCreation "000 §6.11; LV-19" "compile::lambda_v::module::mc_entry" "the fragment entry point and its interface";
+    LvMcControls "lv/mc-controls" ModuleCreation "000 §3.2; LV-20" "compile::lambda_v::module::mc_controls" "the float controls and NoContraction of the profile";
+    LvMcDecorations "lv/mc-decorations" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_decorations" "Location of each output, BuiltIn FragCoord, the constant buffer's layout";
+    LvMcTypes "lv/mc-types" ModuleCreation "000 §6.1" "compile::lambda_v::module::mc_types" "typeid: each type used, declared once under its static id";
+    LvMcConstants "lv/mc-constants" ModuleCreation "000 §6.3, §6.11" "compile::lambda_v::module::mc_constants" "O.consts in the module, or opaque: loaded from a buffer";
+    LvMcVariables "lv/mc-variables" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_variables" "the output variables, the fragment coordinate, the constant buffer";
+    LvMcBody "lv/mc-body" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_body" "OpLabel startblock, O.code, OpStore of O.ido, OpReturn";
+}

@@ -1,0 +1,1 @@
+//! Spec-tests: the runner.
