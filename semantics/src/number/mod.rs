@@ -7,7 +7,7 @@
 mod op;
 mod trust;
 
-pub use op::{Arithmetic, Op, apply};
+pub use op::{Arithmetic, Instruction, Op, apply};
 pub use trust::{Expected, Grid, Profile, Trust, Why};
 
 use smallvec::SmallVec;

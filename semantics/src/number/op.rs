@@ -169,3 +169,14 @@ impl Arithmetic {
         }
     }
 }
+
+/// Placeholder until the operations land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Instruction { /// core
+    Core(u16), /// glsl
+    Glsl(u32) }
+impl Op { 
+    /// placeholder
+    pub fn instruction(self) -> Instruction { Instruction::Core(0) } 
+    /// placeholder
+    pub fn name(self) -> &'static str { "" } }
