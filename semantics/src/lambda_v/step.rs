@@ -60,7 +60,7 @@ pub enum Strategy {
 }
 
 /// A rule's function: the reducts of `e` by that rule. `all` asks for every one, otherwise the first will do.
-type Apply = fn(&mut Reduction<'_>, TermId, bool) -> Result<Vec<Reduct>, Limit>;
+type Apply = fn(&mut Reduction, TermId, bool) -> Result<Vec<Reduct>, Limit>;
 
 /// The rules in the report's order, then the corrections.
 const RULES: [(Rule, Apply); 10] = [
@@ -80,7 +80,7 @@ const RULES: [(Rule, Apply); 10] = [
 #[derive(Clone, Copy, Default)]
 pub struct Planted {
     /// Sees a rule's reducts of a term and may change, drop or add some.
-    pub reducts: Option<fn(&mut Reduction<'_>, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>>,
+    pub reducts: Option<fn(&mut Reduction, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>>,
     /// Replaces the substitution.
     pub substitute: Option<Substitute<ValueId>>,
 }
@@ -119,18 +119,18 @@ pub fn frag_coord(x: u32, y: u32) -> [Lane; 4] {
 }
 
 /// A run of the relation: its terms and values.
-pub struct Reduction<'a> {
+pub struct Reduction {
     /// The terms made so far; source terms keep their indices.
     pub terms: Terms<ValueId>,
     values: Vec<Value>,
     value_index: FxHashMap<u64, Vec<u32>>,
-    setting: &'a Setting,
+    setting: Setting,
     substitute: Substitute<ValueId>,
 }
 
-impl<'a> Reduction<'a> {
+impl Reduction {
     /// Begins with the terms of a program.
-    pub fn new(program: &Program, setting: &'a Setting) -> Reduction<'a> {
+    pub fn new(program: &Program, setting: Setting) -> Reduction {
         Reduction {
             terms: Terms::from_source(&program.terms, setting.max_terms),
             values: Vec::new(),
@@ -361,7 +361,7 @@ impl<'a> Reduction<'a> {
     /// Reduces `e` until it is a value, at most `fuel` steps; `sink` sees each step with the term before it.
     ///
     /// A tail call that comes back to its own frame with bit-identical arguments never ends: that is [`Outcome::Diverges`].
-    pub fn run(&mut self, e: TermId, strategy: Strategy, fuel: u64, sink: &mut dyn FnMut(&Reduction<'_>, TermId, &Reduct)) -> Outcome<Value> {
+    pub fn run(&mut self, e: TermId, strategy: Strategy, fuel: u64, sink: &mut dyn FnMut(&Reduction, TermId, &Reduct)) -> Outcome<Value> {
         let mut random = match strategy {
             Strategy::First => 0,
             Strategy::Random(seed) => seed | 1,
@@ -490,7 +490,7 @@ struct Frames {
 }
 
 impl Frames {
-    fn comes_back(&mut self, reduction: &Reduction<'_>, reduct: &Reduct) -> bool {
+    fn comes_back(&mut self, reduction: &Reduction, reduct: &Reduct) -> bool {
         while self.open.last().is_some_and(|(path, ..)| !reduct.at.starts_with(path)) {
             self.open.pop();
         }
