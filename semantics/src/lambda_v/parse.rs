@@ -34,7 +34,11 @@ pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     let mut tree = Tree::default();
     if text.len() > MAX_TEXT {
         let span = Span { start: 0, end: 0 };
-        return Err(SyntaxError::new("lv/syntax-too-long", span, format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len())));
+        return Err(SyntaxError::new(
+            "lv/syntax-too-long",
+            span,
+            format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len()),
+        ));
     }
     let bytes = text.as_bytes();
     let mut open: Vec<(u32, Vec<ExprId>)> = Vec::new();
@@ -121,7 +125,11 @@ fn atom(word: &str, span: Span, tree: &mut Tree) -> Result<Expr, SyntaxError> {
         return Err(SyntaxError::new("lv/syntax-character", span, message));
     }
     if word.len() > 255 {
-        return Err(SyntaxError::new("lv/syntax-identifier-length", span, format!("an identifier of {} bytes; at most 255 are allowed", word.len())));
+        return Err(SyntaxError::new(
+            "lv/syntax-identifier-length",
+            span,
+            format!("an identifier of {} bytes; at most 255 are allowed", word.len()),
+        ));
     }
     Ok(Expr::Ident(tree.symbols.intern(word)))
 }

@@ -469,7 +469,9 @@ impl Reduction {
                     _ => format!("{} needs a function, and a value stands there", Rule::LvEApp),
                 },
             },
-            Node::Func { .. } | Node::RecFunc { .. } | Node::Builtin(_) | Node::If => "a function that is not applied does not reduce".into(),
+            Node::Func { .. } | Node::RecFunc { .. } | Node::Builtin(_) | Node::If => {
+                "a function that is not applied does not reduce".into()
+            }
             _ => "no rule applies to this term".into(),
         };
         Stuck { why, at }

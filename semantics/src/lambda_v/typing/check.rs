@@ -225,7 +225,9 @@ impl Checker<'_> {
         let all = |xs: &[TermId], ys: &[TermId]| xs.len() == ys.len() && xs.iter().zip(ys).all(|(&x, &y)| self.walk(x, y, depth, replaced));
         deep(|| match (self.d.terms.node(body), self.d.terms.node(found)) {
             (Node::Var { group, slot }, _) if group == depth => replaced(slot, found),
-            (Node::Var { group, slot }, Node::Var { group: g, slot: s }) => slot == s && (if group > depth { group - 1 } else { group }) == g,
+            (Node::Var { group, slot }, Node::Var { group: g, slot: s }) => {
+                slot == s && (if group > depth { group - 1 } else { group }) == g
+            }
             (Node::List(x), Node::List(y)) => all(self.d.terms.items(x), self.d.terms.items(y)),
             (Node::Let { values: x, body: b, .. }, Node::Let { values: y, body: c, .. }) => {
                 all(self.d.terms.items(x), self.d.terms.items(y)) && self.walk(b, c, depth + 1, replaced)

@@ -120,7 +120,10 @@ pub fn infer_planted(program: &Program, limits: Limits, planted: Planted) -> Res
         let ty = typer.d.nodes[root as usize].ty;
         if !matches!(ty, Type::Ground(g) if g.is_observation()) {
             let rule = typer.d.nodes[root as usize].rule;
-            let message = format!("output {} has type {ty}; a fragment shader can only write Vec(I,f), that is Num or a vector of floats", output.location);
+            let message = format!(
+                "output {} has type {ty}; a fragment shader can only write Vec(I,f), that is Num or a vector of floats",
+                output.location
+            );
             return Err(TypeError::IllTyped { rule, message, span: output.span });
         }
         typer.d.roots.push(root);
@@ -216,7 +219,9 @@ impl Typer {
             Node::List(items) => match self.d.terms.items(items).first().map(|&e0| self.d.terms.node(e0)) {
                 Some(Node::If) => self.t_if(goal, goal.e, goal.a),
                 Some(_) => self.t_app(goal, items),
-                None => Err(self.ill_typed(Rule::LvTApp, goal.e, "the empty list () has no type; an application needs an expression to apply")),
+                None => {
+                    Err(self.ill_typed(Rule::LvTApp, goal.e, "the empty list () has no type; an application needs an expression to apply"))
+                }
             },
             Node::Var { .. } => unreachable!("typing substitutes before it types, so it meets closed terms only"),
         }
@@ -287,7 +292,8 @@ impl Typer {
     }
 
     fn no_finite_derivation(&self, goal: Goal) -> TypeError {
-        let message = "typing this needs its own type again, without end, so it has no finite derivation; use rec-func for recursion".to_string();
+        let message =
+            "typing this needs its own type again, without end, so it has no finite derivation; use rec-func for recursion".to_string();
         TypeError::NoFiniteDerivation { message, span: self.d.terms.span(goal.e) }
     }
 
