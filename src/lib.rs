@@ -1,1 +1,4 @@
 //! The library of smallstep.
+
+pub mod dispatch;
+pub mod gpu;
