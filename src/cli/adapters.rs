@@ -39,7 +39,12 @@ fn print(record: &AdapterRecord) {
     let (major, minor) = record.vulkan;
     println!("{}  {}", record.index, record.name);
     println!("   driver       {}", record.driver);
-    println!("   type         {}, {} {major}.{minor}{}", record.kind, record.backend, if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) });
+    println!(
+        "   type         {}, {} {major}.{minor}{}",
+        record.kind,
+        record.backend,
+        if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) }
+    );
     println!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
     println!(
         "   targets      {}, {} bytes per sample, up to {} pixels square",
@@ -70,7 +75,8 @@ fn controls(controls: &FloatControls) -> String {
 }
 
 pub(crate) fn as_json(record: &AdapterRecord) -> Value {
-    let width = |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
+    let width =
+        |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
     json!({
         "schema": 1,
         "index": record.index,

@@ -227,7 +227,12 @@ mod tests {
 
     #[test]
     fn adapters_are_chosen_by_index_name_and_place_among_equals() {
-        let records = [adapter(0, "llvmpipe", "mesa"), adapter(1, "NVIDIA H200", "nv"), adapter(2, "NVIDIA H200", "nv"), adapter(3, "NVIDIA T4", "nv")];
+        let records = [
+            adapter(0, "llvmpipe", "mesa"),
+            adapter(1, "NVIDIA H200", "nv"),
+            adapter(2, "NVIDIA H200", "nv"),
+            adapter(3, "NVIDIA T4", "nv"),
+        ];
         assert_eq!(choose("", &records), Ok(0));
         assert_eq!(choose("2", &records), Ok(2));
         assert_eq!(choose("h200", &records), Ok(1), "the two are the same model and driver");

@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn what_is_offered_passes() {
         let controls = extension(b"SPV_KHR_float_controls");
-        let words = module(0x0001_0300, &[&[17, 1], &[17, 4466], &[17, 4467], &controls, &[16, 1, 4461, 32], &[16, 1, 4462, 32], &[16, 1, 7]]);
+        let words =
+            module(0x0001_0300, &[&[17, 1], &[17, 4466], &[17, 4467], &controls, &[16, 1, 4461, 32], &[16, 1, 4462, 32], &[16, 1, 7]]);
         assert_eq!(missing(&words, &device(), wgpu::Features::empty()), Ok(()));
     }
 

@@ -147,7 +147,8 @@ impl DrawDevice {
                 let _ = lost.set(format!("{reason:?}: {text}"));
             }
         });
-        let vertex = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(VERTEX.into()) });
+        let vertex =
+            device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(VERTEX.into()) });
         let constants_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: None,
             entries: &[wgpu::BindGroupLayoutEntry {
@@ -179,8 +180,12 @@ impl DrawDevice {
         let made = self.pipeline(dispatch);
         match scopes.pop() {
             None => Ok(made),
-            Some(wgpu::Error::OutOfMemory { source }) => Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source)))),
-            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => Err(Declined::Refused(sentence(&*source))),
+            Some(wgpu::Error::OutOfMemory { source }) => {
+                Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source))))
+            }
+            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
+                Err(Declined::Refused(sentence(&*source)))
+            }
         }
     }
 
@@ -306,7 +311,9 @@ impl<'d> Painter<'d> {
             _ if device.lost().is_some() => Err(BatchError::Lost(device.lost().unwrap_or_default().to_owned())),
             None => Ok(submitted),
             Some(wgpu::Error::OutOfMemory { source }) => Err(BatchError::OutOfMemory(sentence(&*source))),
-            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => Err(BatchError::Refused(sentence(&*source))),
+            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
+                Err(BatchError::Refused(sentence(&*source)))
+            }
         }
     }
 
@@ -425,10 +432,7 @@ impl<'d> Painter<'d> {
         if device.lost().is_some() {
             return Err(lost(String::new()));
         }
-        let view = submitted
-            .buffer
-            .get_mapped_range(..)
-            .map_err(|error| lost(format!("the drawn pixels could not be read: {error}")))?;
+        let view = submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("the drawn pixels could not be read: {error}")))?;
         let mut rest: &[u8] = &view;
         let mut frames = Vec::with_capacity(submitted.batch.len());
         for drawable in &submitted.batch {

@@ -142,8 +142,7 @@ impl Device {
         let workers = options.workers.max(1);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let compile_threads = if options.compile_threads == 0 { cores.div_ceil(workers) } else { options.compile_threads };
-        let launch =
-            Launch { executable, selection: selection.clone(), route, compile_threads, environment: options.environment.clone() };
+        let launch = Launch { executable, selection: selection.clone(), route, compile_threads, environment: options.environment.clone() };
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             room: Condvar::new(),

@@ -4,6 +4,7 @@
 //! [`machine`] (the same meaning, fast).
 
 pub mod builtin;
+pub mod machine;
 pub mod parse;
 pub mod print;
 pub mod resolve;

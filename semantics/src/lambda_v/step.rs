@@ -115,7 +115,7 @@ impl Setting {
 
 /// The fragment coordinate of a pixel: x + 0.5, y + 0.5, depth 0, 1/w = 1.
 pub fn frag_coord(x: u32, y: u32) -> [Lane; 4] {
-    [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(Lane::exact)
+    [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(Lane::fragment_input)
 }
 
 /// A run of the relation: its terms and values.
