@@ -92,7 +92,7 @@ impl Grid {
     /// The certificate of a product, if there is one.
     pub fn product(self, other: Grid) -> Option<Grid> {
         let high = self.high * other.high * ROUND_UP;
-        let product = if self.bound == 0.0 || other.bound == 0.0 {
+        let product = if self.vanishes() || other.vanishes() {
             Grid {
                 exponent: Grid::NONE_NONZERO,
                 low: 0,
@@ -129,10 +129,15 @@ impl Grid {
         self.leaf && other.leaf || self.sum(other).is_some()
     }
 
+    /// Whether every monomial has a zero leaf. (A bound alone may be zero by underflow.)
+    fn vanishes(self) -> bool {
+        self.exponent == Grid::NONE_NONZERO
+    }
+
     /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 + exponent), and rounding it to nearest
     /// cannot bring a greater one below.
     fn checked(self) -> Option<Grid> {
-        let exact = self.bound == 0.0
+        let exact = self.vanishes()
             || self.low >= -126
                 && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
         (exact && self.high < TOO_HIGH).then_some(self)
