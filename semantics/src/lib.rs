@@ -6,4 +6,5 @@
 pub mod number;
 pub mod outcome;
 pub mod rule;
+pub mod spirv;
 pub mod undefined;
