@@ -1,1 +1,5 @@
 //! The library of smallstep.
+
+pub mod compile;
+pub mod dispatch;
+pub mod gpu;

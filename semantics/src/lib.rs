@@ -3,6 +3,7 @@
 //! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that they judge.
 #![forbid(unsafe_code)]
 
+pub mod lambda_v;
 pub mod number;
 pub mod outcome;
 pub mod rule;

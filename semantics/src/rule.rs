@@ -22,14 +22,8 @@ pub enum Judgement {
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 6] = [
-        Judgement::Typing,
-        Judgement::RecMatch,
-        Judgement::Reduction,
-        Judgement::Spirv,
-        Judgement::Translation,
-        Judgement::ModuleCreation,
-    ];
+    pub const ALL: [Judgement; 6] =
+        [Judgement::Typing, Judgement::RecMatch, Judgement::Reduction, Judgement::Spirv, Judgement::Translation, Judgement::ModuleCreation];
 
     /// How the judgement is written.
     pub fn form(self) -> &'static str {

@@ -2,13 +2,29 @@
 //!
 //! Both λV and the SPIR-V interpreter compute with [`apply`]. A [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a
 //! scalar, vector or matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines them; for the
-//! functions of GLSL.std.450 see `scalar`.
+//! functions of GLSL.std.450 see `scalar` and `composite`. A result that is NaN is always the quiet NaN 0x7fc00000.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `op` | the operations and their instructions |
+//! | `apply` | operands and shapes: which function makes which lane |
+//! | `scalar` | functions of one, two or three floats |
+//! | `composite` | vectors and matrices |
+//! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
+//! | `grid` | why a polynomial is exact under every rewriting |
 
+mod apply;
+mod composite;
+mod grid;
 mod op;
+mod rules;
+mod scalar;
 mod trust;
 
-pub use op::{Arithmetic, Op, apply};
-pub use trust::{Expected, Grid, Profile, Trust, Why};
+pub use apply::{Arithmetic, Planted, apply};
+pub use grid::Grid;
+pub use op::{Instruction, Op};
+pub use trust::{Expected, Profile, Trust, Why};
 
 use smallvec::SmallVec;
 
@@ -34,9 +50,15 @@ pub struct Tuple<'a> {
 }
 
 impl Lane {
-    /// A float that every conforming device holds exactly as it is: a constant or an input.
+    /// A float that every conforming device holds exactly as it is: a constant, or an input read from a buffer.
     pub fn exact(value: f32) -> Lane {
         Lane { bits: value.to_bits(), trust: Trust::of_exact(value) }
+    }
+
+    /// A float that a fragment's interface brings: loads from the Input storage class there keep no signs of zeros.
+    pub fn fragment_input(value: f32) -> Lane {
+        let trust = Trust { zero_sign: value != 0.0, ..Trust::of_exact(value) };
+        Lane { bits: value.to_bits(), trust }
     }
 
     /// A Boolean that every conforming device agrees on.
@@ -45,12 +67,26 @@ impl Lane {
     }
 
     /// The float that the bits encode.
+    #[inline]
     pub fn float(self) -> f32 {
         f32::from_bits(self.bits)
     }
 
     /// The Boolean.
+    #[inline]
     pub fn is_true(self) -> bool {
         self.bits != 0
+    }
+}
+
+impl<'a> Tuple<'a> {
+    /// A scalar or vector.
+    pub fn vector(lanes: &'a [Lane]) -> Tuple<'a> {
+        Tuple { lanes, columns: 1 }
+    }
+
+    /// A square matrix of so many columns.
+    pub fn matrix(lanes: &'a [Lane], columns: usize) -> Tuple<'a> {
+        Tuple { lanes, columns }
     }
 }

@@ -1,9 +1,15 @@
 //! What is known about a lane: whether every conforming device must show the same bits.
+//!
+//! `rules` has the rule of each operation. Two devices are meant, one for each [`Profile`], and what is decided under `Wgsl` is decided under
+//! `Strict` too: where there is a `doubt` there is no `grid`.
+
+use super::{Grid, Lane};
 
 /// The environment that a program is judged under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each core operation rounds to nearest even, by itself.
+    /// Subnormals may be flushed.
     Strict,
     /// Nothing is declared (the route through naga): either rounding, any algebraic rewriting, signs of zero not kept.
     Wgsl,
@@ -29,22 +35,12 @@ pub enum Why {
     Control,
 }
 
-/// A bound on every sub-result of the polynomial that made a value: all its monomials are multiples of 2^`exponent` and their magnitudes
-/// sum to at most `bound`. While `bound` ≤ 2^(24 + exponent), every reassociation, distribution and fusion computes it without rounding.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grid {
-    /// All monomials are multiples of 2^exponent.
-    pub exponent: i16,
-    /// The sum of the monomials' magnitudes, rounded up.
-    pub bound: f32,
-}
-
 /// What is known about a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trust {
     /// Why the lane is not decided under `Profile::Strict`, if so.
     pub doubt: Option<Why>,
-    /// Whether the sign of a zero is required (under `Profile::Strict`).
+    /// Whether the sign of a zero is required (under `Profile::Strict`); true where the value is not zero.
     pub zero_sign: bool,
     /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there is none.
     pub grid: Option<Grid>,
@@ -63,10 +59,77 @@ pub enum Expected {
 
 impl Trust {
     /// A Boolean, or anything else that is certain and has no magnitude.
-    pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid { exponent: 0, bound: 1.0 }) };
+    pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid::BOOLEAN) };
 
-    /// The trust of a constant or input.
-    pub fn of_exact(_value: f32) -> Trust {
-        Trust::CERTAIN
+    /// The trust of a constant or input that reaches the program bit for bit. A subnormal, infinity or NaN is itself exact; only arithmetic
+    /// on it is in doubt. (Under `Wgsl` nothing preserves such values.)
+    pub fn of_exact(value: f32) -> Trust {
+        Trust { doubt: None, zero_sign: true, grid: Grid::of(value) }
+    }
+
+    /// Doubtful under both profiles, for this reason if there was none before.
+    pub fn in_doubt(self, why: Why) -> Trust {
+        Trust { doubt: self.doubt.or(Some(why)), grid: None, ..self }
+    }
+
+    /// The trust of a value that is there only because a condition came out as it did: doubtful where the condition is.
+    pub fn controlled_by(self, condition: Trust) -> Trust {
+        let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
+        let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
+        Trust { doubt, grid, ..self }
+    }
+
+    /// Whether every device of the profile agrees on the value (but perhaps for the sign of a zero).
+    pub fn is_decided(self, profile: Profile) -> bool {
+        match profile {
+            Profile::Strict => self.doubt.is_none(),
+            Profile::Wgsl => self.grid.is_some(),
+        }
+    }
+}
+
+impl Lane {
+    /// What a device of the profile must show in this lane, which holds a float.
+    ///
+    /// A NaN is never decided: which NaN it is, no profile says.
+    pub fn judge(self, profile: Profile) -> Expected {
+        if let Some(why) = self.trust.doubt {
+            return Expected::Undecided(why);
+        }
+        let value = self.float();
+        if value.is_nan() {
+            return Expected::Undecided(Why::NaN);
+        }
+        match profile {
+            Profile::Wgsl if self.trust.grid.is_none() => Expected::Undecided(special(value).unwrap_or(Why::Approximate)),
+            Profile::Strict if self.trust.zero_sign => Expected::Bits(self.bits),
+            _ if value == 0.0 => Expected::Zero,
+            _ => Expected::Bits(self.bits),
+        }
+    }
+}
+
+impl Expected {
+    /// Whether a device may show these bits; `None` where that is not decided.
+    #[must_use = "an undecided lane is neither agreement nor disagreement"]
+    pub fn admits(self, bits: u32) -> Option<bool> {
+        match self {
+            Expected::Bits(expected) => Some(bits == expected),
+            Expected::Zero => Some(bits << 1 == 0),
+            Expected::Undecided(_) => None,
+        }
+    }
+}
+
+/// The reason that the value itself gives for doubting arithmetic on it.
+#[inline]
+pub(super) fn special(value: f32) -> Option<Why> {
+    let bits = value.to_bits() << 1;
+    match bits >> 24 {
+        0 if bits == 0 => None,
+        0 => Some(Why::Subnormal),
+        255 if bits == 0xff00_0000 => Some(Why::Infinite),
+        255 => Some(Why::NaN),
+        _ => None,
     }
 }

@@ -1,0 +1,519 @@
+//! λV reduction: e → e', report §4 corrected, every applicable reduct with its rule and place.
+//!
+//! let and func are by name; arguments of a rec-func are values before it unfolds (LV-5). The engine below is the reference: it is for
+//! reading and for judging [`super::machine`], and it makes one new term a step.
+//!
+//! Absent on purpose: reduction under binders. Only closed terms reduce, so a substituted argument is closed and nothing can be captured.
+
+use super::builtin::Builtin;
+use super::resolve::Program;
+use super::terms::{Extension, Node, Range, Replacement, Substitute, TermId, Terms};
+use super::types::Value;
+use crate::number::{Arithmetic, Lane};
+use crate::outcome::{Limit, Outcome, Stuck};
+use crate::rule::Rule;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// The terms that only reduction makes: the value with this number (see [`Reduction::value`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ValueId(pub u32);
+
+impl Extension for ValueId {}
+
+/// Which theorem's reduction is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Theorem {
+    /// Arguments of rec-func and rec reduce to values first (LV-5).
+    #[default]
+    Corrected,
+    /// As §4 prints it: rec-func unfolds by name. The gaps of LV-3 are filled all the same, or no condition could ever be decided.
+    Printed,
+}
+
+/// Where a redex stands: the index of the item at each list on the way down.
+pub type Path = SmallVec<[u32; 8]>;
+
+/// One way in which a term reduces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduct {
+    /// The rule that rewrites the redex.
+    pub rule: Rule,
+    /// The redex.
+    pub at: Path,
+    /// The congruence rules that lead to the redex, outermost first.
+    pub within: SmallVec<[Rule; 8]>,
+    /// The redex before.
+    pub redex: TermId,
+    /// The whole term after.
+    pub next: TermId,
+}
+
+/// Which reduct a run follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The leftmost.
+    First,
+    /// Drawn from this seed.
+    Random(u64),
+}
+
+/// A rule's function: the reducts of `e` by that rule. `all` asks for every one, otherwise the first will do.
+type Apply = fn(&mut Reduction, TermId, bool) -> Result<Vec<Reduct>, Limit>;
+
+/// The rules in the report's order, then the corrections.
+const RULES: [(Rule, Apply); 10] = [
+    (Rule::LvELet, Reduction::e_let),
+    (Rule::LvEIfTrue, Reduction::e_if_true),
+    (Rule::LvEIfFalse, Reduction::e_if_false),
+    (Rule::LvEIfCond, Reduction::e_if_cond),
+    (Rule::LvEFunc, Reduction::e_func),
+    (Rule::LvERecArg, Reduction::e_rec_arg),
+    (Rule::LvERecFunc, Reduction::e_rec_func),
+    (Rule::LvEArg, Reduction::e_arg),
+    (Rule::LvEBuiltin, Reduction::e_builtin),
+    (Rule::LvEApp, Reduction::e_app),
+];
+
+/// Where tests plant bugs: beside the rules, never in them.
+#[derive(Clone, Copy, Default)]
+pub struct Planted {
+    /// Sees a rule's reducts of a term and may change, drop or add some.
+    pub reducts: Option<fn(&mut Reduction, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>>,
+    /// Replaces the substitution.
+    pub substitute: Option<Substitute<ValueId>>,
+}
+
+/// What a program is reduced in: the pixel, the arithmetic, the theorem.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// The fragment's coordinate.
+    pub frag_coord: [Lane; 4],
+    /// The arithmetic of δ.
+    pub arithmetic: Arithmetic,
+    /// The rules.
+    pub theorem: Theorem,
+    /// Planted bugs.
+    pub planted: Planted,
+    /// The most terms of one run.
+    pub max_terms: usize,
+}
+
+impl Setting {
+    /// The pixel (x, y), counted from the top left: its coordinate is (x + 0.5, y + 0.5, 0, 1).
+    pub fn at_pixel(x: u32, y: u32) -> Setting {
+        Setting {
+            frag_coord: frag_coord(x, y),
+            arithmetic: Arithmetic::default(),
+            theorem: Theorem::default(),
+            planted: Planted::default(),
+            max_terms: 4 << 20,
+        }
+    }
+}
+
+/// The fragment coordinate of a pixel: x + 0.5, y + 0.5, depth 0, 1/w = 1.
+pub fn frag_coord(x: u32, y: u32) -> [Lane; 4] {
+    [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(Lane::fragment_input)
+}
+
+/// A run of the relation: its terms and values.
+pub struct Reduction {
+    /// The terms made so far; source terms keep their indices.
+    pub terms: Terms<ValueId>,
+    values: Vec<Value>,
+    value_index: FxHashMap<u64, Vec<u32>>,
+    setting: Setting,
+    substitute: Substitute<ValueId>,
+}
+
+impl Reduction {
+    /// Begins with the terms of a program.
+    pub fn new(program: &Program, setting: Setting) -> Reduction {
+        Reduction {
+            terms: Terms::from_source(&program.terms, setting.max_terms),
+            values: Vec::new(),
+            value_index: FxHashMap::default(),
+            setting,
+            substitute: setting.planted.substitute.unwrap_or(Terms::substitute),
+        }
+    }
+
+    /// Every reduct of `e`, leftmost redex first. None: `e` is a value, or stuck.
+    pub fn step(&mut self, e: TermId) -> Result<Vec<Reduct>, Limit> {
+        self.reducts(e, true)
+    }
+
+    fn reducts(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
+        super::terms::deep(|| {
+            let mut found = Vec::new();
+            for (rule, apply) in RULES {
+                let mut by_rule = apply(self, e, all)?;
+                if let Some(planted) = self.setting.planted.reducts {
+                    by_rule = planted(self, rule, e, by_rule)?;
+                }
+                found.append(&mut by_rule);
+                if !all && !found.is_empty() {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// (let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn]                [lv/e-let, report §4; LV-4: printed one after the other]
+    fn e_let(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        let Node::Let { values, body, .. } = self.terms.node(e) else { return Ok(Vec::new()) };
+        let args = self.items(values);
+        let next = (self.substitute)(&mut self.terms, body, Replacement { args: &args, rec: None })?;
+        Ok(axiom(Rule::LvELet, e, next))
+    }
+
+    /// (if true e2 e3) → e2                                                               [lv/e-if-true, report §4]
+    fn e_if_true(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.conditional(e) {
+            Some([e1, e2, _]) if self.truth(e1) == Some(true) => Ok(axiom(Rule::LvEIfTrue, e, e2)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// (if false e2 e3) → e3                                                   [lv/e-if-false, report §4; LV-3: no rule in print]
+    fn e_if_false(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.conditional(e) {
+            Some([e1, _, e3]) if self.truth(e1) == Some(false) => Ok(axiom(Rule::LvEIfFalse, e, e3)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// e1 → e1'
+    /// ────────────────────────────────
+    /// (if e1 e2 e3) → (if e1' e2 e3)                                          [lv/e-if-cond, report §4; LV-3: no rule in print]
+    fn e_if_cond(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.conditional(e) {
+            Some(_) => self.congruence(Rule::LvEIfCond, e, 1, all),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// ((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn]              [lv/e-func, report §4; LV-4: printed one after the other]
+    fn e_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        let Some((Node::Func { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
+        if names.len() != args.len() {
+            return Ok(Vec::new());
+        }
+        let next = (self.substitute)(&mut self.terms, body, Replacement { args: &args, rec: None })?;
+        Ok(axiom(Rule::LvEFunc, e, next))
+    }
+
+    /// ei → ei'
+    /// ───────────────────────────────────────────────────────────────────────────────────────────
+    /// ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …)   [lv/e-rec-arg, report §4; LV-5: no rule in print]
+    fn e_rec_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.application(e) {
+            Some((Node::RecFunc { .. }, args)) if self.setting.theorem == Theorem::Corrected => {
+                self.argument_congruence(Rule::LvERecArg, e, args.len(), all)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// ((rec-func (id1 … idn) e) v1 … vn) → e[v1/id1, …, vn/idn, (rec-func (id1 … idn) e)/rec]
+    ///                                                        [lv/e-rec-func, report §4; LV-5: printed with ei for vi]
+    fn e_rec_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        let Some((Node::RecFunc { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
+        let ready = self.setting.theorem == Theorem::Printed || args.iter().all(|&arg| self.is_value(arg));
+        if names.len() != args.len() || !ready {
+            return Ok(Vec::new());
+        }
+        let rec = Some(self.head(e));
+        let next = (self.substitute)(&mut self.terms, body, Replacement { args: &args, rec })?;
+        Ok(axiom(Rule::LvERecFunc, e, next))
+    }
+
+    /// ei → ei'
+    /// ─────────────────────────────────────────
+    /// (builtin … ei …) → (builtin … ei' …)                                         [lv/e-arg, report §4; LV-3: no rule in print]
+    fn e_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.application(e) {
+            Some((Node::Builtin(_), args)) => self.argument_congruence(Rule::LvEArg, e, args.len(), all),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// (builtin v1 … vn) → δ(builtin, v1, …, vn)                                          [lv/e-builtin, report §4]
+    fn e_builtin(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
+        let Some((Node::Builtin(builtin), args)) = self.application(e) else { return Ok(Vec::new()) };
+        let values: Option<SmallVec<[Value; 4]>> = args.iter().map(|&arg| self.value(arg)).collect();
+        match values.and_then(|values| self.delta(builtin, &values)) {
+            Some(value) => {
+                let next = self.add_value(value, e)?;
+                Ok(axiom(Rule::LvEBuiltin, e, next))
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// e0 → e0'
+    /// ──────────────────────────────────
+    /// (e0 e1 … en) → (e0' e1 … en)                                                       [lv/e-app, report §4]
+    fn e_app(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
+        match self.application(e) {
+            Some((Node::List(_) | Node::Let { .. }, _)) => self.congruence(Rule::LvEApp, e, 0, all),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn delta(&self, builtin: Builtin, values: &[Value]) -> Option<Value> {
+        let operands: SmallVec<[&Value; 4]> = values.iter().collect();
+        builtin.apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic)
+    }
+
+    /// The reducts of the list `e` by those of its item `i`.
+    fn congruence(&mut self, rule: Rule, e: TermId, i: usize, all: bool) -> Result<Vec<Reduct>, Limit> {
+        let Node::List(range) = self.terms.node(e) else { return Ok(Vec::new()) };
+        let mut items = self.items(range);
+        let mut reducts = self.reducts(items[i], all)?;
+        for reduct in &mut reducts {
+            items[i] = reduct.next;
+            let span = self.terms.span(e);
+            reduct.next = self.terms.add_list(&items, span)?;
+            reduct.at.insert(0, i as u32);
+            reduct.within.insert(0, rule);
+        }
+        Ok(reducts)
+    }
+
+    fn argument_congruence(&mut self, rule: Rule, e: TermId, args: usize, all: bool) -> Result<Vec<Reduct>, Limit> {
+        let mut found = Vec::new();
+        for i in 1..=args {
+            found.append(&mut self.congruence(rule, e, i, all)?);
+            if !all && !found.is_empty() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn items(&self, range: Range) -> SmallVec<[TermId; 6]> {
+        SmallVec::from_slice(self.terms.items(range))
+    }
+
+    /// The head of `(e0 e1 … en)` and its arguments.
+    fn application(&self, e: TermId) -> Option<(Node<ValueId>, SmallVec<[TermId; 6]>)> {
+        let Node::List(range) = self.terms.node(e) else { return None };
+        let (&head, args) = self.terms.items(range).split_first()?;
+        Some((self.terms.node(head), SmallVec::from_slice(args)))
+    }
+
+    fn head(&self, list: TermId) -> TermId {
+        match self.terms.node(list) {
+            Node::List(range) => self.terms.items(range)[0],
+            other => unreachable!("an application is a list, not {other:?}"),
+        }
+    }
+
+    fn conditional(&self, e: TermId) -> Option<[TermId; 3]> {
+        match self.application(e)? {
+            (Node::If, operands) => operands.as_slice().try_into().ok(),
+            _ => None,
+        }
+    }
+
+    fn truth(&self, e: TermId) -> Option<bool> {
+        let value = self.value(e)?;
+        (value.ty == super::types::Ground::BOOL).then(|| value.lanes[0].is_true())
+    }
+
+    /// Whether `e` is a value.
+    pub fn is_value(&self, e: TermId) -> bool {
+        matches!(self.terms.node(e), Node::Num(_) | Node::Bool(_) | Node::Ext(_))
+    }
+
+    /// The value that `e` is, if it is one.
+    pub fn value(&self, e: TermId) -> Option<Value> {
+        match self.terms.node(e) {
+            Node::Num(bits) => Some(Value::num(f32::from_bits(bits))),
+            Node::Bool(b) => Some(Value::bool(b)),
+            Node::Ext(ValueId(i)) => Some(self.values[i as usize].clone()),
+            _ => None,
+        }
+    }
+
+    /// Adds a value as a term; it stands where `at` stood.
+    pub fn add_value(&mut self, value: Value, at: TermId) -> Result<TermId, Limit> {
+        let mut hasher = FxHasher::default();
+        value.bits().for_each(|b| b.hash(&mut hasher));
+        let bucket = self.value_index.entry(hasher.finish()).or_default();
+        let id = match bucket.iter().find(|&&i| self.values[i as usize] == value) {
+            Some(&i) => i,
+            None => {
+                let i = self.values.len() as u32;
+                self.values.push(value);
+                bucket.push(i);
+                i
+            }
+        };
+        let span = self.terms.span(at);
+        self.terms.add(Node::Ext(ValueId(id)), span)
+    }
+
+    /// Reduces `e` until it is a value, at most `fuel` steps; `sink` sees each step with the term before it.
+    ///
+    /// A tail call that comes back to its own frame with bit-identical arguments never ends: that is [`Outcome::Diverges`].
+    pub fn run(&mut self, e: TermId, strategy: Strategy, fuel: u64, sink: &mut dyn FnMut(&Reduction, TermId, &Reduct)) -> Outcome<Value> {
+        let mut random = match strategy {
+            Strategy::First => 0,
+            Strategy::Random(seed) => seed | 1,
+        };
+        let mut frames = Frames::default();
+        let mut term = e;
+        for step in 0..=fuel {
+            if let Some(value) = self.value(term) {
+                return Outcome::Observed(value);
+            }
+            if step == fuel {
+                break;
+            }
+            let mut reducts = match self.reducts(term, strategy != Strategy::First) {
+                Ok(reducts) => reducts,
+                Err(limit) => return Outcome::Limit(limit),
+            };
+            if reducts.is_empty() {
+                return Outcome::Stuck(self.stuck(term));
+            }
+            let chosen = match strategy {
+                Strategy::First => 0,
+                Strategy::Random(_) => {
+                    // xorshift64: reproducible, and only the spread over a handful of redexes matters.
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    (random % reducts.len() as u64) as usize
+                }
+            };
+            let reduct = reducts.swap_remove(chosen);
+            sink(self, term, &reduct);
+            if frames.comes_back(self, &reduct) {
+                return Outcome::Diverges("a rec-func is entered again with bit-identical arguments".into());
+            }
+            term = reduct.next;
+        }
+        Outcome::OutOfFuel
+    }
+
+    /// Whether two calls `((rec-func …) v1 … vn)` are of one rec-func with bit-identical values.
+    fn same_call(&self, a: TermId, b: TermId) -> bool {
+        if a == b {
+            return true;
+        }
+        let (Some((_, xs)), Some((_, ys))) = (self.application(a), self.application(b)) else { return false };
+        let same_bits = |(&x, &y): (&TermId, &TermId)| match (self.value(x), self.value(y)) {
+            (Some(x), Some(y)) => x.same_bits(&y),
+            _ => false,
+        };
+        self.head(a) == self.head(b) && xs.len() == ys.len() && xs.iter().zip(&ys).all(same_bits)
+    }
+
+    /// Every value and other ending that some order of reduction reaches; `None` if there are more than `limit` terms to look at.
+    pub fn explore(&mut self, e: TermId, limit: usize) -> Option<Vec<Outcome<Value>>> {
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        let mut todo = vec![e];
+        let mut endings: Vec<Outcome<Value>> = Vec::new();
+        while let Some(term) = todo.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            if seen.len() > limit {
+                return None;
+            }
+            let ending = match self.step(term) {
+                Ok(reducts) if !reducts.is_empty() => {
+                    todo.extend(reducts.iter().map(|r| r.next));
+                    continue;
+                }
+                Ok(_) => self.value(term).map_or_else(|| Outcome::Stuck(self.stuck(term)), Outcome::Observed),
+                Err(limit) => Outcome::Limit(limit),
+            };
+            if !endings.contains(&ending) {
+                endings.push(ending);
+            }
+        }
+        Some(endings)
+    }
+
+    /// Why no rule applies: the innermost culprit, and what the nearest rule needs.
+    pub fn stuck(&self, e: TermId) -> Stuck {
+        let span = self.terms.span(e);
+        let at = format!("bytes {}..{}", span.start, span.end);
+        let inner = |e: TermId| (!self.is_value(e)).then(|| self.stuck(e));
+        let why = match self.terms.node(e) {
+            Node::List(range) => match self.terms.items(range).split_first() {
+                None => "the empty list does not reduce".into(),
+                Some((&head, args)) => match self.terms.node(head) {
+                    Node::List(_) | Node::Let { .. } => return self.stuck(head),
+                    Node::If if args.len() == 3 => match inner(args[0]) {
+                        Some(stuck) => return stuck,
+                        None => format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse),
+                    },
+                    Node::If => format!("{} needs a condition and two branches", Rule::LvEIfTrue),
+                    Node::Func { names, .. } => format!("{} needs {} arguments", Rule::LvEFunc, names.len()),
+                    Node::RecFunc { names, .. } => match args.iter().find_map(|&arg| inner(arg)) {
+                        Some(stuck) => return stuck,
+                        None => format!("{} needs {} arguments", Rule::LvERecFunc, names.len()),
+                    },
+                    Node::Builtin(builtin) => match args.iter().find_map(|&arg| inner(arg)) {
+                        Some(stuck) => return stuck,
+                        None => format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name()),
+                    },
+                    _ => format!("{} needs a function, and a value stands there", Rule::LvEApp),
+                },
+            },
+            Node::Func { .. } | Node::RecFunc { .. } | Node::Builtin(_) | Node::If => {
+                "a function that is not applied does not reduce".into()
+            }
+            _ => "no rule applies to this term".into(),
+        };
+        Stuck { why, at }
+    }
+}
+
+fn axiom(rule: Rule, redex: TermId, next: TermId) -> Vec<Reduct> {
+    vec![Reduct { rule, at: Path::new(), within: SmallVec::new(), redex, next }]
+}
+
+/// The unfoldings in progress, outermost first: where, and a redex seen there, with how many more are seen before it is replaced.
+///
+/// A redex `((rec-func …) v1 … vn)` that reduces, in place, to itself never ends. One redex is kept, and replaced after 1, 2, 4, … others
+/// (Brent's cycle search).
+#[derive(Default)]
+struct Frames {
+    open: Vec<(Path, TermId, u64, u64)>,
+}
+
+impl Frames {
+    fn comes_back(&mut self, reduction: &Reduction, reduct: &Reduct) -> bool {
+        while self.open.last().is_some_and(|(path, ..)| !reduct.at.starts_with(path)) {
+            self.open.pop();
+        }
+        if reduct.rule != Rule::LvERecFunc {
+            return false;
+        }
+        match self.open.last_mut() {
+            Some((path, kept, seen, replace_at)) if *path == reduct.at => {
+                if reduction.same_call(*kept, reduct.redex) {
+                    return true;
+                }
+                *seen += 1;
+                if *seen == *replace_at {
+                    (*kept, *seen, *replace_at) = (reduct.redex, 0, *replace_at * 2);
+                }
+                false
+            }
+            _ => {
+                self.open.push((reduct.at.clone(), reduct.redex, 0, 1));
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `smallstep adapters`: which devices there are and what they promise.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use smallstep::gpu::{self, AdapterRecord, FloatControls};
+
+/// List the Vulkan adapters of this machine
+#[derive(Args)]
+pub(crate) struct Adapters {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Adapters {
+    pub(crate) fn run(self) -> ExitCode {
+        let records = gpu::list();
+        for record in &records {
+            if self.json {
+                println!("{}", as_json(record));
+            } else {
+                print(record);
+            }
+        }
+        if self.json {
+            println!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
+        }
+        if records.is_empty() {
+            eprintln!("{}", gpu::NO_ADAPTER);
+            return ExitCode::from(super::UNCHECKED);
+        }
+        ExitCode::SUCCESS
+    }
+}
+
+fn print(record: &AdapterRecord) {
+    let (major, minor) = record.vulkan;
+    println!("{}  {}", record.index, record.name);
+    println!("   driver       {}", record.driver);
+    println!(
+        "   type         {}, {} {major}.{minor}{}",
+        record.kind,
+        record.backend,
+        if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) }
+    );
+    println!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
+    println!(
+        "   targets      {}, {} bytes per sample, up to {} pixels square",
+        record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d
+    );
+    match &record.float_controls {
+        None => println!("   floats       not known: Vulkan is below 1.2"),
+        Some([_, single, _]) => println!("   floats       32 bit: {}", controls(single)),
+    }
+    if !record.float_targets {
+        println!("   unusable     it cannot draw to 32-bit float targets");
+    }
+}
+
+fn flags(controls: &FloatControls) -> [(&'static str, bool); 5] {
+    [
+        ("RoundingModeRTE", controls.rounding_mode_rte),
+        ("RoundingModeRTZ", controls.rounding_mode_rtz),
+        ("SignedZeroInfNanPreserve", controls.signed_zero_inf_nan_preserve),
+        ("DenormPreserve", controls.denorm_preserve),
+        ("DenormFlushToZero", controls.denorm_flush_to_zero),
+    ]
+}
+
+fn controls(controls: &FloatControls) -> String {
+    let offered: Vec<&str> = flags(controls).into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
+    if offered.is_empty() { "none offered".into() } else { offered.join(", ") }
+}
+
+pub(crate) fn as_json(record: &AdapterRecord) -> Value {
+    let width =
+        |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
+    json!({
+        "schema": 1,
+        "index": record.index,
+        "name": record.name,
+        "driver": record.driver,
+        "type": record.kind,
+        "backend": record.backend,
+        "pci": record.pci,
+        "vulkan": format!("{}.{}", record.vulkan.0, record.vulkan.1),
+        "passthrough": record.passthrough,
+        "float_targets": record.float_targets,
+        "float_controls": record.float_controls.as_ref().map(|[half, single, double]| {
+            json!({ "16": width(half), "32": width(single), "64": width(double) })
+        }),
+        "max_color_attachments": record.max_color_attachments,
+        "max_color_attachment_bytes_per_sample": record.max_color_attachment_bytes_per_sample,
+        "max_texture_dimension_2d": record.max_texture_dimension_2d,
+        "max_storage_buffer_binding_size": record.max_storage_buffer_binding_size,
+    })
+}

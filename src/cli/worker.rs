@@ -1,0 +1,50 @@
+//! `smallstep worker`: the process that holds a device. Started by the library, not by people.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Args;
+use smallstep::gpu::{Route, Selection, worker};
+
+/// Serves programs from standard input to a device
+#[derive(Args)]
+pub(crate) struct Worker {
+    /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the first
+    #[arg(long, default_value = "")]
+    adapter: Selection,
+    /// passthrough or naga; passthrough where it is offered, if not given
+    #[arg(long, value_parser = super::route)]
+    route: Option<Route>,
+    /// Threads that compile; 0 for one for each core
+    #[arg(long, default_value_t = 0)]
+    compile_threads: usize,
+}
+
+impl Worker {
+    pub(crate) fn run(self) -> ExitCode {
+        worker::abort_on_panic();
+        let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
+        let served = frames_out().map_err(Into::into).and_then(|output| worker::serve(options, io::stdin(), output));
+        match served {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("the worker stops: {error}");
+                ExitCode::from(4)
+            }
+        }
+    }
+}
+
+/// The standard output, for frames alone: whatever a driver prints there goes to standard error from now on.
+#[cfg(unix)]
+fn frames_out() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(output.into())
+}
+
+#[cfg(not(unix))]
+fn frames_out() -> io::Result<io::Stdout> {
+    Ok(io::stdout())
+}

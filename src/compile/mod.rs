@@ -1,0 +1,3 @@
+//! The compilers between the languages.
+
+pub mod lambda_v;

@@ -1,0 +1,202 @@
+//! What is run: these words, this entry point, these resources, this grid.
+//!
+//! A [`FragmentDispatch`] is the one record that the interpreters and the devices both take, and a [`Frame`] is what both give back, so that
+//! nothing about a run is decided twice. The convention is that of λV's translation (report 000, §5): one fragment invocation for each pixel,
+//! outputs written as vec4 to 32-bit float targets, inputs in one read-only array.
+//!
+//! Invariant: a frame carries the hash of the words that made it, and frames of different words are never compared ([`Frame::same_words`]).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256 MiB).
+pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
+/// The most words of one module: 2^24 (64 MiB).
+pub const MAX_WORDS: usize = 1 << 24;
+/// The most words of one constants buffer: 2^24 (64 MiB).
+pub const MAX_CONSTANTS: usize = 1 << 24;
+/// The longest name of an entry point, in bytes.
+pub const MAX_ENTRY: usize = 4096;
+
+/// What a pixel holds before it is drawn, so what is left of it when its invocation is discarded: four times +0.0.
+pub const CLEARED: [u32; 4] = [0; 4];
+
+/// One output of a fragment program: a colour attachment of format Rgba32Float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The `Location` that the module decorates its output variable with.
+    pub location: u32,
+    /// How many lanes mean something, 1 to 4, from the first. The module writes all four: what Vulkan stores for lanes that a shader does not
+    /// write is undefined, so a translator pads.
+    pub components: u32,
+}
+
+/// A fragment program and everything that its run depends on.
+///
+/// The grid is `width` by `height` pixels, one invocation each, with `FragCoord` (x + 0.5, y + 0.5, 0, 1), y downwards from the top left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentDispatch {
+    /// The SPIR-V module, in host order.
+    pub words: Arc<[u32]>,
+    /// The name of the fragment entry point.
+    pub entry: String,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// The outputs, in the order in which a [`Frame`] holds their images. Locations may come in any order and leave gaps, not repeat.
+    pub outputs: Vec<Target>,
+    /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of 32-bit words, array stride 4. Empty: no buffer is bound.
+    /// The module decorates the buffer `NonWritable`.
+    pub constants: Vec<u32>,
+}
+
+/// A reason why a [`FragmentDispatch`] describes no run: one sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+impl FragmentDispatch {
+    /// The hash of the words: see [`words_hash`].
+    pub fn words_hash(&self) -> u64 {
+        words_hash(&self.words)
+    }
+
+    /// Bytes of the frame that this makes: 16 for each pixel of each output.
+    pub fn frame_bytes(&self) -> u64 {
+        u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(self.outputs.len() as u64).saturating_mul(16)
+    }
+
+    /// Checks what no device's limits are needed for: a grid and outputs that exist, and the bounds of this module.
+    pub fn check(&self) -> Result<(), Malformed> {
+        let malformed = |text: String| Err(Malformed(text));
+        if self.width == 0 || self.height == 0 {
+            return malformed(format!("the grid is {} by {} pixels; a run needs at least one", self.width, self.height));
+        }
+        if self.outputs.is_empty() {
+            return malformed("the dispatch has no output; a run needs at least one to be seen".into());
+        }
+        for (i, target) in self.outputs.iter().enumerate() {
+            if !(1..=4).contains(&target.components) {
+                return malformed(format!("the output at location {} has {} components; 1 to 4 exist", target.location, target.components));
+            }
+            if self.outputs[..i].iter().any(|t| t.location == target.location) {
+                return malformed(format!("two outputs have location {}", target.location));
+            }
+        }
+        if self.frame_bytes() > MAX_FRAME_PIXELS * 16 {
+            return malformed(format!("the frame would have {} bytes; at most {} are drawn", self.frame_bytes(), MAX_FRAME_PIXELS * 16));
+        }
+        if self.words.len() > MAX_WORDS {
+            return malformed(format!("the module has {} words; at most {MAX_WORDS} are taken", self.words.len()));
+        }
+        if self.constants.len() > MAX_CONSTANTS {
+            return malformed(format!("the constants buffer has {} words; at most {MAX_CONSTANTS} are taken", self.constants.len()));
+        }
+        if self.entry.len() > MAX_ENTRY {
+            return malformed(format!("the entry point's name has {} bytes; at most {MAX_ENTRY} are taken", self.entry.len()));
+        }
+        if self.entry.contains('\0') {
+            return malformed("the entry point's name contains a zero byte, which ends a SPIR-V string".into());
+        }
+        Ok(())
+    }
+}
+
+/// FNV-1a, 64 bits, over the bytes of the words, the least significant byte of each word first.
+///
+/// Offset basis 0xcbf29ce484222325, prime 0x100000001b3 (Fowler, Noll and Vo). The value is the same on every machine and in every version: results
+/// on disk are keyed by it.
+pub fn words_hash(words: &[u32]) -> u64 {
+    words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// What was drawn: raw bits of every pixel of every output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The [`words_hash`] of the words that were run.
+    pub words_hash: u64,
+    /// One image for each output, in the order of [`FragmentDispatch::outputs`]: `width * height` pixels, row by row from the top left. A lane beyond
+    /// the target's `components` means nothing. A discarded pixel is [`CLEARED`].
+    pub images: Vec<Vec<[u32; 4]>>,
+}
+
+/// Two frames were made by different words: comparing them would say nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DifferentWords(pub u64, pub u64);
+
+impl fmt::Display for DifferentWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the runs are of different words, with the hashes {:#018x} and {:#018x}; they are not compared", self.0, self.1)
+    }
+}
+
+impl std::error::Error for DifferentWords {}
+
+impl Frame {
+    /// Refuses a comparison of runs of different words. Every verdict over two frames asks this first.
+    pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
+        if self.words_hash == other.words_hash { Ok(()) } else { Err(DifferentWords(self.words_hash, other.words_hash)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dispatch() -> FragmentDispatch {
+        FragmentDispatch {
+            words: Arc::from([0x0723_0203, 0x0001_0300]),
+            entry: "main".into(),
+            width: 4,
+            height: 4,
+            outputs: vec![Target { location: 0, components: 4 }],
+            constants: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a_of_the_bytes() {
+        // Vectors of the authors of FNV: the empty string, and four bytes in order.
+        assert_eq!(words_hash(&[]), 0xcbf2_9ce4_8422_2325);
+        let bytes = u32::from_le_bytes(*b"foob");
+        assert_eq!(words_hash(&[bytes]), 0xdd12_0e79_0c25_12af);
+    }
+
+    #[test]
+    fn frames_of_different_words_are_not_compared() {
+        let a = Frame { words_hash: 1, images: vec![] };
+        let b = Frame { words_hash: 2, images: vec![] };
+        assert_eq!(a.same_words(&a), Ok(()));
+        assert_eq!(a.same_words(&b), Err(DifferentWords(1, 2)));
+    }
+
+    #[test]
+    fn what_describes_no_run_is_named() {
+        assert_eq!(dispatch().check(), Ok(()));
+        let broken: [(&str, fn(&mut FragmentDispatch)); 6] = [
+            ("0 by 4", |d| d.width = 0),
+            ("no output", |d| d.outputs.clear()),
+            ("5 components", |d| d.outputs[0].components = 5),
+            ("location 0", |d| d.outputs.push(Target { location: 0, components: 1 })),
+            ("frame would have", |d| (d.width, d.height) = (u32::MAX, u32::MAX)),
+            ("zero byte", |d| d.entry = "ma\0in".into()),
+        ];
+        for (expected, alter) in broken {
+            let mut d = dispatch();
+            alter(&mut d);
+            let said = d.check().expect_err(expected).to_string();
+            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Which devices there are, what each of them offers, and how one is chosen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::float_controls::{self, FloatControlsByWidth};
+
+/// The width of a colour attachment's pixel: four 32-bit floats.
+pub(crate) const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+
+/// One adapter, as results and listings name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterRecord {
+    /// The place in the list of this machine's Vulkan adapters, from 0.
+    pub index: u32,
+    /// The device's name, as "NVIDIA H200". Several adapters may have the same.
+    pub name: String,
+    /// The driver and its version, as "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)".
+    pub driver: String,
+    /// "discrete", "integrated", "virtual", "software" or "other".
+    pub kind: String,
+    /// The programming interface, as "vulkan".
+    pub backend: String,
+    /// The PCI address that tells devices of one name apart, or "".
+    pub pci: String,
+    /// The Vulkan version that the device and the loader share, as (major, minor); (0, 0) where it is not known.
+    pub vulkan: (u32, u32),
+    /// Whether SPIR-V can be handed to the driver as it is.
+    pub passthrough: bool,
+    /// Whether Rgba32Float can be drawn to and copied from.
+    pub float_targets: bool,
+    /// What the device promises about float arithmetic, for the widths 16, 32 and 64; None where it cannot be asked (Vulkan below 1.2).
+    pub float_controls: Option<FloatControlsByWidth>,
+    /// `maxColorAttachments`, as far as wgpu uses it.
+    pub max_color_attachments: u32,
+    /// Bytes of all colour attachments together for one pixel; an output takes 16.
+    pub max_color_attachment_bytes_per_sample: u32,
+    /// The widest and highest grid.
+    pub max_texture_dimension_2d: u32,
+    /// The largest constants buffer, in bytes.
+    pub max_storage_buffer_binding_size: u64,
+}
+
+impl fmt::Display for AdapterRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.driver)
+    }
+}
+
+/// Which adapter: the first, one by its index, or one by its name.
+///
+/// As text: a number is an index; `NAME` is any part of the name, in any case; `NAME#2` is the third (from 0) of those that match; the empty text is
+/// the first adapter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// The first adapter.
+    #[default]
+    First,
+    /// The adapter at this place of the list.
+    Index(u32),
+    /// The adapter with this in its name, upper and lower case being the same. Where several match, `nth` says which; without `nth` the matches must
+    /// be the same device model under the same driver, and the first is taken.
+    Name {
+        /// Part of the name.
+        part: String,
+        /// Which of the matches, from 0.
+        nth: Option<u32>,
+    },
+}
+
+impl FromStr for Selection {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Selection, Self::Err> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Selection::First);
+        }
+        if let Ok(index) = text.parse() {
+            return Ok(Selection::Index(index));
+        }
+        if let Some((part, nth)) = text.rsplit_once('#')
+            && let Ok(nth) = nth.parse()
+        {
+            return Ok(Selection::Name { part: part.into(), nth: Some(nth) });
+        }
+        Ok(Selection::Name { part: text.into(), nth: None })
+    }
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Selection::First => Ok(()),
+            Selection::Index(index) => write!(f, "{index}"),
+            Selection::Name { part, nth: None } => f.write_str(part),
+            Selection::Name { part, nth: Some(nth) } => write!(f, "{part}#{nth}"),
+        }
+    }
+}
+
+/// Why no device could be had: one or two sentences for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoDevice(pub String);
+
+impl fmt::Display for NoDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoDevice {}
+
+/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the same to a program.
+pub const NO_ADAPTER: &str = "no Vulkan adapter was found (or no Vulkan loader). A software one will do: on Debian and its kin, \
+`apt-get install mesa-vulkan-drivers`";
+
+impl Selection {
+    /// The index, in `records`, of the adapter that this selects.
+    pub fn choose(&self, records: &[AdapterRecord]) -> Result<usize, NoDevice> {
+        if records.is_empty() {
+            return Err(NoDevice(NO_ADAPTER.into()));
+        }
+        let names = |among: &[usize]| among.iter().map(|&i| format!("{} {}", records[i].index, records[i])).collect::<Vec<_>>().join(", ");
+        let all: Vec<usize> = (0..records.len()).collect();
+        match self {
+            Selection::First => Ok(0),
+            Selection::Index(index) => all
+                .iter()
+                .copied()
+                .find(|&i| records[i].index == *index)
+                .ok_or_else(|| NoDevice(format!("there is no adapter {index}; there is {}", names(&all)))),
+            Selection::Name { part, nth } => {
+                let part = part.to_lowercase();
+                let matches: Vec<usize> = all.iter().copied().filter(|&i| records[i].name.to_lowercase().contains(&part)).collect();
+                let Some(&first) = matches.first() else {
+                    return Err(NoDevice(format!("no adapter's name contains \"{part}\"; there is {}", names(&all))));
+                };
+                if let Some(nth) = nth {
+                    return matches.get(*nth as usize).copied().ok_or_else(|| {
+                        NoDevice(format!("\"{self}\" asks for match {nth} counted from 0; the matches are {}", names(&matches)))
+                    });
+                }
+                let same = |i: &usize| records[*i].name == records[first].name && records[*i].driver == records[first].driver;
+                if matches.iter().all(same) {
+                    return Ok(first);
+                }
+                Err(NoDevice(format!("\"{self}\" matches several adapters: {}; give an index, or more of the name", names(&matches))))
+            }
+        }
+    }
+}
+
+/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader. Initializes every installed driver, in this process.
+pub fn list() -> Vec<AdapterRecord> {
+    enumerate().into_iter().map(|(record, _)| record).collect()
+}
+
+/// The adapters with their records. The instance is kept alive by the adapters.
+pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::VULKAN,
+        // No validation layer, whatever the build and the environment: results must not depend on either.
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    adapters.into_iter().enumerate().map(|(index, adapter)| (record(index as u32, &adapter), adapter)).collect()
+}
+
+fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
+    let info = adapter.get_info();
+    let limits = adapter.limits();
+    let (float_controls, vulkan) = float_controls::query(adapter);
+    let usages = adapter.get_texture_format_features(TARGET_FORMAT).allowed_usages;
+    AdapterRecord {
+        index,
+        name: info.name,
+        driver: [info.driver.as_str(), info.driver_info.as_str()].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join(" "),
+        kind: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "software",
+            wgpu::DeviceType::Other => "other",
+        }
+        .into(),
+        backend: info.backend.to_string(),
+        pci: info.device_pci_bus_id,
+        vulkan: vulkan.unwrap_or((0, 0)),
+        passthrough: adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS),
+        float_targets: usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC),
+        float_controls,
+        max_color_attachments: limits.max_color_attachments,
+        max_color_attachment_bytes_per_sample: limits.max_color_attachment_bytes_per_sample,
+        max_texture_dimension_2d: limits.max_texture_dimension_2d,
+        max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(index: u32, name: &str, driver: &str) -> AdapterRecord {
+        AdapterRecord {
+            index,
+            name: name.into(),
+            driver: driver.into(),
+            kind: "software".into(),
+            backend: "vulkan".into(),
+            pci: String::new(),
+            vulkan: (1, 3),
+            passthrough: true,
+            float_targets: true,
+            float_controls: None,
+            max_color_attachments: 8,
+            max_color_attachment_bytes_per_sample: 128,
+            max_texture_dimension_2d: 4096,
+            max_storage_buffer_binding_size: 1 << 20,
+        }
+    }
+
+    fn choose(text: &str, records: &[AdapterRecord]) -> Result<usize, NoDevice> {
+        text.parse::<Selection>().expect("every text is a selection").choose(records)
+    }
+
+    #[test]
+    fn adapters_are_chosen_by_index_name_and_place_among_equals() {
+        let records = [
+            adapter(0, "llvmpipe", "mesa"),
+            adapter(1, "NVIDIA H200", "nv"),
+            adapter(2, "NVIDIA H200", "nv"),
+            adapter(3, "NVIDIA T4", "nv"),
+        ];
+        assert_eq!(choose("", &records), Ok(0));
+        assert_eq!(choose("2", &records), Ok(2));
+        assert_eq!(choose("h200", &records), Ok(1), "the two are the same model and driver");
+        assert_eq!(choose("h200#1", &records), Ok(2));
+        for (text, expected) in [("nvidia", "several"), ("h200#2", "match 2"), ("7", "no adapter 7"), ("radeon", "contains \"radeon\"")] {
+            let said = choose(text, &records).expect_err(text).0;
+            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+        }
+        assert!(choose("", &[]).expect_err("none").0.contains("apt-get install mesa-vulkan-drivers"));
+    }
+
+    #[test]
+    fn a_selection_is_read_as_it_is_written() {
+        for text in ["", "3", "h200", "h200#1"] {
+            assert_eq!(text.parse::<Selection>().expect("every text is a selection").to_string(), text);
+        }
+    }
+}

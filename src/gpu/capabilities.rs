@@ -1,0 +1,229 @@
+//! What a module asks of a device, read from its words before a driver sees them.
+//!
+//! Handing a driver a module that needs a capability which the device did not enable is undefined: it may work, crash, or compute something else. Such
+//! a module is unchecked, and says why. This reads no more than the framing and the module's first sections; a module that is wrong further on is for
+//! the driver, whose crash costs a worker process.
+
+use super::adapters::AdapterRecord;
+use super::float_controls::FloatControls;
+
+const MAGIC: u32 = 0x0723_0203;
+const OP_EXTENSION: u32 = 10;
+const OP_EXECUTION_MODE: u32 = 16;
+const OP_CAPABILITY: u32 = 17;
+
+/// The features that capabilities stand for and that a device enables where the adapter has them.
+pub(crate) const OPTIONAL_FEATURES: wgpu::Features =
+    wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64).union(wgpu::Features::SHADER_I16).union(wgpu::Features::SHADER_F16);
+
+/// Why the words cannot be handed to a device with these features, if they cannot: the capability, extension, version or execution mode, by name.
+pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
+    let Some(&[magic, version, ..]) = words.first_chunk::<5>() else {
+        return Err(format!("the module has {} words; a SPIR-V header alone has 5", words.len()));
+    };
+    if magic != MAGIC {
+        return Err(format!("word 0 is {magic:#010x}, not the SPIR-V magic number {MAGIC:#010x}"));
+    }
+    let (major, minor) = (version >> 16 & 0xff, version >> 8 & 0xff);
+    let newest = match device.vulkan {
+        (1, 0) => 0,
+        (1, 1) => 3,
+        (1, 2) => 5,
+        _ => 6,
+    };
+    if major != 1 || minor > newest {
+        let (vk_major, vk_minor) = device.vulkan;
+        return Err(format!("the module is SPIR-V {major}.{minor}; Vulkan {vk_major}.{vk_minor} takes up to 1.{newest}"));
+    }
+    let mut at = 5;
+    while at < words.len() {
+        let (count, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
+        if count == 0 || count > words.len() - at {
+            return Err(format!("word {at}: the instruction's length {count} is not within the module's {} words", words.len()));
+        }
+        let operands = &words[at + 1..at + count];
+        match opcode {
+            OP_CAPABILITY => {
+                let Some(&capability) = operands.first() else {
+                    return Err(format!("word {at}: OpCapability without an operand"));
+                };
+                capability_enabled(capability, device, features)?;
+            }
+            OP_EXTENSION => extension_enabled(&string(operands), device)?,
+            OP_EXECUTION_MODE => execution_mode_enabled(operands, device)?,
+            _ => {}
+        }
+        at += count;
+    }
+    Ok(())
+}
+
+fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
+    let feature = |name: &str, bit: wgpu::Features| {
+        if features.contains(bit) { Ok(()) } else { Err(format!("the device does not enable the capability {name}")) }
+    };
+    match capability {
+        // Vulkan takes these from every device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer, ImageBuffer, StorageImageExtendedFormats, ImageQuery,
+        // DerivativeControl.
+        0 | 1 | 43 | 44 | 46 | 47 | 49 | 50 | 51 => Ok(()),
+        9 => feature("Float16", wgpu::Features::SHADER_F16),
+        10 => feature("Float64", wgpu::Features::SHADER_F64),
+        11 => feature("Int64", wgpu::Features::SHADER_INT64),
+        22 => feature("Int16", wgpu::Features::SHADER_I16),
+        4464..=4468 => {
+            let (name, has) = float_control(capability);
+            match device.float_controls {
+                None => Err(format!("the device's Vulkan version is below 1.2, and the capability {name} needs that")),
+                Some(widths) if widths.iter().any(|w| has(*w)) => Ok(()),
+                Some(_) => Err(format!("the device does not offer the capability {name} for any width")),
+            }
+        }
+        other => Err(format!("the device does not enable the capability {}", capability_name(other))),
+    }
+}
+
+/// Names of capabilities that modules of this project and its neighbours ask for; others are said by number.
+fn capability_name(capability: u32) -> String {
+    let name = match capability {
+        2 => "Geometry",
+        3 => "Tessellation",
+        4 => "Addresses",
+        5 => "Linkage",
+        6 => "Kernel",
+        12 => "Int64Atomics",
+        35 => "SampleRateShading",
+        39 => "Int8",
+        61..=68 => "GroupNonUniform and its kin",
+        4427 => "DrawParameters",
+        4433 => "StorageBuffer16BitAccess",
+        4448 => "StorageBuffer8BitAccess",
+        5345 => "VulkanMemoryModel",
+        5346 => "VulkanMemoryModelDeviceScope",
+        5379 => "DemoteToHelperInvocation",
+        6029 => "FloatControls2",
+        other => return format!("number {other}"),
+    };
+    format!("{name} ({capability})")
+}
+
+type HasControl = fn(FloatControls) -> bool;
+
+/// The capability of a float control, which has the number of its execution mode plus five.
+fn float_control(capability: u32) -> (&'static str, HasControl) {
+    match capability {
+        4464 => ("DenormPreserve", |w| w.denorm_preserve),
+        4465 => ("DenormFlushToZero", |w| w.denorm_flush_to_zero),
+        4466 => ("SignedZeroInfNanPreserve", |w| w.signed_zero_inf_nan_preserve),
+        4467 => ("RoundingModeRTE", |w| w.rounding_mode_rte),
+        _ => ("RoundingModeRTZ", |w| w.rounding_mode_rtz),
+    }
+}
+
+fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
+    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class, 1.2 the float controls.
+    let since = match name {
+        "SPV_KHR_storage_buffer_storage_class" => (1, 1),
+        "SPV_KHR_float_controls" => (1, 2),
+        _ => return Err(format!("the device does not enable the extension {name}")),
+    };
+    if device.vulkan >= since {
+        Ok(())
+    } else {
+        Err(format!("the extension {name} needs Vulkan {}.{}; the device has {}.{}", since.0, since.1, device.vulkan.0, device.vulkan.1))
+    }
+}
+
+fn execution_mode_enabled(operands: &[u32], device: &AdapterRecord) -> Result<(), String> {
+    let &[_, mode @ 4459..=4463, width] = operands else {
+        return Ok(());
+    };
+    let (name, has) = float_control(mode + 5);
+    let by_width = match width {
+        16 => 0,
+        32 => 1,
+        64 => 2,
+        _ => return Err(format!("the execution mode {name} has the width {width}; 16, 32 and 64 exist")),
+    };
+    match device.float_controls {
+        Some(widths) if has(widths[by_width]) => Ok(()),
+        _ => Err(format!("the device does not offer {name} for {width}-bit floats")),
+    }
+}
+
+/// A SPIR-V string: bytes, the lowest of a word first, up to a zero.
+fn string(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device() -> AdapterRecord {
+        let offered = FloatControls { rounding_mode_rte: true, signed_zero_inf_nan_preserve: true, ..FloatControls::default() };
+        AdapterRecord {
+            index: 0,
+            name: "a".into(),
+            driver: "b".into(),
+            kind: "software".into(),
+            backend: "vulkan".into(),
+            pci: String::new(),
+            vulkan: (1, 2),
+            passthrough: true,
+            float_targets: true,
+            float_controls: Some([FloatControls::default(), offered, FloatControls::default()]),
+            max_color_attachments: 8,
+            max_color_attachment_bytes_per_sample: 128,
+            max_texture_dimension_2d: 4096,
+            max_storage_buffer_binding_size: 1 << 20,
+        }
+    }
+
+    fn module(version: u32, instructions: &[&[u32]]) -> Vec<u32> {
+        let mut words = vec![MAGIC, version, 0, 1, 0];
+        for operands in instructions {
+            words.push((operands.len() as u32) << 16 | operands[0]);
+            words.extend(&operands[1..]);
+        }
+        words
+    }
+
+    fn extension(name: &[u8]) -> Vec<u32> {
+        let mut bytes = name.to_vec();
+        bytes.resize(name.len() / 4 * 4 + 4, 0);
+        let chunks = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
+        std::iter::once(OP_EXTENSION).chain(chunks).collect()
+    }
+
+    #[test]
+    fn what_is_offered_passes() {
+        let controls = extension(b"SPV_KHR_float_controls");
+        let words =
+            module(0x0001_0300, &[&[17, 1], &[17, 4466], &[17, 4467], &controls, &[16, 1, 4461, 32], &[16, 1, 4462, 32], &[16, 1, 7]]);
+        assert_eq!(missing(&words, &device(), wgpu::Features::empty()), Ok(()));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let unknown = extension(b"SPV_AMD_gcn_shader");
+        let cases: [(&str, Vec<u32>); 10] = [
+            ("magic", vec![0; 5]),
+            ("5", vec![MAGIC]),
+            ("SPIR-V 1.6", module(0x0001_0600, &[])),
+            ("DenormPreserve", module(0x0001_0300, &[&[17, 4464]])),
+            ("RoundingModeRTE for 16-bit", module(0x0001_0300, &[&[16, 1, 4462, 16]])),
+            ("width 8", module(0x0001_0300, &[&[16, 1, 4462, 8]])),
+            ("Float64", module(0x0001_0300, &[&[17, 10]])),
+            ("FloatControls2", module(0x0001_0300, &[&[17, 6029]])),
+            ("SPV_AMD_gcn_shader", module(0x0001_0300, &[&unknown])),
+            ("word 5", vec![MAGIC, 0x0001_0000, 0, 1, 0, 0x0009_0011]),
+        ];
+        for (expected, words) in cases {
+            let said = missing(&words, &device(), wgpu::Features::empty()).expect_err(expected);
+            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+        }
+        let f64 = module(0x0001_0300, &[&[17, 10]]);
+        assert_eq!(missing(&f64, &device(), wgpu::Features::SHADER_F64), Ok(()));
+    }
+}

@@ -1,0 +1,151 @@
+//! Drawing fragment programs on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
+//!
+//! ```no_run
+//! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
+//! # fn programs() -> Vec<smallstep::dispatch::FragmentDispatch> { vec![] }
+//! let device = Device::open(&Selection::First, None, Options::default())?;
+//! for (id, program) in programs().into_iter().enumerate() {
+//!     device.submit(id as u64, program);
+//! }
+//! while let Some(finished) = device.receive() {
+//!     if let DeviceOutcome::Drawn(frame) = finished.outcome {
+//!         println!("{}: {:08x?}", finished.id, frame.images[0][0]);
+//!     }
+//! }
+//! # Ok::<(), smallstep::gpu::NoDevice>(())
+//! ```
+//!
+//! A driver may crash or hang on what a compiler under test makes. So the device runs in a worker process, and the parent supervises it: a crash, a
+//! hang or a lost device costs the verdict of exactly the one program that brought it about. Three invariants hold:
+//!
+//! - Every program that is submitted comes back once, with one [`DeviceOutcome`].
+//! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only
+//!   one in the worker; programs that were there beside it are drawn again, one at a time.
+//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their hash is in the frame.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::dispatch::Frame;
+
+mod adapters;
+mod capabilities;
+mod draw;
+mod float_controls;
+mod supervisor;
+mod wire;
+pub mod worker;
+
+pub use adapters::{AdapterRecord, NO_ADAPTER, NoDevice, Selection, list};
+pub use float_controls::{FloatControls, FloatControlsByWidth};
+pub use supervisor::{Device, DrawAll, Options};
+
+/// How the words reach the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Route {
+    /// As they are. Blame falls on the driver.
+    Passthrough,
+    /// Read, validated and written again by naga: the driver sees other words, and blame falls on naga or the driver. naga takes no float controls,
+    /// drops `NoContraction`, and guards accesses, loops and divisions.
+    Naga,
+}
+
+impl Route {
+    /// "passthrough" or "naga".
+    pub fn name(self) -> &'static str {
+        match self {
+            Route::Passthrough => "passthrough",
+            Route::Naga => "naga",
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a worker process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By this signal (Unix).
+    Signal(i32),
+    /// With this exit code, of its own accord.
+    Code(i32),
+    /// It was killed because what it sent was no report; the text says what it was.
+    Garbled(String),
+    /// It cannot be told.
+    Unknown,
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Signal(number) => {
+                let name = match number {
+                    4 => " (SIGILL)",
+                    6 => " (SIGABRT)",
+                    7 => " (SIGBUS)",
+                    8 => " (SIGFPE)",
+                    9 => " (SIGKILL)",
+                    11 => " (SIGSEGV)",
+                    15 => " (SIGTERM)",
+                    _ => "",
+                };
+                write!(f, "signal {number}{name}")
+            }
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Garbled(what) => f.write_str(what),
+            Exit::Unknown => f.write_str("an unknown end"),
+        }
+    }
+}
+
+/// What became of one program on a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceOutcome {
+    /// It was drawn.
+    Drawn(Frame),
+    /// wgpu, naga or the driver refused the module or its pipeline; the text is theirs.
+    Refused(String),
+    /// The worker process ended on it.
+    Crashed {
+        /// How.
+        exit: Exit,
+        /// The last lines of the worker's standard error.
+        stderr: String,
+    },
+    /// It was not done within this time, alone in its worker.
+    TimedOut(Duration),
+    /// The device was lost on it, or would not come back after an earlier program; the text says which.
+    Lost(String),
+    /// It was not given to the device: the dispatch describes no run, or needs a limit or a capability that the device does not have. Nothing is
+    /// known about it.
+    Unchecked(String),
+}
+
+impl fmt::Display for DeviceOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceOutcome::Drawn(frame) => write!(f, "drawn: words {:#018x}", frame.words_hash),
+            DeviceOutcome::Refused(why) => write!(f, "refused: {why}"),
+            DeviceOutcome::Crashed { exit, stderr } if stderr.is_empty() => write!(f, "crashed: {exit}"),
+            DeviceOutcome::Crashed { exit, stderr } => write!(f, "crashed: {exit}; it last said: {stderr}"),
+            DeviceOutcome::TimedOut(limit) => write!(f, "timed out: not done in {} s", limit.as_secs_f64()),
+            DeviceOutcome::Lost(why) => write!(f, "lost: {why}"),
+            DeviceOutcome::Unchecked(why) => write!(f, "unchecked: {why}"),
+        }
+    }
+}
+
+/// A program that came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The number that it was submitted under.
+    pub id: u64,
+    /// The route that it took, or would have taken.
+    pub route: Route,
+    /// What became of it.
+    pub outcome: DeviceOutcome,
+}

@@ -1,0 +1,337 @@
+//! The worker process: it holds the device, and may be lost.
+//!
+//! Several threads compile, one draws. The drawing thread takes whatever is compiled into one submission, and while the device is busy with it prepares
+//! the next, so batches are as large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of programs here.
+//!
+//! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the worker misbehave: a comma-separated list of
+//! `crash-start`, `hang-start`, or `FAULT:HASH` with FAULT one of `crash-compile`, `crash-draw`, `hang-compile`, `hang-draw`, `lost`, `garbage`, and HASH
+//! the [`words_hash`](crate::dispatch::words_hash), in hexadecimal, of the program that brings it about.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use super::draw::{BatchError, Declined, DrawDevice, Drawable, Painter, Submitted};
+use super::wire::{Draw, Report};
+use super::{Route, Selection};
+
+/// The variable that tests set.
+pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
+
+/// The most programs of one submission.
+pub(crate) const BATCH: usize = 64;
+/// The most readback bytes of one submission, unless a single program has more.
+const BATCH_BYTES: u64 = 64 << 20;
+/// Submissions that the device has at once: one that it works on, one that waits.
+const OVERLAP: usize = 2;
+
+/// What a worker is started with.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The adapter.
+    pub selection: Selection,
+    /// The route; None for passthrough where the adapter offers it, else naga.
+    pub route: Option<Route>,
+    /// How many threads compile; 0 for one for each core.
+    pub compile_threads: usize,
+}
+
+/// Serves programs from `input` until its end, and reports to `output`.
+///
+/// Returns at the end of the input; if programs are still being drawn then, their threads are left behind for the end of the process to stop, so that a
+/// worker whose parent died does not live on in a driver that hangs. The error is that the input broke or held something else than programs.
+pub fn serve(
+    options: ServeOptions,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let faults = Faults::from_environment();
+    faults.at_start();
+    let output: Output = Arc::new(Mutex::new(BufWriter::new(Box::new(output))));
+    let device = match DrawDevice::open(&options.selection, options.route) {
+        Ok(device) => Arc::new(device),
+        Err(none) => {
+            report(&output, &Report::NoDevice(none.0));
+            return Ok(flush(&output)?);
+        }
+    };
+    report(&output, &Report::Ready(Box::new(device.record.clone()), device.route));
+    flush(&output)?;
+
+    let held = Arc::new(AtomicUsize::new(0));
+    let (jobs, job_queue) = mpsc::channel::<Draw>();
+    let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
+    let worker = Arc::new(Worker { device, output, held: held.clone(), faults });
+    let job_queue = Arc::new(Mutex::new(job_queue));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let count = if options.compile_threads == 0 { cores } else { options.compile_threads };
+    let mut threads = Vec::new();
+    for _ in 0..count {
+        let (worker, queue, compiled) = (worker.clone(), job_queue.clone(), compiled.clone());
+        threads.push(thread::Builder::new().name("compile".into()).spawn(move || worker.compile(&queue, &compiled))?);
+    }
+    drop(compiled);
+    {
+        let worker = worker.clone();
+        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&compiled_queue))?);
+    }
+
+    let mut input = BufReader::new(input);
+    let end = loop {
+        match Draw::read(&mut input) {
+            Ok(Some(draw)) => {
+                held.fetch_add(1, Ordering::SeqCst);
+                if jobs.send(draw).is_err() {
+                    break Ok(());
+                }
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error.into()),
+        }
+    };
+    drop(jobs);
+    if held.load(Ordering::SeqCst) == 0 {
+        for thread in threads {
+            let _ = thread.join();
+        }
+    }
+    end
+}
+
+type Output = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panics has ended the process (see `abort_on_panic`), or the test that runs it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error means that the parent is gone, and then the input ends too.
+fn report(output: &Output, report: &Report) {
+    let _ = report.write(&mut *lock(output));
+}
+
+fn flush(output: &Output) -> io::Result<()> {
+    lock(output).flush()
+}
+
+/// Makes every panic, on whatever thread, end the process: a panic in wgpu or naga is then the crash of one program, with its message on standard error.
+pub fn abort_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        print(info);
+        std::process::abort();
+    }));
+}
+
+struct Compiled {
+    number: u64,
+    drawable: Drawable,
+}
+
+struct Worker {
+    device: Arc<DrawDevice>,
+    output: Output,
+    /// Programs taken and not yet reported.
+    held: Arc<AtomicUsize>,
+    faults: Faults,
+}
+
+impl Worker {
+    fn finished(&self, number: u64, result: Result<crate::dispatch::Frame, Declined>) {
+        report(&self.output, &Report::Finished { number, result });
+        self.held.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn lost(&self, why: &str) {
+        report(&self.output, &Report::Lost(why.into()));
+        let _ = flush(&self.output);
+    }
+
+    fn compile(&self, jobs: &Mutex<mpsc::Receiver<Draw>>, compiled: &mpsc::Sender<Compiled>) {
+        loop {
+            let Ok(Draw { number, dispatch }) = lock(jobs).recv() else {
+                return;
+            };
+            self.faults.at_compile(&dispatch, self);
+            match self.device.compile(&dispatch) {
+                Ok(drawable) => {
+                    if compiled.send(Compiled { number, drawable }).is_err() {
+                        return;
+                    }
+                }
+                Err(declined) => match self.device.lost() {
+                    Some(why) => self.lost(why),
+                    None => {
+                        self.finished(number, Err(declined));
+                        let _ = flush(&self.output);
+                    }
+                },
+            }
+        }
+    }
+
+    fn draw(&self, compiled: &mpsc::Receiver<Compiled>) {
+        let mut painter = Painter::new(&self.device);
+        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> = Default::default();
+        let mut next: Option<Compiled> = None;
+        loop {
+            let first = match next.take() {
+                Some(first) => Some(first),
+                // With nothing under way there is nothing else to do than to wait.
+                None if under_way.is_empty() => match compiled.recv() {
+                    Ok(first) => Some(first),
+                    Err(_) => return,
+                },
+                None => compiled.try_recv().ok(),
+            };
+            if let Some(first) = first {
+                let mut numbers = vec![first.number];
+                let mut bytes = first.drawable.readback_bytes();
+                let mut batch = vec![first.drawable];
+                while batch.len() < BATCH {
+                    let Ok(more) = compiled.try_recv() else {
+                        break;
+                    };
+                    bytes += more.drawable.readback_bytes();
+                    if bytes > BATCH_BYTES {
+                        next = Some(more);
+                        break;
+                    }
+                    numbers.push(more.number);
+                    batch.push(more.drawable);
+                }
+                for drawable in &batch {
+                    self.faults.at_draw(drawable.words_hash());
+                }
+                match painter.submit(batch.clone()) {
+                    Ok(submitted) => under_way.push_back((numbers, batch, submitted)),
+                    Err(BatchError::Lost(why)) => return self.lost(&why),
+                    Err(_) => {
+                        if !self.draw_singly(&mut painter, numbers, batch) {
+                            return;
+                        }
+                    }
+                }
+                if under_way.len() < OVERLAP {
+                    continue;
+                }
+            }
+            if let Some((numbers, batch, submitted)) = under_way.pop_front() {
+                match painter.finish(submitted) {
+                    Ok(frames) => {
+                        for (number, frame) in numbers.into_iter().zip(frames) {
+                            self.finished(number, Ok(frame));
+                        }
+                    }
+                    Err(BatchError::Lost(why)) => return self.lost(&why),
+                    Err(_) => {
+                        if !self.draw_singly(&mut painter, numbers, batch) {
+                            return;
+                        }
+                    }
+                }
+                let _ = flush(&self.output);
+            }
+        }
+    }
+
+    /// Draws each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
+    fn draw_singly(&self, painter: &mut Painter<'_>, numbers: Vec<u64>, batch: Vec<Drawable>) -> bool {
+        for (number, drawable) in numbers.into_iter().zip(batch) {
+            let result = painter.submit(vec![drawable]).and_then(|submitted| painter.finish(submitted));
+            match result {
+                Ok(frames) => {
+                    for frame in frames {
+                        self.finished(number, Ok(frame));
+                    }
+                }
+                Err(BatchError::Refused(why)) => self.finished(number, Err(Declined::Refused(why))),
+                Err(BatchError::OutOfMemory(why)) => {
+                    self.finished(number, Err(Declined::Unchecked(format!("the device ran out of memory: {why}"))));
+                }
+                Err(BatchError::Lost(why)) => {
+                    self.lost(&why);
+                    return false;
+                }
+            }
+        }
+        let _ = flush(&self.output);
+        true
+    }
+}
+
+/// The misbehaviour that tests ask for; see the module's documentation.
+struct Faults {
+    at_start: Vec<String>,
+    by_hash: HashMap<u64, String>,
+}
+
+impl Faults {
+    fn from_environment() -> Faults {
+        let mut faults = Faults { at_start: Vec::new(), by_hash: HashMap::new() };
+        for item in std::env::var(TEST_FAULT).unwrap_or_default().split(',').filter(|item| !item.is_empty()) {
+            match item.split_once(':') {
+                None => faults.at_start.push(item.into()),
+                Some((fault, hash)) => {
+                    if let Ok(hash) = u64::from_str_radix(hash, 16) {
+                        faults.by_hash.insert(hash, fault.into());
+                    }
+                }
+            }
+        }
+        faults
+    }
+
+    fn at_start(&self) {
+        for fault in &self.at_start {
+            match fault.as_str() {
+                "crash-start" => std::process::abort(),
+                "hang-start" => hang(),
+                _ => {}
+            }
+        }
+    }
+
+    fn at_compile(&self, dispatch: &crate::dispatch::FragmentDispatch, worker: &Worker) {
+        if self.by_hash.is_empty() {
+            return;
+        }
+        match self.by_hash.get(&dispatch.words_hash()).map(String::as_str) {
+            Some("crash-compile") => {
+                eprintln!("a crash that the test asked for");
+                std::process::abort();
+            }
+            Some("hang-compile") => hang(),
+            Some("lost") => {
+                worker.lost("a loss that the test asked for");
+                hang();
+            }
+            Some("garbage") => {
+                let _ = lock(&worker.output).write_all(b"what a driver prints to standard output");
+                let _ = flush(&worker.output);
+                hang();
+            }
+            _ => {}
+        }
+    }
+
+    fn at_draw(&self, hash: u64) {
+        match self.by_hash.get(&hash).map(String::as_str) {
+            Some("crash-draw") => {
+                eprintln!("a crash that the test asked for");
+                std::process::abort();
+            }
+            Some("hang-draw") => hang(),
+            _ => {}
+        }
+    }
+}
+
+fn hang() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(3600));
+    }
+}
