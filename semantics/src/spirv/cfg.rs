@@ -43,13 +43,8 @@ impl Graph {
                 place[to as usize] += 1;
             }
         }
-        let mut graph = Graph {
-            successors,
-            predecessor_start,
-            predecessors,
-            immediate_dominator: vec![NONE; n],
-            interval: vec![(0, 0); n],
-        };
+        let mut graph =
+            Graph { successors, predecessor_start, predecessors, immediate_dominator: vec![NONE; n], interval: vec![(0, 0); n] };
         if n > 0 {
             graph.dominators();
         }

@@ -15,14 +15,7 @@ type Checked<T = ()> = Result<T, LoadError>;
 /// Checks the bodies of all functions.
 pub(super) fn check(module: &Module) -> Checked {
     for function in &module.functions {
-        let mut pass = Pass {
-            module,
-            function,
-            index: 0,
-            graph: Graph::new(Vec::new()),
-            seen: Vec::new(),
-            block: 0,
-        };
+        let mut pass = Pass { module, function, index: 0, graph: Graph::new(Vec::new()), seen: Vec::new(), block: 0 };
         pass.control_flow()?;
         pass.bodies()?;
     }
@@ -308,7 +301,8 @@ impl<'m> Pass<'m> {
                     return self.unsupported("OpStore to StorageBuffer");
                 }
                 if class != StorageClass::Output as u32 {
-                    return self.fail(Check::Storage, format!("OpStore stores through %{}, which points to what is read-only", operands[0]));
+                    return self
+                        .fail(Check::Storage, format!("OpStore stores through %{}, which points to what is read-only", operands[0]));
                 }
                 Ok(())
             }
@@ -358,7 +352,8 @@ impl<'m> Pass<'m> {
             lanes += part.lanes();
         }
         if lanes != result.lanes() || operands.len() < 2 {
-            let what = format!("%{} = OpCompositeConstruct has {lanes} components in {} constituents for {result}", i.result, operands.len());
+            let what =
+                format!("%{} = OpCompositeConstruct has {lanes} components in {} constituents for {result}", i.result, operands.len());
             return self.fail(Check::Type, what);
         }
         Ok(())

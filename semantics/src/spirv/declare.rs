@@ -1,6 +1,8 @@
 //! The first pass of loading: sections, and what each declares.
 
-use rspirv::spirv::{AddressingModel, BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, MemoryModel, StorageClass};
+use rspirv::spirv::{
+    AddressingModel, BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, MemoryModel, StorageClass,
+};
 
 use smallvec::SmallVec;
 
@@ -373,6 +375,9 @@ impl Declare<'_> {
                     let what = format!("OpTypeMatrix of {} columns of {column}; it has 2 to 4 vectors of floats", operand(1));
                     return self.fail(Check::TypeDeclaration, what);
                 }
+                if u32::from(column.rows) != operand(1) {
+                    return self.unsupported(format!("OpTypeMatrix of {} columns of {column}, which is not square", operand(1)));
+                }
                 shape = Shape { columns: operand(1) as u8, ..column };
                 size = 4 * shape.lanes() as u64;
             }
@@ -381,7 +386,12 @@ impl Declare<'_> {
                 self.earlier(operand(1))?;
                 let length = match self.module.integer(operand(1)) {
                     Some(length) if length > 0 => length as u64,
-                    _ => return self.fail(Check::TypeDeclaration, format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1))),
+                    _ => {
+                        return self.fail(
+                            Check::TypeDeclaration,
+                            format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1)),
+                        );
+                    }
                 };
                 let stride = self.module.decoration(i.result, WHOLE, Decorate::ArrayStride).unwrap_or(0);
                 size = length * u64::from(stride);

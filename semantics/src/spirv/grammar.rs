@@ -10,9 +10,7 @@ use std::sync::LazyLock;
 use rspirv::binary::Disassemble as _;
 use rspirv::dr::Operand;
 pub use rspirv::grammar::OperandKind;
-use rspirv::grammar::{
-    ExtendedInstruction, INSTRUCTION_TABLE, Instruction, InstructionTable, LogicalOperand, OperandQuantifier,
-};
+use rspirv::grammar::{ExtendedInstruction, INSTRUCTION_TABLE, Instruction, InstructionTable, LogicalOperand, OperandQuantifier};
 pub use rspirv::spirv::Op;
 use rspirv::spirv::{self as s};
 use rustc_hash::FxHashMap;
@@ -158,12 +156,7 @@ fn mask(name: &'static str, describe: fn(u32) -> Described) -> Enumeration {
     enumeration(name, true, enumerants.collect(), alias)
 }
 
-fn enumeration(
-    name: &'static str,
-    mask: bool,
-    enumerants: Vec<Enumerant>,
-    alias: fn(&str) -> Option<u32>,
-) -> Enumeration {
+fn enumeration(name: &'static str, mask: bool, enumerants: Vec<Enumerant>, alias: fn(&str) -> Option<u32>) -> Enumeration {
     let by_name = enumerants.iter().enumerate().map(|(i, e)| (e.name.clone(), i)).collect();
     Enumeration { name, mask, enumerants, by_name, alias }
 }
@@ -386,11 +379,7 @@ fn walk_one<O: Operands>(kind: OperandKind, operands: &mut O) -> Result<Flow, O:
     }
 }
 
-fn walk_parameters<O: Operands>(
-    enumeration: &'static Enumeration,
-    value: u32,
-    operands: &mut O,
-) -> Result<(), O::Error> {
+fn walk_parameters<O: Operands>(enumeration: &'static Enumeration, value: u32, operands: &mut O) -> Result<(), O::Error> {
     match enumeration.by_value(value) {
         Some(enumerant) => walk_list(&enumerant.parameters, operands),
         None => Ok(()),
@@ -406,11 +395,7 @@ pub fn is_result(kind: OperandKind) -> bool {
 pub fn is_id(kind: OperandKind) -> bool {
     matches!(
         kind,
-        OperandKind::IdRef
-            | OperandKind::IdResult
-            | OperandKind::IdResultType
-            | OperandKind::IdScope
-            | OperandKind::IdMemorySemantics
+        OperandKind::IdRef | OperandKind::IdResult | OperandKind::IdResultType | OperandKind::IdScope | OperandKind::IdMemorySemantics
     )
 }
 

@@ -161,13 +161,7 @@ impl Program {
     }
 
     /// The same in registers that are kept: once they are large enough, a run allocates nothing but its outputs.
-    pub fn run_in(
-        &self,
-        registers: &mut Registers,
-        inputs: &Inputs<'_>,
-        fuel: u64,
-        arithmetic: &Arithmetic,
-    ) -> Outcome<Outputs> {
+    pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, fuel: u64, arithmetic: &Arithmetic) -> Outcome<Outputs> {
         let mut buffers: SmallVec<[&[u8]; 4]> = SmallVec::new();
         for variable in &self.variables {
             if let Some(what) = value::missing_buffer(variable.id, variable.interface, variable.needed, inputs) {
@@ -261,7 +255,7 @@ impl Run<'_> {
             }
             Action::Coordinate { to, first } => {
                 for (lane, &x) in to.of_mut(self.lanes).iter_mut().zip(&self.inputs.frag_coord[first as usize..]) {
-                    *lane = Lane::exact(x);
+                    *lane = Lane::fragment_input(x);
                 }
                 to
             }

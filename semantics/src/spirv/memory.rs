@@ -91,7 +91,7 @@ impl Pointer {
             .map(|(column, row)| {
                 let offset = at(column, row) as usize;
                 match bytes {
-                    None => inputs.frag_coord.get(offset / 4).map(|&x| Lane::exact(x)),
+                    None => inputs.frag_coord.get(offset / 4).map(|&x| Lane::fragment_input(x)),
                     Some(bytes) => bytes.get(offset..offset + 4).map(|_| value::float_at(bytes, offset)),
                 }
             })

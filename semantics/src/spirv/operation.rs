@@ -2,9 +2,11 @@
 //!
 //! One table for the checks at load, the reference and the machine; each row is tested against values computed by hand.
 
-use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+use std::sync::LazyLock;
 
-use crate::number::Op;
+use rspirv::spirv::Op as Core;
+
+use crate::number::{self, Op};
 
 /// What a value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,11 +123,7 @@ impl Signature {
         match self {
             Signature::Componentwise(n, _) => n as usize,
             Signature::Select => 3,
-            Signature::Reduction
-            | Signature::Transpose
-            | Signature::Scalar1
-            | Signature::Determinant
-            | Signature::Inverse => 1,
+            Signature::Reduction | Signature::Transpose | Signature::Scalar1 | Signature::Determinant | Signature::Inverse => 1,
             _ => 2,
         }
     }
@@ -141,9 +139,7 @@ impl Signature {
         let scalar = |s: Shape| s == Shape::vector(Float, 1);
         let matrix = |s: Shape| s.scalar == Float && s.columns > 1;
         match self {
-            Signature::Componentwise(_, s) => {
-                result.scalar == s && result.columns == 1 && args.iter().all(|&a| a == result)
-            }
+            Signature::Componentwise(_, s) => result.scalar == s && result.columns == 1 && args.iter().all(|&a| a == result),
             Signature::Comparison(s) => {
                 let [a, b] = [args[0], args[1]];
                 a.scalar == s && a.columns == 1 && a == b && result == Shape { scalar: Bool, ..a }
@@ -170,10 +166,7 @@ impl Signature {
             }
             Signature::MatrixTimesMatrix => {
                 let [a, b] = [args[0], args[1]];
-                matrix(a)
-                    && matrix(b)
-                    && a.columns == b.rows
-                    && result == Shape { scalar: Float, rows: a.rows, columns: b.columns }
+                matrix(a) && matrix(b) && a.columns == b.rows && result == Shape { scalar: Float, rows: a.rows, columns: b.columns }
             }
             Signature::Transpose => {
                 let m = args[0];
@@ -215,102 +208,63 @@ impl Signature {
     }
 }
 
-const fn row(op: Op, signature: Signature) -> Option<Operation> {
-    Some(Operation { op, signature })
+/// The operations by opcode, and by number within GLSL.std.450.
+struct Operations {
+    core: Vec<Option<Operation>>,
+    glsl: Vec<Option<Operation>>,
 }
+
+static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| {
+    let mut tables = Operations { core: Vec::new(), glsl: Vec::new() };
+    for &op in Op::ALL {
+        let (table, number) = match op.instruction() {
+            number::Instruction::Core(opcode) => (&mut tables.core, opcode as usize),
+            number::Instruction::Glsl(number) => (&mut tables.glsl, number as usize),
+        };
+        if table.len() <= number {
+            table.resize(number + 1, None);
+        }
+        table[number] = Some(Operation { op, signature: signature(op) });
+    }
+    tables
+});
 
 /// The operation that a core instruction computes on its operands.
 #[inline]
 pub fn core(op: Core) -> Option<Operation> {
-    use Scalar::{Bool, Float};
-    use Signature::{Comparison, Componentwise};
-    macro_rules! table {
-        ($($core:ident $op:ident $signature:expr;)*) => {
-            match op {
-                $(Core::$core => row(Op::$op, $signature),)*
-                _ => None,
-            }
-        };
-    }
-    table! {
-        FNegate Negate Componentwise(1, Float);
-        FAdd Add Componentwise(2, Float);
-        FSub Sub Componentwise(2, Float);
-        FMul Mul Componentwise(2, Float);
-        FDiv Div Componentwise(2, Float);
-        FMod Mod Componentwise(2, Float);
-        VectorTimesScalar VectorTimesScalar Signature::VectorTimesScalar;
-        MatrixTimesScalar MatrixTimesScalar Signature::MatrixTimesScalar;
-        VectorTimesMatrix VectorTimesMatrix Signature::VectorTimesMatrix;
-        MatrixTimesVector MatrixTimesVector Signature::MatrixTimesVector;
-        MatrixTimesMatrix MatrixTimesMatrix Signature::MatrixTimesMatrix;
-        Transpose Transpose Signature::Transpose;
-        Dot Dot Signature::Scalar2(false);
-        FOrdLessThan LessThan Comparison(Float);
-        FOrdLessThanEqual LessThanEqual Comparison(Float);
-        FOrdGreaterThan GreaterThan Comparison(Float);
-        FOrdGreaterThanEqual GreaterThanEqual Comparison(Float);
-        FOrdEqual Equal Comparison(Float);
-        FUnordNotEqual NotEqual Comparison(Float);
-        LogicalEqual LogicalEqual Comparison(Bool);
-        LogicalNotEqual LogicalNotEqual Comparison(Bool);
-        LogicalAnd And Componentwise(2, Bool);
-        LogicalOr Or Componentwise(2, Bool);
-        LogicalNot Not Componentwise(1, Bool);
-        Any Any Signature::Reduction;
-        All All Signature::Reduction;
-        Select Select Signature::Select;
-    }
+    OPERATIONS.core.get(op as usize).copied().flatten()
 }
 
 /// The operation that an instruction of GLSL.std.450 computes.
 #[inline]
 pub fn glsl(number: u32) -> Option<Operation> {
-    let float = |op, n| row(op, Signature::Componentwise(n, Scalar::Float));
-    match Glsl::from_u32(number)? {
-        Glsl::Round => float(Op::Round, 1),
-        Glsl::RoundEven => float(Op::RoundEven, 1),
-        Glsl::Trunc => float(Op::Trunc, 1),
-        Glsl::FAbs => float(Op::Abs, 1),
-        Glsl::FSign => float(Op::Sign, 1),
-        Glsl::Floor => float(Op::Floor, 1),
-        Glsl::Ceil => float(Op::Ceil, 1),
-        Glsl::Fract => float(Op::Fract, 1),
-        Glsl::Radians => float(Op::Radians, 1),
-        Glsl::Degrees => float(Op::Degrees, 1),
-        Glsl::Sin => float(Op::Sin, 1),
-        Glsl::Cos => float(Op::Cos, 1),
-        Glsl::Tan => float(Op::Tan, 1),
-        Glsl::Asin => float(Op::Asin, 1),
-        Glsl::Acos => float(Op::Acos, 1),
-        Glsl::Atan => float(Op::Atan, 1),
-        Glsl::Sinh => float(Op::Sinh, 1),
-        Glsl::Cosh => float(Op::Cosh, 1),
-        Glsl::Tanh => float(Op::Tanh, 1),
-        Glsl::Asinh => float(Op::Asinh, 1),
-        Glsl::Acosh => float(Op::Acosh, 1),
-        Glsl::Atanh => float(Op::Atanh, 1),
-        Glsl::Atan2 => float(Op::Atan2, 2),
-        Glsl::Pow => float(Op::Pow, 2),
-        Glsl::Exp => float(Op::Exp, 1),
-        Glsl::Log => float(Op::Log, 1),
-        Glsl::Exp2 => float(Op::Exp2, 1),
-        Glsl::Log2 => float(Op::Log2, 1),
-        Glsl::Sqrt => float(Op::Sqrt, 1),
-        Glsl::InverseSqrt => float(Op::InverseSqrt, 1),
-        Glsl::FMin => float(Op::Min, 2),
-        Glsl::FMax => float(Op::Max, 2),
-        Glsl::FClamp => float(Op::Clamp, 3),
-        Glsl::FMix => float(Op::Mix, 3),
-        Glsl::Step => float(Op::Step, 2),
-        Glsl::SmoothStep => float(Op::SmoothStep, 3),
-        Glsl::Normalize => float(Op::Normalize, 1),
-        Glsl::Reflect => float(Op::Reflect, 2),
-        Glsl::Determinant => row(Op::Determinant, Signature::Determinant),
-        Glsl::MatrixInverse => row(Op::MatrixInverse, Signature::Inverse),
-        Glsl::Length => row(Op::Length, Signature::Scalar1),
-        Glsl::Distance => row(Op::Distance, Signature::Scalar2(true)),
-        Glsl::Cross => row(Op::Cross, Signature::Cross),
-        _ => None,
+    OPERATIONS.glsl.get(number as usize).copied().flatten()
+}
+
+fn signature(op: Op) -> Signature {
+    use Scalar::{Bool, Float};
+    match op {
+        Op::VectorTimesScalar => Signature::VectorTimesScalar,
+        Op::MatrixTimesScalar => Signature::MatrixTimesScalar,
+        Op::VectorTimesMatrix => Signature::VectorTimesMatrix,
+        Op::MatrixTimesVector => Signature::MatrixTimesVector,
+        Op::MatrixTimesMatrix => Signature::MatrixTimesMatrix,
+        Op::Transpose => Signature::Transpose,
+        Op::Dot => Signature::Scalar2(false),
+        Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
+            Signature::Comparison(Float)
+        }
+        Op::LogicalEqual | Op::LogicalNotEqual => Signature::Comparison(Bool),
+        Op::And | Op::Or => Signature::Componentwise(2, Bool),
+        Op::Not => Signature::Componentwise(1, Bool),
+        Op::Any | Op::All => Signature::Reduction,
+        Op::Select => Signature::Select,
+        Op::Determinant => Signature::Determinant,
+        Op::MatrixInverse => Signature::Inverse,
+        Op::Length => Signature::Scalar1,
+        Op::Distance => Signature::Scalar2(true),
+        Op::Cross => Signature::Cross,
+        // Everything else works on each component by itself, but for Normalize and Reflect, whose operands and result are alike too.
+        _ => Signature::Componentwise(op.arity() as u8, Float),
     }
 }

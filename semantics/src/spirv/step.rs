@@ -18,7 +18,7 @@ use super::module::Module;
 use super::operation::{self, Operation};
 use super::value::{self, Control, Inputs, Outputs};
 use super::words::Instruction;
-use crate::number::{self, Arithmetic, Lanes, Tuple};
+use crate::number::{Arithmetic, Lanes, Tuple};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::undefined::{Ub, Undefined};
@@ -127,9 +127,11 @@ impl Relation {
     /// Every reduct of a configuration.
     pub fn step<'m>(&self, config: &Config<'m>) -> Vec<Reduct<'m>> {
         let at = config.place();
-        let reducts = self.rules.table.iter().filter_map(|&(rule, function)| {
-            function(&self.arithmetic, config).map(|next| Reduct { rule, at, next })
-        });
+        let reducts = self
+            .rules
+            .table
+            .iter()
+            .filter_map(|&(rule, function)| function(&self.arithmetic, config).map(|next| Reduct { rule, at, next }));
         reducts.collect()
     }
 }
@@ -265,20 +267,11 @@ pub fn nop<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.advanced(1)))
 }
 
-fn operation<'m>(
-    arithmetic: &Arithmetic,
-    config: &Config<'m>,
-    operation: Operation,
-    ids: &[u32],
-) -> Option<Next<'m>> {
+fn operation<'m>(arithmetic: &Arithmetic, config: &Config<'m>, operation: Operation, ids: &[u32]) -> Option<Next<'m>> {
     let r = config.head()?.result;
     let mut values: SmallVec<[(Lanes, usize); 3]> = SmallVec::new();
     for &id in ids {
         values.push((config.lanes(id)?, config.module.shape(id).columns as usize));
-    }
-    // One condition for a whole composite stands for as many equal ones.
-    if operation.op == number::Op::Select && values[0].0.len() == 1 {
-        values[0].0 = SmallVec::from_elem(values[0].0[0], values[1].0.len());
     }
     let tuples: SmallVec<[Tuple<'_>; 3]> = values.iter().map(|(lanes, columns)| Tuple { lanes, columns: *columns }).collect();
     let result = arithmetic.apply(operation.op, &tuples);

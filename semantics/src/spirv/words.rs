@@ -359,7 +359,10 @@ impl Reader<'_> {
         match width {
             Some(width) => Ok(width.div_ceil(32) as usize),
             None => {
-                let what = format!("the literal of {} has type %{type_id}, which is no earlier integer or float type of at most 64 bits", self.current.name());
+                let what = format!(
+                    "the literal of {} has type %{type_id}, which is no earlier integer or float type of at most 64 bits",
+                    self.current.name()
+                );
                 Err(WordsError::new(Malformed::LiteralType, self.at, what))
             }
         }

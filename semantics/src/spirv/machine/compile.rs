@@ -8,7 +8,7 @@ use super::super::module::{Block, Interface, Module, WHOLE};
 use super::super::operation;
 use super::super::words::Instruction;
 use super::{Action, Bounds, Code, CompiledBlock, Edge, End, Fault, Program, Slot, Variable};
-use crate::number::{self, Lane, Lanes};
+use crate::number::{Lane, Lanes};
 use crate::outcome::Limit;
 
 /// The most lanes that a program's registers may have.
@@ -47,7 +47,9 @@ struct Compiler<'m> {
 
 /// Compiles an entry point of a loaded module.
 pub(super) fn compile(module: &Module, entry: &str) -> Result<Program, LoadError> {
-    let function = module.blocks[module.block_of[module.definition(module.entry_block(module.entry_point(entry)?).label).unwrap_or(0)] as usize].function;
+    let function = module.blocks
+        [module.block_of[module.definition(module.entry_block(module.entry_point(entry)?).label).unwrap_or(0)] as usize]
+        .function;
     let function = module.functions[function as usize];
     let blocks = &module.blocks[function.first_block as usize..function.end_block as usize];
     let count = blocks.last().map_or(0, |b| b.end) as usize;
@@ -223,9 +225,6 @@ impl Compiler<'_> {
             for (arg, &id) in args.iter_mut().zip(ids) {
                 *arg = self.register(id);
             }
-            if op == number::Op::Select && args[0].lanes == 1 && to.lanes > 1 {
-                args[0] = self.splat(args[0], to, step);
-            }
             self.push(Action::Apply { op, to, args, count: ids.len() as u8 }, step);
             return;
         }
@@ -265,16 +264,6 @@ impl Compiler<'_> {
             }
             op => panic!("load has checked that the machine knows Op{op:?}"),
         }
-    }
-
-    /// The condition of a select over a whole composite, as often as the composite has components.
-    fn splat(&mut self, condition: Slot, to: Slot, step: u32) -> Slot {
-        let Ok(many) = self.allocate(to.lanes as usize, to.columns) else { return condition };
-        let first = self.program.parts.len() as u32;
-        self.program.parts.extend(std::iter::repeat_n(condition, to.lanes as usize));
-        let end = self.program.parts.len() as u32;
-        self.push(Action::Gather { to: many, first, end }, step);
-        many
     }
 
     fn access_chain(&mut self, at: usize, i: &Instruction, step: u32) {
