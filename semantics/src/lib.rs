@@ -7,4 +7,5 @@ pub mod lambda_v;
 pub mod number;
 pub mod outcome;
 pub mod rule;
+pub mod spirv;
 pub mod undefined;

@@ -131,15 +131,17 @@ rules! {
     SpirvBranchConditionalTrue "spirv/branch-conditional-true" Spirv "000 §3.1" "spirv::step::branch_conditional_true" "M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c";
     SpirvBranchConditionalFalse "spirv/branch-conditional-false" Spirv "000 §3.1" "spirv::step::branch_conditional_false" "M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c";
     SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::phi" "all OpPhi of a block read M at its entry and commit together";
-    SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine: M, (i, I), c, p → M, I, c, p";
+    SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine as i: M, (i, I), c, p → M, I, c, p";
     SpirvCompute "spirv/compute" Spirv "000 §3.2" "spirv::step::compute" "M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p";
     SpirvExtInst "spirv/ext-inst" Spirv "000 §3.2; GLSL.std.450" "spirv::step::ext_inst" "M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p";
     SpirvCompositeConstruct "spirv/composite-construct" Spirv "000 §6.7" "spirv::step::composite_construct" "M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p";
     SpirvCompositeExtract "spirv/composite-extract" Spirv "SPIR-V §3.3.12" "spirv::step::composite_extract" "M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p";
-    SpirvAccessChain "spirv/access-chain" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain" "M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p";
+    SpirvAccessChain "spirv/access-chain" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain" "M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds";
+    SpirvAccessChainOutOfBounds "spirv/access-chain-out-of-bounds" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain_out_of_bounds" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds";
     SpirvLoad "spirv/load" Spirv "SPIR-V §3.3.8" "spirv::step::load" "M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p";
     SpirvStore "spirv/store" Spirv "SPIR-V §3.3.8" "spirv::step::store" "M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
     SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::return_" "M, (OpReturn), c, p ends the invocation; M holds the observation";
+    SpirvUnreachable "spirv/unreachable" Spirv "SPIR-V §3.3.17" "spirv::step::unreachable" "M, (OpUnreachable), c, p is undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

@@ -1,0 +1,232 @@
+//! The control-flow graph of one function: predecessors, reachability and dominators.
+//!
+//! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no more than their size says.
+
+/// A block by its index in the function.
+pub type Node = u32;
+
+/// No block.
+pub const NONE: Node = u32::MAX;
+
+/// The graph; block 0 is the entry.
+#[derive(Debug)]
+pub struct Graph {
+    successors: Vec<[Node; 2]>,
+    predecessor_start: Vec<u32>,
+    predecessors: Vec<Node>,
+    immediate_dominator: Vec<Node>,
+    /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0, 0) where unreachable.
+    interval: Vec<(u32, u32)>,
+}
+
+impl Graph {
+    /// The graph of these successors (`NONE` where a block has fewer than two; the same block twice counts once).
+    pub fn new(mut successors: Vec<[Node; 2]>) -> Graph {
+        let n = successors.len();
+        let mut predecessor_start = vec![0u32; n + 1];
+        for next in &mut successors {
+            if next[0] == next[1] {
+                next[1] = NONE;
+            }
+            for &to in next.iter().filter(|&&to| to != NONE) {
+                predecessor_start[to as usize + 1] += 1;
+            }
+        }
+        for i in 0..n {
+            predecessor_start[i + 1] += predecessor_start[i];
+        }
+        let mut place = predecessor_start.clone();
+        let mut predecessors = vec![0; predecessor_start[n] as usize];
+        for (from, next) in successors.iter().enumerate() {
+            for &to in next.iter().filter(|&&to| to != NONE) {
+                predecessors[place[to as usize] as usize] = from as Node;
+                place[to as usize] += 1;
+            }
+        }
+        let mut graph =
+            Graph { successors, predecessor_start, predecessors, immediate_dominator: vec![NONE; n], interval: vec![(0, 0); n] };
+        if n > 0 {
+            graph.dominators();
+        }
+        graph
+    }
+
+    /// The blocks that branch to this one, each once.
+    pub fn predecessors(&self, block: Node) -> &[Node] {
+        let block = block as usize;
+        &self.predecessors[self.predecessor_start[block] as usize..self.predecessor_start[block + 1] as usize]
+    }
+
+    /// Where the block branches to, each once, `NONE` for fewer than two.
+    pub fn successors(&self, block: Node) -> [Node; 2] {
+        self.successors[block as usize]
+    }
+
+    /// Whether control can reach the block from the entry.
+    pub fn reachable(&self, block: Node) -> bool {
+        self.interval[block as usize].1 != 0
+    }
+
+    /// The block's immediate dominator; `NONE` for the entry and for unreachable blocks.
+    pub fn immediate_dominator(&self, block: Node) -> Node {
+        self.immediate_dominator[block as usize]
+    }
+
+    /// Whether every path from the entry to `b` passes `a`; true of every `a` where `b` is unreachable.
+    pub fn dominates(&self, a: Node, b: Node) -> bool {
+        if !self.reachable(b) {
+            return true;
+        }
+        let ((first, end), (at, _)) = (self.interval[a as usize], self.interval[b as usize]);
+        first <= at && at < end
+    }
+
+    fn dominators(&mut self) {
+        let n = self.successors.len();
+        // Depth-first numbering; from here on everything is by number.
+        let mut number = vec![NONE; n];
+        let mut vertex: Vec<Node> = Vec::with_capacity(n);
+        let mut parent: Vec<u32> = Vec::with_capacity(n);
+        let mut stack: Vec<(Node, u32)> = vec![(0, 0)];
+        while let Some((block, from)) = stack.pop() {
+            if number[block as usize] != NONE {
+                continue;
+            }
+            let this = vertex.len() as u32;
+            number[block as usize] = this;
+            vertex.push(block);
+            parent.push(from);
+            for &to in self.successors[block as usize].iter().rev() {
+                if to != NONE && number[to as usize] == NONE {
+                    stack.push((to, this));
+                }
+            }
+        }
+        let count = vertex.len();
+        let mut semi: Vec<u32> = (0..count as u32).collect();
+        let mut forest = Forest { ancestor: vec![NONE; count], label: semi.clone(), path: Vec::new() };
+        let mut bucket_head = vec![NONE; count];
+        let mut bucket_next = vec![NONE; count];
+        let mut dominator = vec![0u32; count];
+        for w in (1..count as u32).rev() {
+            for i in 0..self.predecessors(vertex[w as usize]).len() {
+                let v = number[self.predecessors(vertex[w as usize])[i] as usize];
+                if v != NONE {
+                    let u = forest.evaluate(v, &semi);
+                    semi[w as usize] = semi[w as usize].min(semi[u as usize]);
+                }
+            }
+            let s = semi[w as usize] as usize;
+            bucket_next[w as usize] = bucket_head[s];
+            bucket_head[s] = w;
+            let p = parent[w as usize];
+            forest.ancestor[w as usize] = p;
+            let mut v = std::mem::replace(&mut bucket_head[p as usize], NONE);
+            while v != NONE {
+                let u = forest.evaluate(v, &semi);
+                dominator[v as usize] = if semi[u as usize] < semi[v as usize] { u } else { p };
+                v = bucket_next[v as usize];
+            }
+        }
+        for w in 1..count {
+            if dominator[w] != semi[w] {
+                dominator[w] = dominator[dominator[w] as usize];
+            }
+        }
+        // Dominators have smaller numbers, so sizes add up backwards and preorder positions are given out forwards.
+        let mut size = vec![1u32; count];
+        for w in (1..count).rev() {
+            size[dominator[w] as usize] += size[w];
+        }
+        let mut next = vec![0u32; count];
+        for w in 0..count {
+            let first = if w == 0 {
+                0
+            } else {
+                let d = dominator[w] as usize;
+                self.immediate_dominator[vertex[w] as usize] = vertex[d];
+                let first = next[d];
+                next[d] += size[w];
+                first
+            };
+            next[w] = first + 1;
+            self.interval[vertex[w] as usize] = (first, first + size[w]);
+        }
+    }
+}
+
+/// The forest of Lengauer and Tarjan, with path compression and no recursion.
+struct Forest {
+    ancestor: Vec<u32>,
+    label: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    fn evaluate(&mut self, v: u32, semi: &[u32]) -> u32 {
+        if self.ancestor[v as usize] == NONE {
+            return v;
+        }
+        let mut at = v;
+        while self.ancestor[self.ancestor[at as usize] as usize] != NONE {
+            self.path.push(at);
+            at = self.ancestor[at as usize];
+        }
+        while let Some(u) = self.path.pop() {
+            let above = self.ancestor[u as usize] as usize;
+            if semi[self.label[above] as usize] < semi[self.label[u as usize] as usize] {
+                self.label[u as usize] = self.label[above];
+            }
+            self.ancestor[u as usize] = self.ancestor[above];
+        }
+        self.label[v as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Dominance by its definition: remove `a`, and `b` is out of reach.
+    fn dominates_by_definition(successors: &[[Node; 2]], a: Node, b: Node) -> bool {
+        let reach = |without: Node| {
+            let mut seen = vec![false; successors.len()];
+            let mut stack = if without == 0 { vec![] } else { vec![0u32] };
+            while let Some(block) = stack.pop() {
+                if block == without || std::mem::replace(&mut seen[block as usize], true) {
+                    continue;
+                }
+                stack.extend(successors[block as usize].iter().filter(|&&t| t != NONE));
+            }
+            seen
+        };
+        !reach(NONE)[b as usize] || a == b || !reach(a)[b as usize]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn dominance_is_what_its_definition_says(edges in (1usize..14).prop_flat_map(|n| {
+            let target = prop_oneof![1 => Just(NONE), 5 => 0..n as u32];
+            prop::collection::vec([target.clone(), target], n)
+        })) {
+            let graph = Graph::new(edges.clone());
+            for a in 0..edges.len() as u32 {
+                for b in 0..edges.len() as u32 {
+                    prop_assert_eq!(graph.dominates(a, b), dominates_by_definition(&edges, a, b), "{} over {}", a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_whose_every_block_leaves_for_the_last_is_not_quadratic() {
+        let n = 200_000u32;
+        let edges = (0..n).map(|i| if i + 1 < n { [i + 1, n - 1] } else { [NONE, NONE] }).collect();
+        let graph = Graph::new(edges);
+        assert_eq!(graph.immediate_dominator(n - 1), 0);
+        assert!(graph.dominates(n - 3, n - 2));
+        assert_eq!(graph.predecessors(n - 1).len() as u32, n - 1);
+    }
+}

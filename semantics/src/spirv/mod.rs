@@ -1,0 +1,26 @@
+//! SPIR-V: the subset that the translation of λV needs, run on the decoded words (report §3).
+//!
+//! Words or text come in by [`words`] and [`assemble`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule, and
+//! [`machine`] runs the same modules fast. Neither engine calls the other. What the subset leaves out is refused at load by name, before
+//! anything runs.
+
+pub mod cfg;
+mod check;
+mod declare;
+pub mod error;
+pub mod grammar;
+pub mod machine;
+pub mod memory;
+pub mod module;
+pub mod operation;
+mod persistent;
+pub mod step;
+pub mod value;
+pub mod words;
+
+pub use error::{Check, LoadError, Place};
+pub use machine::{Program, Registers};
+pub use module::Module;
+pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink};
+pub use value::{Buffer, Inputs, Outputs};
+pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};

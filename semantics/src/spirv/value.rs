@@ -1,0 +1,116 @@
+//! What both engines run on and observe: inputs, outputs, and how control puts lanes in doubt.
+
+use smallvec::SmallVec;
+
+use super::module::{Interface, Module};
+use crate::number::{Lane, Lanes, Why};
+
+/// The bytes behind a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Buffer {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The bytes, little-endian.
+    pub bytes: Vec<u8>,
+}
+
+/// What one invocation of a fragment program sees.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inputs<'b> {
+    /// The BuiltIn FragCoord.
+    pub frag_coord: [f32; 4],
+    /// The buffers.
+    pub buffers: &'b [Buffer],
+}
+
+impl<'b> Inputs<'b> {
+    /// The bytes of a descriptor's buffer.
+    pub fn buffer(&self, set: u32, binding: u32) -> Option<&'b [u8]> {
+        self.buffers.iter().find(|b| b.set == set && b.binding == binding).map(|b| b.bytes.as_slice())
+    }
+}
+
+/// What one invocation of a fragment program shows.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Outputs {
+    /// The components of each output that was written, by ascending location.
+    pub written: SmallVec<[(u32, Lanes); 1]>,
+    /// The locations of the outputs that were not written: their values are undefined.
+    pub unwritten: SmallVec<[u32; 1]>,
+    /// How many rules were applied: one for each instruction executed, and one for all OpPhi of a block together.
+    pub steps: u64,
+}
+
+impl Outputs {
+    /// The components of the output of that location, if it was written.
+    pub fn at(&self, location: u32) -> Option<&Lanes> {
+        self.written.iter().find(|(l, _)| *l == location).map(|(_, lanes)| lanes)
+    }
+}
+
+/// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too short for its structure.
+pub(super) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
+    module.variables.iter().find_map(|&v| {
+        let id = module.instructions[v as usize].result;
+        missing_buffer(id, module.interface(id)?, module.buffer_size(id), inputs)
+    })
+}
+
+/// What is wrong with the buffer of one variable that needs so many bytes, if anything.
+pub(super) fn missing_buffer(id: u32, interface: Interface, needed: u64, inputs: &Inputs<'_>) -> Option<String> {
+    let Interface::Buffer(set, binding) = interface else { return None };
+    match inputs.buffer(set, binding) {
+        None => Some(format!("no buffer at set {set}, binding {binding} for %{id}")),
+        Some(bytes) if (bytes.len() as u64) < needed => {
+            Some(format!("the buffer at set {set}, binding {binding} has {} bytes; %{id} needs {needed}", bytes.len()))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The float at a byte offset that the caller knows to be within.
+#[inline]
+pub(super) fn float_at(bytes: &[u8], offset: usize) -> Lane {
+    let quad = bytes[offset..offset + 4].try_into().expect("a slice of 4 bytes");
+    Lane::exact(f32::from_bits(u32::from_le_bytes(quad)))
+}
+
+/// Whether control has depended on a lane that is not the only one a device may have.
+///
+/// After such a branch another conforming device may be anywhere else: whatever is written from there on is in doubt. It stays so to the
+/// end of the run, which is simple, and sound because every output counts as written at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Control {
+    /// A condition was in doubt under the strict profile.
+    doubtful: bool,
+    /// A condition had no certificate for the profile without float controls.
+    uncertified: bool,
+}
+
+impl Control {
+    /// Control after a branch on this condition.
+    #[inline]
+    #[must_use]
+    pub fn after(self, condition: Lane) -> Control {
+        Control {
+            doubtful: self.doubtful || condition.trust.doubt.is_some(),
+            uncertified: self.uncertified || condition.trust.grid.is_none(),
+        }
+    }
+
+    /// Puts lanes that are written now in the doubt that control is in.
+    #[inline]
+    pub fn mark(self, lanes: &mut [Lane]) {
+        if self == Control::default() {
+            return;
+        }
+        for lane in lanes {
+            if self.doubtful {
+                lane.trust.doubt = lane.trust.doubt.or(Some(Why::Control));
+            }
+            lane.trust.grid = None;
+        }
+    }
+}
