@@ -37,26 +37,14 @@ impl Grid {
     pub const NONE_NONZERO: i16 = i16::MAX;
 
     /// The certificate of what has no magnitude: a Boolean.
-    pub const BOOLEAN: Grid = Grid {
-        exponent: 0,
-        low: 0,
-        bound: 1.0,
-        high: 1.0,
-        leaf: true,
-    };
+    pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, leaf: true };
 
     /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and where a bit is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
         if magnitude == 0.0 {
-            return Some(Grid {
-                exponent: Grid::NONE_NONZERO,
-                low: 0,
-                bound: 0.0,
-                high: 1.0,
-                leaf: true,
-            });
+            return Some(Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, leaf: true });
         }
         let biased = (bits >> 23 & 0xff) as i16;
         if biased == 0 || biased >= 254 {
@@ -68,13 +56,7 @@ impl Grid {
             exponent = 0;
         }
         let low = exponent.min(0);
-        (low >= -126).then_some(Grid {
-            exponent,
-            low,
-            bound: magnitude,
-            high: magnitude.max(1.0),
-            leaf: true,
-        })
+        (low >= -126).then_some(Grid { exponent, low, bound: magnitude, high: magnitude.max(1.0), leaf: true })
     }
 
     /// The certificate of a sum or difference, if there is one.
@@ -93,21 +75,9 @@ impl Grid {
     pub fn product(self, other: Grid) -> Option<Grid> {
         let high = self.high * other.high * ROUND_UP;
         let product = if self.vanishes() || other.vanishes() {
-            Grid {
-                exponent: Grid::NONE_NONZERO,
-                low: 0,
-                bound: 0.0,
-                high,
-                leaf: false,
-            }
+            Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high, leaf: false }
         } else {
-            Grid {
-                exponent: self.exponent + other.exponent,
-                low: self.low + other.low,
-                bound: self.bound * other.bound,
-                high,
-                leaf: false,
-            }
+            Grid { exponent: self.exponent + other.exponent, low: self.low + other.low, bound: self.bound * other.bound, high, leaf: false }
         };
         product.checked()
     }
@@ -137,9 +107,7 @@ impl Grid {
     /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 + exponent), and rounding it to nearest
     /// cannot bring a greater one below.
     fn checked(self) -> Option<Grid> {
-        let exact = self.vanishes()
-            || self.low >= -126
-                && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
+        let exact = self.vanishes() || self.low >= -126 && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
         (exact && self.high < TOO_HIGH).then_some(self)
     }
 }
