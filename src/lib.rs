@@ -1,5 +1,7 @@
 //! The library of smallstep.
 
 pub mod compile;
+pub mod diagnostic;
 pub mod dispatch;
 pub mod gpu;
+pub mod theorem;
