@@ -148,7 +148,9 @@ fn import(reduction: &mut Reduction, from: &Terms<Translated>, e: TermId, held: 
         values.insert(id, reduction.add_value(value.clone(), from.span(e))?);
     }
     reduction.terms.import(from, e, &mut |_, x, _| match x {
-        Translated::Value { id, .. } => values.get(&id).copied().ok_or(Limit { what: "computations looked at", bound: MAX_COMPUTED as u64 }),
+        Translated::Value { id, .. } => {
+            values.get(&id).copied().ok_or(Limit { what: "computations looked at", bound: MAX_COMPUTED as u64 })
+        }
         Translated::Rec(_) => Err(Limit { what: "open recursive frames in a subexpression", bound: 0 }),
     })
 }

@@ -352,7 +352,9 @@ impl Case {
         });
         match &outcome {
             Outcome::Observed(reduced) if reduced.same_bits(value) => {}
-            Outcome::Observed(reduced) => return between(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value))),
+            Outcome::Observed(reduced) => {
+                return between(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
+            }
             // A limit of the slower engine says nothing about the faster.
             Outcome::Limit(_) => return None,
             Outcome::Stuck(stuck) => return between(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),

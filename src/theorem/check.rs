@@ -161,7 +161,8 @@ impl Checker {
         let ran = case.run(&settings);
         let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
         let mut semantics = leg("semantics".into(), false, ran.verdict.clone());
-        semantics.lanes.checked = u64::from(settings.size.0) * u64::from(settings.size.1) * components.iter().map(|&c| u64::from(c)).sum::<u64>();
+        semantics.lanes.checked =
+            u64::from(settings.size.0) * u64::from(settings.size.1) * components.iter().map(|&c| u64::from(c)).sum::<u64>();
         if ran.verdict != Verdict::Agree {
             semantics.lanes = Lanes::default();
         }
@@ -242,7 +243,8 @@ fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), Strin
         return Err(format!("{}: folders are nested more than 32 deep", path.display()));
     }
     let unreadable = |e: std::io::Error| format!("{}: {e}", path.display());
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(path).map_err(unreadable)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(unreadable)?;
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path).map_err(unreadable)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(unreadable)?;
     entries.sort();
     for entry in entries {
         // A link to a folder could lead back here.

@@ -10,8 +10,6 @@ pub mod check;
 pub mod device;
 pub mod probe;
 
-
-
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::number::Why;

@@ -342,6 +342,11 @@ impl Reduction {
         }
     }
 
+    /// The value with this number.
+    pub fn value_of(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+
     /// Adds a value as a term with this place.
     pub fn add_value(&mut self, value: Value, span: Span) -> Result<TermId, Limit> {
         let mut hasher = FxHasher::default();
