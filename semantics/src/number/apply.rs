@@ -178,44 +178,50 @@ fn one(lane: Lane) -> Lanes {
 
 #[inline]
 fn unary(args: &[Tuple<'_>], f: impl Fn(Lane) -> Lane) -> Lanes {
-    args[0].lanes.iter().map(|&x| f(x)).collect()
+    let mut result = Lanes::with_capacity(args[0].lanes.len());
+    for &x in args[0].lanes {
+        result.push(f(x));
+    }
+    result
 }
 
 #[inline]
 fn binary(args: &[Tuple<'_>], f: impl Fn(Lane, Lane) -> Lane) -> Lanes {
-    args[0]
-        .lanes
-        .iter()
-        .zip(args[1].lanes)
-        .map(|(&x, &y)| f(x, y))
-        .collect()
+    let mut result = Lanes::with_capacity(args[0].lanes.len());
+    for (&x, &y) in args[0].lanes.iter().zip(args[1].lanes) {
+        result.push(f(x, y));
+    }
+    result
 }
 
 #[inline]
 fn ternary(args: &[Tuple<'_>], f: impl Fn(Lane, Lane, Lane) -> Lane) -> Lanes {
-    args[0]
+    let mut result = Lanes::with_capacity(args[0].lanes.len());
+    for (&x, (&y, &z)) in args[0]
         .lanes
         .iter()
         .zip(args[1].lanes.iter().zip(args[2].lanes))
-        .map(|(&x, (&y, &z))| f(x, y, z))
-        .collect()
+    {
+        result.push(f(x, y, z));
+    }
+    result
 }
 
 fn select(conditions: &[Lane], on_true: &[Lane], on_false: &[Lane]) -> Lanes {
-    let alternatives = on_true.iter().zip(on_false).enumerate();
-    let lane = |(i, (&on_true, &on_false)): (usize, (&Lane, &Lane))| {
+    let mut result = Lanes::with_capacity(on_true.len());
+    for (i, (&on_true, &on_false)) in on_true.iter().zip(on_false).enumerate() {
         let condition = conditions[if conditions.len() == 1 { 0 } else { i }];
-        let chosen = if condition.is_true() {
-            on_true
+        let bits = if condition.is_true() {
+            on_true.bits
         } else {
-            on_false
+            on_false.bits
         };
-        Lane {
-            bits: chosen.bits,
+        result.push(Lane {
+            bits,
             trust: rules::selected(condition, on_true, on_false),
-        }
-    };
-    alternatives.map(lane).collect()
+        });
+    }
+    result
 }
 
 /// Whether the operands have the shapes that `op` needs.

@@ -148,3 +148,85 @@ impl Grid {
 fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(value: f32) -> Grid {
+        Grid::of(value).expect("a float well within range")
+    }
+
+    #[test]
+    fn a_leaf_is_what_can_be_computed_with() {
+        assert_eq!((leaf(6.0).exponent, leaf(6.0).bound), (1, 6.0));
+        assert_eq!(leaf(-0.75).exponent, -2);
+        assert_eq!(leaf(f32::MIN_POSITIVE).exponent, -126);
+        let power = |exponent: i32| 2f32.powi(exponent);
+        for none in [
+            f32::NAN,
+            f32::INFINITY,
+            f32::MAX,
+            power(127),
+            f32::from_bits(1),
+            1.5 * f32::MIN_POSITIVE,
+        ] {
+            assert_eq!(Grid::of(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_sum_holds_24_bits_and_stays_below_overflow() {
+        let sum = leaf(4_194_304.0).sum(leaf(0.5)).expect("24 bits");
+        assert_eq!((sum.exponent, sum.bound), (-1, 4_194_304.5));
+        assert_eq!(leaf(4_194_304.0).sum(leaf(0.25)), None);
+        // Cancelled terms count: in another order they come first.
+        let cancelled = leaf(8_388_608.0).sum(leaf(8_388_607.0)).expect("24 bits");
+        assert_eq!(cancelled.sum(leaf(0.5)), None);
+        let half = leaf(2f32.powi(126));
+        assert_eq!(half.sum(half), None);
+        let quarter = leaf(2f32.powi(125));
+        assert!(quarter.sum(quarter).is_some());
+    }
+
+    #[test]
+    fn every_part_of_a_product_stays_in_range() {
+        let (tiny, huge) = (leaf(2f32.powi(-100)), leaf(2f32.powi(100)));
+        let one = huge.product(tiny).expect("1");
+        assert_eq!((one.exponent, one.low, one.bound), (0, -100, 1.0));
+        // tiny · tiny may come first.
+        assert_eq!(one.product(tiny), None);
+        assert_eq!(one.product(leaf(2f32.powi(30))), None);
+        // Such a bound is zero in 32 bits, which makes no zero of it.
+        assert_eq!(tiny.product(tiny), None);
+    }
+
+    #[test]
+    fn a_zero_leaf_takes_its_monomials_away_but_not_their_overflow() {
+        let zero = leaf(0.0);
+        let gone = zero.product(leaf(16_777_215.0)).expect("zero");
+        assert!(
+            gone.sum(leaf(0.125))
+                .is_some_and(|sum| sum.exponent == -3 && sum.bound == 0.125)
+        );
+        let huge = leaf(2f32.powi(100));
+        assert_eq!(zero.product(huge).and_then(|gone| gone.product(huge)), None);
+    }
+
+    #[test]
+    fn either_polynomial_is_covered() {
+        let (small, large) = (leaf(0.5), leaf(3.0).sum(leaf(-2.5)).expect("exact"));
+        for either in [small.either(large), large.either(small)] {
+            assert_eq!(
+                either,
+                Some(Grid {
+                    exponent: -1,
+                    low: -1,
+                    bound: 5.5,
+                    ..large
+                })
+            );
+        }
+        assert_eq!(leaf(16_777_215.0).either(small), None);
+    }
+}

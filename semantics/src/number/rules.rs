@@ -14,6 +14,8 @@
 //! | select, and, or, … | as the operands | as the operands |
 //! | everything else | never decided | never decided |
 //!
+//! `Strict` takes it that every core instruction carries NoContraction. Of extended instructions it does not.
+//!
 //! An operand that is subnormal, infinite or NaN, or such a result, always puts the result in doubt, except for what moves bits only.
 //! The sign of a zero is required where OpFAdd, OpFSub, OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve
 //! names no other arithmetic.

@@ -99,7 +99,7 @@ impl Trust {
         }
     }
 
-    /// Whether every device of the profile agrees on the value (but perhaps for the sign of a zero).
+    /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero and for which NaN it is.
     pub fn is_decided(self, profile: Profile) -> bool {
         match profile {
             Profile::Strict => self.doubt.is_none(),

@@ -67,7 +67,7 @@ pub struct Program {
 }
 
 /// Operations that leave much decided, and that rewriting acts on.
-const FAVOURED: [Op; 36] = [
+const FAVOURED: [Op; 38] = [
     Op::Add,
     Op::Add,
     Op::Add,
@@ -88,6 +88,8 @@ const FAVOURED: [Op; 36] = [
     Op::Reflect,
     Op::Min,
     Op::Max,
+    Op::Clamp,
+    Op::Clamp,
     Op::Clamp,
     Op::Abs,
     Op::Floor,
@@ -135,9 +137,10 @@ fn float(random: &mut Random, style: usize) -> f32 {
                 1.0 - f32::EPSILON / 2.0,
                 16_777_215.0,
                 16_777_216.0,
-                8_388_608.5,
+                4_194_304.5,
                 1.0e-20,
                 1.0e20,
+                1.0e30,
                 f32::from_bits(1),
                 f32::from_bits(0x7f_ffff),
                 -1.0e-40,
@@ -235,16 +238,23 @@ impl Program {
             .into_iter()
             .map(|shape| self.operand(random, style, shape))
             .collect();
-        let compares = matches!(shape, Bool(_)) || matches!(op, Op::Step | Op::Min | Op::Max);
-        if compares && args.len() == 2 && random.percent(30) {
-            // Against its own value: devices that round otherwise see another outcome.
-            let first = &self.nodes[args[0]];
-            let (shape, mut lanes) = (first.shape, first.lanes.clone());
+        // Against its own value: devices that round otherwise see another outcome, and either may be chosen.
+        let chooses = matches!(shape, Bool(_))
+            || matches!(op, Op::Step | Op::Min | Op::Max | Op::Clamp | Op::Select);
+        if chooses && args.len() >= 2 && random.percent(30) {
+            let (mut from, mut to) = if args.len() == 2 { (0, 1) } else { (1, 2) };
+            if random.percent(50) {
+                (from, to) = (to, from);
+            }
+            let (shape, mut lanes) = (
+                self.nodes[args[from]].shape,
+                self.nodes[args[from]].lanes.clone(),
+            );
             if matches!(shape, Float(_)) {
                 lanes
                     .iter_mut()
                     .for_each(|lane| *lane = Lane::exact(lane.float()));
-                args[1] = self.push(Kind::Leaf, Vec::new(), shape, lanes);
+                args[to] = self.push(Kind::Leaf, Vec::new(), shape, lanes);
             }
         }
         let tuples: Vec<Tuple<'_>> = args
