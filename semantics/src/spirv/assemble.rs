@@ -244,7 +244,7 @@ impl<'t> Assembler<'t> {
         (self.result_type, self.result_id, self.first_id, self.last_id) = (0, 0, 0, 0);
         let first = self.token(self.at).unwrap_or_default();
         if first.starts_with('!') {
-            self.raw_operands()?;
+            self.raw_operands(false)?;
             return self.limit(start);
         }
         if first.starts_with('%') {
@@ -276,7 +276,8 @@ impl<'t> Assembler<'t> {
         self.raw = false;
         self.words.push(0);
         grammar::walk(instruction, self)?;
-        if !self.starts_instruction(self.at) {
+        // After the last operand, a `!` word begins an instruction of its own.
+        if !self.starts_instruction(self.at) && !self.token(self.at).is_some_and(|t| t.starts_with('!')) {
             return self.expected("no more operands");
         }
         let length = self.words.len() - start;
@@ -355,9 +356,10 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// The tokens up to the next instruction as words, as they are.
-    fn raw_operands(&mut self) -> Result<(), AssembleError> {
+    /// The tokens up to the next instruction as words, as they are; the result follows the first if that is the result type.
+    fn raw_operands(&mut self, is_result_type: bool) -> Result<(), AssembleError> {
         self.raw = true;
+        let mut pending = self.result.filter(|_| is_result_type);
         loop {
             let token = self.token(self.at).unwrap_or_default();
             if token.starts_with('"') {
@@ -379,9 +381,24 @@ impl<'t> Assembler<'t> {
                 }
             }
             self.at += 1;
+            if let Some(result) = pending.take() {
+                self.result_operand(result)?;
+            }
             if self.starts_instruction(self.at) {
                 return Ok(());
             }
+        }
+    }
+
+    fn result_operand(&mut self, result: Token) -> Result<u32, AssembleError> {
+        let token = result.of(self.text);
+        match self.id(token) {
+            Some(id) => {
+                self.result_id = id;
+                self.words.push(id);
+                Ok(id)
+            }
+            None => Err(error_at(self.text, result.start as usize, format!("expected a name after \"%\", found {}", found(token)))),
         }
     }
 
@@ -427,22 +444,14 @@ impl Operands for Assembler<'_> {
 
     fn read(&mut self, kind: OperandKind) -> Result<u32, AssembleError> {
         if let (OperandKind::IdResult, Some(result)) = (kind, self.result) {
-            let token = result.of(self.text);
-            return match self.id(token) {
-                Some(id) => {
-                    self.result_id = id;
-                    self.words.push(id);
-                    Ok(id)
-                }
-                None => Err(error_at(self.text, result.start as usize, format!("expected a name after \"%\", found {}", found(token)))),
-            };
+            return self.result_operand(result);
         }
         if self.starts_instruction(self.at) {
             return self.expected(grammar::kind_name(kind));
         }
         let token = self.token(self.at).unwrap_or_default();
         if token.starts_with('!') {
-            self.raw_operands()?;
+            self.raw_operands(kind == OperandKind::IdResultType)?;
             return Ok(0);
         }
         let word = match kind {
@@ -492,7 +501,7 @@ impl Operands for Assembler<'_> {
                         self.words.push(instruction.opcode as u32);
                         instruction.opcode as u32
                     }
-                    None => return self.expected("an opcode without its \"Op\""),
+                    None => return self.expected(grammar::kind_name(kind)),
                 }
             }
             kind => match grammar::enumeration_of(kind) {
@@ -501,7 +510,7 @@ impl Operands for Assembler<'_> {
                     for name in token.split('|') {
                         match enumeration.by_name(name) {
                             Some(v) if enumeration.mask || name == token => value |= v,
-                            _ => return self.expected(&format!("a {}", enumeration.name)),
+                            _ => return self.expected(enumeration.name),
                         }
                     }
                     self.words.push(value);

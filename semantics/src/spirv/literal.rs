@@ -154,8 +154,8 @@ fn parse_float(text: &str, width: u32) -> Option<u64> {
         [b'+', ..] => (false, &text[1..]),
         _ => (false, text),
     };
-    if let Some(hex) = digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        return parse_hex_float(hex, negative, format);
+    if let Some(hex) = digits.strip_prefix("0x") {
+        return if text.starts_with('+') { None } else { parse_hex_float(hex, negative, format) };
     }
     let mantissa = digits.split(['e', 'E']).next()?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b)) && mantissa.bytes().any(|b| b.is_ascii_digit());
@@ -179,7 +179,7 @@ fn parse_float(text: &str, width: u32) -> Option<u64> {
 }
 
 fn parse_hex_float(text: &str, negative: bool, format: Format) -> Option<u64> {
-    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    let (mantissa, exponent) = text.split_once('p')?;
     let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
     if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -289,6 +289,15 @@ mod tests {
             (".", FLOAT, None),
             ("--5", FLOAT, None),
             ("0xp1", FLOAT, None),
+            ("0x1P0", FLOAT, None),
+            ("0X1p0", FLOAT, None),
+            ("+0x1p0", FLOAT, None),
+            ("0X10", INT, Some(16)),
+            ("-010", INT, Some(0xffff_fff8)),
+            ("1e", FLOAT, None),
+            ("1e+", FLOAT, None),
+            ("00.5", FLOAT, Some(0x3f00_0000)),
+            ("1.5.5", FLOAT, None),
         ];
         for &(text, type_, expected) in cases {
             assert_eq!(parse(text, type_), expected, "{text:?} as {type_}");
