@@ -260,7 +260,8 @@ impl<'m> Pass<'m> {
             }
             Op::ExtInst => {
                 let (set, number) = (operands[0], operands[1]);
-                if !self.module.glsl_sets.contains(&set) {
+                // Load has refused every other set.
+                if !self.module.instruction(set).is_some_and(|s| s.is(Op::ExtInstImport)) {
                     return self.fail(Check::KindOfId, format!("OpExtInst names %{set} as its set, which is no OpExtInstImport"));
                 }
                 match operation::glsl(number) {

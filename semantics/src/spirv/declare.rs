@@ -121,10 +121,9 @@ impl Declare<'_> {
                 self.enter(Section::Import, &i)?;
                 let name = self.string(i.operands(&self.module.words));
                 match name.as_str() {
-                    "GLSL.std.450" => self.module.glsl_sets.push(i.result),
-                    _ => return self.unsupported(format!("OpExtInstImport {name:?}")),
+                    "GLSL.std.450" => Ok(()),
+                    _ => self.unsupported(format!("OpExtInstImport {name:?}")),
                 }
-                Ok(())
             }
             Op::MemoryModel => {
                 self.enter(Section::MemoryModel, &i)?;

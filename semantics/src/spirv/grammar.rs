@@ -412,7 +412,7 @@ pub fn kind_name(kind: OperandKind) -> &'static str {
         OperandKind::LiteralString => "a string",
         OperandKind::LiteralContextDependentNumber => "a number",
         OperandKind::LiteralExtInstInteger => "an extended instruction",
-        OperandKind::LiteralSpecConstantOpInteger => "an opcode",
+        OperandKind::LiteralSpecConstantOpInteger => "an opcode without its \"Op\"",
         kind => enumeration_of(kind).map_or("an operand", |e| e.name),
     }
 }

@@ -4,11 +4,14 @@
 //! [`machine`] runs the same modules fast. Neither engine calls the other. What the subset leaves out is refused at load by name, before
 //! anything runs.
 
+pub mod assemble;
 pub mod cfg;
 mod check;
 mod declare;
+pub mod disassemble;
 pub mod error;
 pub mod grammar;
+pub mod literal;
 pub mod machine;
 pub mod memory;
 pub mod module;
@@ -18,6 +21,8 @@ pub mod step;
 pub mod value;
 pub mod words;
 
+pub use assemble::{AssembleError, Options, assemble};
+pub use disassemble::disassemble;
 pub use error::{Check, LoadError, Place};
 pub use machine::{Program, Registers};
 pub use module::Module;

@@ -3,8 +3,6 @@
 //! Everything stays in the decoded words; the module indexes them. [`Module::load`] accepts only what the rules of [`super::step`] model,
 //! and only what they can run: after it, no rule meets an id that is undefined, an operand of the wrong type, or a block without an end.
 
-use smallvec::SmallVec;
-
 use super::error::{Check, LoadError, Place};
 use super::grammar::Op;
 use super::operation::{Scalar, Shape};
@@ -85,7 +83,6 @@ pub struct Module {
     pub(super) entry_points: Vec<EntryPoint>,
     pub(super) functions: Vec<Function>,
     pub(super) blocks: Vec<Block>,
-    pub(super) glsl_sets: SmallVec<[u32; 1]>,
     /// The indices of the module's OpVariable.
     pub(super) variables: Vec<u32>,
 }
@@ -119,7 +116,6 @@ impl Module {
             entry_points: Vec::new(),
             functions: Vec::new(),
             blocks: Vec::new(),
-            glsl_sets: SmallVec::new(),
             variables: Vec::new(),
         };
         declare::declare(&mut module)?;

@@ -84,6 +84,22 @@ pub struct Decoded<'w> {
     pub instructions: Vec<Instruction>,
     /// For each id, the index of the instruction that defines it plus 1, or 0.
     pub definitions: Vec<u32>,
+    sets: Imports,
+}
+
+/// The extended instruction sets that are imported and that the grammar has, by the index of their import plus 1, ascending.
+type Imports = SmallVec<[(u32, &'static Set); 2]>;
+
+fn imported(sets: &Imports, definitions: &[u32], id: u32) -> Option<&'static Set> {
+    let definition = *definitions.get(id as usize)?;
+    sets.binary_search_by_key(&definition, |&(import, _)| import).ok().map(|i| sets[i].1)
+}
+
+impl Decoded<'_> {
+    /// The extended instruction set that an id imports, if the grammar has it.
+    pub fn set(&self, id: u32) -> Option<&'static Set> {
+        imported(&self.sets, &self.definitions, id)
+    }
 }
 
 /// The kinds of malformed words.
@@ -294,7 +310,7 @@ pub fn decode(words: &[u32]) -> Result<Decoded<'_>, WordsError> {
     while reader.end < words.len() {
         reader.instruction()?;
     }
-    Ok(Decoded { words, header, instructions: reader.instructions, definitions: reader.definitions })
+    Ok(Decoded { words, header, instructions: reader.instructions, definitions: reader.definitions, sets: reader.sets })
 }
 
 /// The state of decoding; reads the operands of the instruction `current` between `at` and `end`.
@@ -302,7 +318,7 @@ struct Reader<'w> {
     words: &'w [u32],
     instructions: Vec<Instruction>,
     definitions: Vec<u32>,
-    sets: SmallVec<[(u32, Option<&'static Set>); 2]>,
+    sets: Imports,
     at: usize,
     end: usize,
     current: Instruction,
@@ -343,7 +359,7 @@ impl Reader<'_> {
         }
         if self.current.is(Op::ExtInstImport) {
             let (name, _) = string_at(&self.words[offset + 2..self.end]).expect("the walk has checked the string");
-            self.sets.push((self.current.result, grammar::set(&name)));
+            self.sets.extend(grammar::set(&name).map(|set| (self.instructions.len() as u32 + 1, set)));
         }
         self.instructions.push(self.current);
         Ok(())
@@ -465,7 +481,7 @@ impl Operands for Reader<'_> {
     }
 
     fn set_instruction(&mut self, number: u32) -> Result<Option<&'static SetInstruction>, WordsError> {
-        let set = self.sets.iter().find(|(id, _)| *id == self.last_id).and_then(|(_, set)| *set);
+        let set = imported(&self.sets, &self.definitions, self.last_id);
         match set {
             None => Ok(None),
             Some(set) => match set.by_number(number) {
