@@ -2,4 +2,5 @@
 
 pub mod compile;
 pub mod dispatch;
+pub mod generate;
 pub mod gpu;
