@@ -3,5 +3,6 @@
 pub mod compile;
 pub mod diagnostic;
 pub mod dispatch;
+pub mod generate;
 pub mod gpu;
 pub mod theorem;
