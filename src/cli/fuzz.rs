@@ -95,7 +95,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 impl Fuzz {
     pub(crate) fn run(self) -> ExitCode {
-        let device = match self.open_device() {
+        let mut device = match self.open_device() {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
@@ -115,7 +115,7 @@ impl Fuzz {
             limits: generate::Limits::default(),
         };
         if let Some(index) = self.only {
-            return self.replay(&plan, device.as_ref(), index);
+            return self.replay(&plan, device.as_mut(), index);
         }
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let journal = match &self.journal {
@@ -133,7 +133,7 @@ impl Fuzz {
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        self.report(&plan, &tally, name.as_deref(), device.as_ref(), seconds)
+        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
     }
 
     fn open_device(&self) -> Result<Option<Device>, String> {
@@ -157,7 +157,7 @@ impl Fuzz {
     }
 
     /// Judges one program alone, with the relations.
-    fn replay(&self, plan: &Plan, device: Option<&Device>, index: u64) -> ExitCode {
+    fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> ExitCode {
         if self.near_miss {
             let (tree, expected) = generate::near_miss(plan.program_seed(index), &plan.limits);
             say_part!("{}", tree.print());
@@ -172,7 +172,7 @@ impl Fuzz {
         exit::of(&verdict).into()
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, device: Option<&Device>, seconds: f64) -> ExitCode {
+    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
         let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         for finding in &tally.findings {
             groups.entry(&finding.group).or_default().push(finding);
@@ -187,7 +187,7 @@ impl Fuzz {
                     break;
                 }
                 shrunk += 1;
-                self.show(plan, device, group, finding);
+                self.show(plan, device.as_deref_mut(), group, finding);
             }
         }
         let left = tally.findings.len() - shrunk;
@@ -231,7 +231,7 @@ impl Fuzz {
     }
 
     /// Makes one finding minimal and prints it.
-    fn show(&self, plan: &Plan, device: Option<&Device>, group: &str, finding: &Finding) {
+    fn show(&self, plan: &Plan, device: Option<&mut Device>, group: &str, finding: &Finding) {
         let near = if finding.near_miss { " --near-miss" } else { "" };
         let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
         let minimal = if finding.near_miss { None } else { reduce::minimal(&plan.program(finding.index), plan, device, finding) };

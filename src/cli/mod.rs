@@ -22,6 +22,7 @@ mod adapters;
 mod bench;
 mod check;
 mod exit;
+mod fuzz;
 mod input;
 mod trace;
 mod type_of;
@@ -43,6 +44,7 @@ enum Command {
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Trace(trace::Trace),
+    Fuzz(fuzz::Fuzz),
     Adapters(adapters::Adapters),
     Bench(bench::Bench),
     #[command(hide = true)]
@@ -54,6 +56,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::TypeOf(command) => command.run(),
         Command::Trace(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
         Command::Adapters(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Worker(command) => command.run(),

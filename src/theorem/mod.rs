@@ -4,11 +4,14 @@
 //! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. What counts as what stands in [`Verdict`].
 
 pub mod blame;
+pub mod campaign;
 
 pub mod case;
 pub mod check;
 pub mod device;
+pub mod journal;
 pub mod probe;
+pub mod reduce;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;
