@@ -25,7 +25,10 @@ impl Adapters {
             }
         }
         if self.json {
-            println!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
+            println!(
+                "{}",
+                json!({ "schema": 1, "summary": "adapters", "count": records.len() })
+            );
         }
         if records.is_empty() {
             eprintln!("{}", gpu::NO_ADAPTER);
@@ -39,11 +42,29 @@ fn print(record: &AdapterRecord) {
     let (major, minor) = record.vulkan;
     println!("{}  {}", record.index, record.name);
     println!("   driver       {}", record.driver);
-    println!("   type         {}, {} {major}.{minor}{}", record.kind, record.backend, if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) });
-    println!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
+    println!(
+        "   type         {}, {} {major}.{minor}{}",
+        record.kind,
+        record.backend,
+        if record.pci.is_empty() {
+            String::new()
+        } else {
+            format!(", PCI {}", record.pci)
+        }
+    );
+    println!(
+        "   passthrough  {}",
+        if record.passthrough {
+            "offered"
+        } else {
+            "not offered"
+        }
+    );
     println!(
         "   targets      {}, {} bytes per sample, up to {} pixels square",
-        record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d
+        record.max_color_attachments,
+        record.max_color_attachment_bytes_per_sample,
+        record.max_texture_dimension_2d
     );
     match &record.float_controls {
         None => println!("   floats       not known: Vulkan is below 1.2"),
@@ -58,19 +79,37 @@ fn flags(controls: &FloatControls) -> [(&'static str, bool); 5] {
     [
         ("RoundingModeRTE", controls.rounding_mode_rte),
         ("RoundingModeRTZ", controls.rounding_mode_rtz),
-        ("SignedZeroInfNanPreserve", controls.signed_zero_inf_nan_preserve),
+        (
+            "SignedZeroInfNanPreserve",
+            controls.signed_zero_inf_nan_preserve,
+        ),
         ("DenormPreserve", controls.denorm_preserve),
         ("DenormFlushToZero", controls.denorm_flush_to_zero),
     ]
 }
 
 fn controls(controls: &FloatControls) -> String {
-    let offered: Vec<&str> = flags(controls).into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
-    if offered.is_empty() { "none offered".into() } else { offered.join(", ") }
+    let offered: Vec<&str> = flags(controls)
+        .into_iter()
+        .filter(|(_, on)| *on)
+        .map(|(name, _)| name)
+        .collect();
+    if offered.is_empty() {
+        "none offered".into()
+    } else {
+        offered.join(", ")
+    }
 }
 
 pub(crate) fn as_json(record: &AdapterRecord) -> Value {
-    let width = |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
+    let width = |controls: &FloatControls| {
+        Value::Object(
+            flags(controls)
+                .into_iter()
+                .map(|(name, on)| (name.to_owned(), on.into()))
+                .collect(),
+        )
+    };
     json!({
         "schema": 1,
         "index": record.index,

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use super::adapters::{AdapterRecord, NoDevice, Selection};
 use super::draw::Declined;
+use super::shader_cache::ShaderCache;
 use super::wire::{Draw, Report, WireError};
 use super::{DeviceOutcome, Exit, Finished, Route};
 use crate::dispatch::FragmentDispatch;
@@ -77,6 +78,8 @@ pub struct Device {
     route: Route,
     shared: Arc<Shared>,
     coordinators: Vec<(mpsc::Sender<Event>, JoinHandle<()>)>,
+    /// Removed when the workers have ended.
+    _cache: ShaderCache,
 }
 
 struct Shared {
@@ -134,16 +137,38 @@ impl Device {
     /// Starts the workers and waits until each has its device open.
     ///
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
-    pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
+    pub fn open(
+        selection: &Selection,
+        route: Option<Route>,
+        options: Options,
+    ) -> Result<Device, NoDevice> {
         let executable = match &options.executable {
             Some(path) => path.clone(),
-            None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
+            None => std::env::current_exe().map_err(|error| {
+                NoDevice(format!("the path of this program is not known: {error}"))
+            })?,
         };
         let workers = options.workers.max(1);
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let compile_threads = if options.compile_threads == 0 { cores.div_ceil(workers) } else { options.compile_threads };
-        let launch =
-            Launch { executable, selection: selection.clone(), route, compile_threads, environment: options.environment.clone() };
+        let compile_threads = if options.compile_threads == 0 {
+            cores.div_ceil(workers)
+        } else {
+            options.compile_threads
+        };
+        let cache = ShaderCache::new().map_err(|error| {
+            NoDevice(format!(
+                "no temporary directory could be made for the driver: {error}"
+            ))
+        })?;
+        let mut environment = cache.environment();
+        environment.extend(options.environment.iter().cloned());
+        let launch = Launch {
+            executable,
+            selection: selection.clone(),
+            route,
+            compile_threads,
+            environment,
+        };
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             room: Condvar::new(),
@@ -192,11 +217,21 @@ impl Device {
             match is_ready.recv() {
                 Ok(Ok(device)) => opened.push(device),
                 Ok(Err(none)) => error = Some(none),
-                Err(_) => error = Some(NoDevice("the thread that starts the worker ended early".into())),
+                Err(_) => {
+                    error = Some(NoDevice(
+                        "the thread that starts the worker ended early".into(),
+                    ))
+                }
             }
         }
         let first = opened.first().cloned();
-        let device = |(record, route)| Device { record, route, shared, coordinators };
+        let device = |(record, route)| Device {
+            record,
+            route,
+            shared,
+            coordinators,
+            _cache: cache,
+        };
         match (error, first) {
             (None, Some(first)) => Ok(device(first)),
             (error, first) => {
@@ -232,7 +267,11 @@ impl Device {
     pub fn submit(&self, id: u64, dispatch: FragmentDispatch) {
         let mut state = self.shared.lock();
         while state.unfinished >= self.shared.capacity {
-            state = self.shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .shared
+                .room
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         self.enqueue(state, Job { id, dispatch });
     }
@@ -268,11 +307,19 @@ impl Device {
                 return None;
             }
             assert!(
-                !self.coordinators.iter().any(|(_, thread)| thread.is_finished()),
+                !self
+                    .coordinators
+                    .iter()
+                    .any(|(_, thread)| thread.is_finished()),
                 "a coordinator lives as long as its device, and one has ended with {} programs unfinished",
                 state.unfinished
             );
-            state = self.shared.done.wait_timeout(state, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .shared
+                .done
+                .wait_timeout(state, Duration::from_secs(1))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -286,12 +333,20 @@ impl Device {
     where
         I: IntoIterator<Item = FragmentDispatch>,
     {
-        DrawAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
+        DrawAll {
+            device: self,
+            programs: programs.into_iter(),
+            next_id: 0,
+            held: None,
+            exhausted: false,
+        }
     }
 
     /// Draws one program and waits for it.
     pub fn draw(&mut self, program: FragmentDispatch) -> Finished {
-        self.draw_all([program]).next().expect("every submitted program comes back")
+        self.draw_all([program])
+            .next()
+            .expect("every submitted program comes back")
     }
 }
 
@@ -406,7 +461,10 @@ impl Coordinator {
             }
             let event = match self.deadline() {
                 None => self.events.recv().ok(),
-                Some(deadline) => match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Some(deadline) => match self
+                    .events
+                    .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+                {
                     Ok(event) => Some(event),
                     Err(mpsc::RecvTimeoutError::Timeout) => {
                         self.overdue();
@@ -418,8 +476,12 @@ impl Coordinator {
             match event {
                 Some(Event::Submitted) => {}
                 None | Some(Event::Closed) => break self.close(),
-                Some(Event::Report(generation, report)) if generation == self.generation => self.report(report),
-                Some(Event::Ended(generation, error)) if generation == self.generation => self.ended(error),
+                Some(Event::Report(generation, report)) if generation == self.generation => {
+                    self.report(report)
+                }
+                Some(Event::Ended(generation, error)) if generation == self.generation => {
+                    self.ended(error)
+                }
                 Some(Event::Report(..) | Event::Ended(..)) => {}
             }
         }
@@ -479,13 +541,23 @@ impl Coordinator {
         }
         jobs.extend(std::mem::take(&mut self.shared.lock().pending));
         for job in jobs {
-            self.finish(job, DeviceOutcome::Lost(format!("there is no worker to draw it: {why}")));
+            self.finish(
+                job,
+                DeviceOutcome::Lost(format!("there is no worker to draw it: {why}")),
+            );
         }
     }
 
     fn finish(&self, job: Job, outcome: DeviceOutcome) {
-        let route = self.identity.as_ref().map_or(self.launch.route.unwrap_or(Route::Passthrough), |identity| identity.1);
-        self.shared.finish(Finished { id: job.id, route, outcome });
+        let route = self.identity.as_ref().map_or(
+            self.launch.route.unwrap_or(Route::Passthrough),
+            |identity| identity.1,
+        );
+        self.shared.finish(Finished {
+            id: job.id,
+            route,
+            outcome,
+        });
     }
 
     /// Fills the window of the worker, or gives it one suspect.
@@ -531,8 +603,18 @@ impl Coordinator {
         self.next_number += 1;
         self.bytes_in_flight += job.dispatch.frame_bytes();
         // A worker whose input is closed has ended, and that is reported.
-        let _ = worker.programs.send(Draw { number, dispatch: job.dispatch.clone() });
-        self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
+        let _ = worker.programs.send(Draw {
+            number,
+            dispatch: job.dispatch.clone(),
+        });
+        self.in_flight.insert(
+            number,
+            InFlight {
+                job,
+                since: now,
+                reported: self.reported,
+            },
+        );
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -552,7 +634,10 @@ impl Coordinator {
                     None => self.identity = Some(device.clone()),
                     Some(first) if *first == device => {}
                     Some(first) => {
-                        let why = format!("the worker came back with {} where it had {}", device.0, first.0);
+                        let why = format!(
+                            "the worker came back with {} where it had {}",
+                            device.0, first.0
+                        );
                         self.kill();
                         return self.give_up(why);
                     }
@@ -571,7 +656,9 @@ impl Coordinator {
             }
             Report::Finished { number, result } => {
                 let Some(InFlight { job, .. }) = self.in_flight.remove(&number) else {
-                    return self.ended(Some(WireError::Malformed(format!("a result for program {number}, which it does not hold"))));
+                    return self.ended(Some(WireError::Malformed(format!(
+                        "a result for program {number}, which it does not hold"
+                    ))));
                 };
                 self.reported += 1;
                 self.bytes_in_flight -= job.dispatch.frame_bytes();
@@ -588,13 +675,18 @@ impl Coordinator {
                 self.kill();
                 self.settle(DeviceOutcome::Lost(why));
             }
+            Report::GaveUp(why) => {
+                self.kill();
+                self.settle(DeviceOutcome::Refused(why));
+            }
         }
     }
 
     /// One compiling thread that hangs does not stop the others, so the oldest program is looked at too.
     fn suspect_overtaken(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
-            self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit
+            self.reported - oldest.reported > 2 * self.window as u64
+                && oldest.since.elapsed() > self.program_limit
         });
         if overtaken {
             self.overdue();
@@ -605,7 +697,10 @@ impl Coordinator {
         let starting = self.worker.as_ref().is_some_and(|worker| !worker.ready);
         self.kill();
         if starting {
-            self.start_failed(format!("the worker did not open its device within {} s", self.start_limit.as_secs_f64()));
+            self.start_failed(format!(
+                "the worker did not open its device within {} s",
+                self.start_limit.as_secs_f64()
+            ));
         } else {
             self.settle(DeviceOutcome::TimedOut(self.program_limit));
         }
@@ -617,7 +712,9 @@ impl Coordinator {
         let (exit, stderr) = match error {
             // The process goes by itself; how, is the answer.
             None | Some(WireError::Io(_)) => self.collect(LEAVE),
-            Some(WireError::Malformed(what)) => (Exit::Garbled(what), self.collect(Duration::ZERO).1),
+            Some(WireError::Malformed(what)) => {
+                (Exit::Garbled(what), self.collect(Duration::ZERO).1)
+            }
         };
         if starting {
             let mut why = format!("the worker ended before its device was open, with {exit}");
@@ -632,7 +729,10 @@ impl Coordinator {
 
     /// Blames the program that was alone in a worker that has ended, or makes suspects of all that were in it.
     fn settle(&mut self, outcome: DeviceOutcome) {
-        let jobs: Vec<Job> = std::mem::take(&mut self.in_flight).into_values().map(|in_flight| in_flight.job).collect();
+        let jobs: Vec<Job> = std::mem::take(&mut self.in_flight)
+            .into_values()
+            .map(|in_flight| in_flight.job)
+            .collect();
         self.bytes_in_flight = 0;
         self.alone = false;
         let was_alone = jobs.len() == 1;
@@ -662,7 +762,13 @@ impl Coordinator {
         drop(worker.programs);
         let exit = leave(&mut worker.child, Instant::now() + patience).map_or(Exit::Unknown, exit);
         let _ = worker.stderr_ended.recv_timeout(Duration::from_secs(1));
-        let kept: Vec<u8> = worker.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let kept: Vec<u8> = worker
+            .stderr
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .copied()
+            .collect();
         (exit, last_lines(&kept))
     }
 }
@@ -692,7 +798,11 @@ fn leave(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
 #[cfg(unix)]
 fn exit(status: ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
-    status.signal().map(Exit::Signal).or(status.code().map(Exit::Code)).unwrap_or(Exit::Unknown)
+    status
+        .signal()
+        .map(Exit::Signal)
+        .or(status.code().map(Exit::Code))
+        .unwrap_or(Exit::Unknown)
 }
 
 #[cfg(not(unix))]
@@ -703,28 +813,45 @@ fn exit(status: ExitStatus) -> Exit {
 /// The last lines, joined by " | ".
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     lines[lines.len().saturating_sub(STDERR_LINES)..].join(" | ")
 }
 
 impl Worker {
     fn start(launch: &Launch, generation: u64, events: &mpsc::Sender<Event>) -> io::Result<Worker> {
         let mut command = Command::new(&launch.executable);
-        command.arg("worker").arg("--adapter").arg(launch.selection.to_string());
-        command.arg("--compile-threads").arg(launch.compile_threads.to_string());
+        command
+            .arg("worker")
+            .arg("--adapter")
+            .arg(launch.selection.to_string());
+        command
+            .arg("--compile-threads")
+            .arg(launch.compile_threads.to_string());
         if let Some(route) = launch.route {
             command.arg("--route").arg(route.name());
         }
-        // A campaign's programs are drawn once: writing them into a driver's cache on disk would only cost, and reading from there what another driver
-        // version left is a source of error that nobody looks for.
-        command.env("MESA_SHADER_CACHE_DISABLE", "true").env("__GL_SHADER_DISK_CACHE", "0");
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let started = Instant::now();
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             unreachable!("the three streams were asked for as pipes");
         };
+        #[cfg(target_os = "linux")]
+        {
+            // As large as an unprivileged process may have them, so that large images cross in few turns; smaller ones do as well.
+            let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
+            let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
+        }
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let (programs, queue) = mpsc::channel();
         let (ended, stderr_ended) = mpsc::channel();
@@ -742,7 +869,14 @@ impl Worker {
             leave(&mut child, Instant::now());
             return Err(error);
         }
-        Ok(Worker { child, programs, stderr: kept, stderr_ended, started, ready: false })
+        Ok(Worker {
+            child,
+            programs,
+            stderr: kept,
+            stderr_ended,
+            started,
+            ready: false,
+        })
     }
 }
 
