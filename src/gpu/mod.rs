@@ -30,6 +30,8 @@ use crate::dispatch::Frame;
 
 mod adapters;
 mod capabilities;
+mod child;
+mod device;
 mod draw;
 mod float_controls;
 pub mod rate;
@@ -39,9 +41,9 @@ mod wire;
 pub mod worker;
 
 pub use adapters::{AdapterRecord, NO_ADAPTER, NoDevice, Selection, list};
+pub use device::{Device, DrawAll, Options};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
 pub use shader_cache::ShaderCache;
-pub use supervisor::{Device, DrawAll, Options};
 
 /// How the words reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

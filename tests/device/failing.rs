@@ -306,6 +306,39 @@ fn one_hanging_thread_is_noticed_behind_a_stream_of_programs() {
     );
 }
 
+/// Interpreters on several threads share one device.
+#[test]
+fn a_device_is_shared_between_threads() {
+    let Some(device) = open(None, options()) else {
+        return;
+    };
+    let mut back = std::thread::scope(|scope| {
+        let device = &device;
+        for part in 0..3 {
+            scope.spawn(move || {
+                (part * 100..part * 100 + 30).for_each(|i| device.submit(i, program(i)))
+            });
+        }
+        let mut back = Vec::new();
+        while back.len() < 90 {
+            match device.receive() {
+                Some(finished) => {
+                    drawn(finished.outcome);
+                    back.push(finished.id);
+                }
+                // Nothing is submitted yet, or not all.
+                None => std::thread::yield_now(),
+            }
+        }
+        back
+    });
+    back.sort_unstable();
+    let expected: Vec<u64> = (0..3)
+        .flat_map(|part| part * 100..part * 100 + 30)
+        .collect();
+    assert_eq!(back, expected);
+}
+
 #[test]
 fn several_culprits_and_several_workers_lose_nothing() {
     let culprits = [3u64, 50, 51, 119];
