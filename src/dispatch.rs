@@ -47,7 +47,7 @@ pub struct FragmentDispatch {
     /// The outputs, in the order in which a [`Frame`] holds their images. Locations may come in any order and leave gaps, not repeat.
     pub outputs: Vec<Target>,
     /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of 32-bit words, array stride 4. Empty: no buffer is bound.
-    /// The module decorates the buffer `NonWritable`.
+    /// The module decorates the variable (not only the struct's member: naga looks at the variable) `NonWritable`.
     pub constants: Vec<u32>,
 }
 

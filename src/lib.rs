@@ -1,5 +1,8 @@
 //! The library of smallstep.
 
 pub mod compile;
+pub mod diagnostic;
 pub mod dispatch;
+pub mod generate;
 pub mod gpu;
+pub mod theorem;

@@ -19,13 +19,13 @@ impl Adapters {
         let records = gpu::list();
         for record in &records {
             if self.json {
-                println!("{}", as_json(record));
+                say!("{}", as_json(record));
             } else {
                 print(record);
             }
         }
         if self.json {
-            println!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
+            say!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
         }
         if records.is_empty() {
             eprintln!("{}", gpu::NO_ADAPTER);
@@ -37,25 +37,27 @@ impl Adapters {
 
 fn print(record: &AdapterRecord) {
     let (major, minor) = record.vulkan;
-    println!("{}  {}", record.index, record.name);
-    println!("   driver       {}", record.driver);
-    println!(
+    say!("{}  {}", record.index, record.name);
+    say!("   driver       {}", record.driver);
+    say!(
         "   type         {}, {} {major}.{minor}{}",
         record.kind,
         record.backend,
         if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) }
     );
-    println!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
-    println!(
+    say!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
+    say!(
         "   targets      {}, {} bytes per sample, up to {} pixels square",
-        record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d
+        record.max_color_attachments,
+        record.max_color_attachment_bytes_per_sample,
+        record.max_texture_dimension_2d
     );
     match &record.float_controls {
-        None => println!("   floats       not known: Vulkan is below 1.2"),
-        Some([_, single, _]) => println!("   floats       32 bit: {}", controls(single)),
+        None => say!("   floats       not known: Vulkan is below 1.2"),
+        Some([_, single, _]) => say!("   floats       32 bit: {}", controls(single)),
     }
     if !record.float_targets {
-        println!("   unusable     it cannot draw to 32-bit float targets");
+        say!("   unusable     it cannot draw to 32-bit float targets");
     }
 }
 

@@ -4,12 +4,31 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// Prints a line on standard output; ends the program quietly where nobody reads on (`| head`).
+macro_rules! say {
+    ($($arg:tt)*) => {
+        $crate::cli::write_out(format_args!("{}\n", format_args!($($arg)*)))
+    };
+}
+
+/// [`say`] without the line's end.
+macro_rules! say_part {
+    ($($arg:tt)*) => {
+        $crate::cli::write_out(format_args!($($arg)*))
+    };
+}
+
 mod adapters;
 mod bench;
+mod check;
+mod exit;
+mod fuzz;
+mod input;
+mod trace;
+mod type_of;
 mod worker;
 
-/// What a command answers with, as README.md lists: 3 is that nothing wrong was found and something stayed unchecked.
-pub(crate) const UNCHECKED: u8 = 3;
+pub(crate) use exit::UNCHECKED;
 
 /// The executable small-step semantics of shader languages, run beside their compilers and real GPUs.
 #[derive(Parser)]
@@ -21,6 +40,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Check(check::Check),
+    #[command(name = "type")]
+    TypeOf(type_of::TypeOf),
+    Trace(trace::Trace),
+    Fuzz(fuzz::Fuzz),
     Adapters(adapters::Adapters),
     Bench(bench::Bench),
     #[command(hide = true)]
@@ -29,6 +53,10 @@ enum Command {
 
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
+        Command::Check(command) => command.run(),
+        Command::TypeOf(command) => command.run(),
+        Command::Trace(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
         Command::Adapters(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Worker(command) => command.run(),
@@ -42,4 +70,14 @@ pub(crate) fn route(text: &str) -> Result<smallstep::gpu::Route, String> {
         .into_iter()
         .find(|route| route.name() == text)
         .ok_or_else(|| format!("no route is called \"{text}\"; there are passthrough and naga"))
+}
+
+pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
+    use std::io::Write;
+    if let Err(e) = std::io::stdout().write_fmt(text) {
+        if e.kind() != std::io::ErrorKind::BrokenPipe {
+            eprintln!("error: standard output: {e}");
+        }
+        std::process::exit(i32::from(exit::FAILED));
+    }
 }

@@ -7,6 +7,7 @@
 
 use super::builtin::Builtin;
 use super::resolve::Program;
+use super::syntax::Span;
 use super::terms::{Extension, Node, Range, Replacement, Substitute, TermId, Terms};
 use super::types::Value;
 use crate::number::{Arithmetic, Lane};
@@ -247,7 +248,8 @@ impl Reduction {
         let values: Option<SmallVec<[Value; 4]>> = args.iter().map(|&arg| self.value(arg)).collect();
         match values.and_then(|values| self.delta(builtin, &values)) {
             Some(value) => {
-                let next = self.add_value(value, e)?;
+                let span = self.terms.span(e);
+                let next = self.add_value(value, span)?;
                 Ok(axiom(Rule::LvEBuiltin, e, next))
             }
             None => Ok(Vec::new()),
@@ -340,8 +342,13 @@ impl Reduction {
         }
     }
 
-    /// Adds a value as a term; it stands where `at` stood.
-    pub fn add_value(&mut self, value: Value, at: TermId) -> Result<TermId, Limit> {
+    /// The value with this number.
+    pub fn value_of(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+
+    /// Adds a value as a term with this place.
+    pub fn add_value(&mut self, value: Value, span: Span) -> Result<TermId, Limit> {
         let mut hasher = FxHasher::default();
         value.bits().for_each(|b| b.hash(&mut hasher));
         let bucket = self.value_index.entry(hasher.finish()).or_default();
@@ -354,7 +361,6 @@ impl Reduction {
                 i
             }
         };
-        let span = self.terms.span(at);
         self.terms.add(Node::Ext(ValueId(id)), span)
     }
 

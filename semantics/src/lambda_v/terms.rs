@@ -351,6 +351,49 @@ impl<X: Extension> Terms<X> {
         })
     }
 
+    /// Copies a term of another arena; `ext` makes what stands for the other engine's own terms.
+    pub fn import<Y: Extension>(
+        &mut self,
+        from: &Terms<Y>,
+        id: TermId,
+        ext: &mut dyn FnMut(&mut Self, Y, Span) -> Result<TermId, Limit>,
+    ) -> Result<TermId, Limit> {
+        deep(|| {
+            let span = from.span(id);
+            let mut items = |terms: &mut Self, range: Range| -> Result<Vec<TermId>, Limit> {
+                from.items(range).iter().map(|&item| terms.import(from, item, ext)).collect()
+            };
+            match from.node(id) {
+                Node::Num(bits) => self.add(Node::Num(bits), span),
+                Node::Bool(b) => self.add(Node::Bool(b), span),
+                Node::Var { group, slot } => self.add(Node::Var { group, slot }, span),
+                Node::Builtin(builtin) => self.add(Node::Builtin(builtin), span),
+                Node::If => self.add(Node::If, span),
+                Node::List(range) => {
+                    let items = items(self, range)?;
+                    self.add_list(&items, span)
+                }
+                Node::Let { names, values, body } => {
+                    let values = items(self, values)?;
+                    let body = self.import(from, body, ext)?;
+                    let names = self.add_names(from.names(names));
+                    self.add_let(names, &values, body, span)
+                }
+                Node::Func { names, body } => {
+                    let body = self.import(from, body, ext)?;
+                    let names = self.add_names(from.names(names));
+                    self.add(Node::Func { names, body }, span)
+                }
+                Node::RecFunc { names, body } => {
+                    let body = self.import(from, body, ext)?;
+                    let names = self.add_names(from.names(names));
+                    self.add(Node::RecFunc { names, body }, span)
+                }
+                Node::Ext(x) => ext(self, x, span),
+            }
+        })
+    }
+
     fn map_items<E>(
         &mut self,
         range: Range,

@@ -37,14 +37,26 @@ impl Grid {
     pub const NONE_NONZERO: i16 = i16::MAX;
 
     /// The certificate of what has no magnitude: a Boolean.
-    pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, leaf: true };
+    pub const BOOLEAN: Grid = Grid {
+        exponent: 0,
+        low: 0,
+        bound: 1.0,
+        high: 1.0,
+        leaf: true,
+    };
 
     /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and where a bit is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
         if magnitude == 0.0 {
-            return Some(Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, leaf: true });
+            return Some(Grid {
+                exponent: Grid::NONE_NONZERO,
+                low: 0,
+                bound: 0.0,
+                high: 1.0,
+                leaf: true,
+            });
         }
         let biased = (bits >> 23 & 0xff) as i16;
         if biased == 0 || biased >= 254 {
@@ -56,7 +68,13 @@ impl Grid {
             exponent = 0;
         }
         let low = exponent.min(0);
-        (low >= -126).then_some(Grid { exponent, low, bound: magnitude, high: magnitude.max(1.0), leaf: true })
+        (low >= -126).then_some(Grid {
+            exponent,
+            low,
+            bound: magnitude,
+            high: magnitude.max(1.0),
+            leaf: true,
+        })
     }
 
     /// The certificate of a sum or difference, if there is one.
@@ -74,10 +92,22 @@ impl Grid {
     /// The certificate of a product, if there is one.
     pub fn product(self, other: Grid) -> Option<Grid> {
         let high = self.high * other.high * ROUND_UP;
-        let product = if self.bound == 0.0 || other.bound == 0.0 {
-            Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high, leaf: false }
+        let product = if self.vanishes() || other.vanishes() {
+            Grid {
+                exponent: Grid::NONE_NONZERO,
+                low: 0,
+                bound: 0.0,
+                high,
+                leaf: false,
+            }
         } else {
-            Grid { exponent: self.exponent + other.exponent, low: self.low + other.low, bound: self.bound * other.bound, high, leaf: false }
+            Grid {
+                exponent: self.exponent + other.exponent,
+                low: self.low + other.low,
+                bound: self.bound * other.bound,
+                high,
+                leaf: false,
+            }
         };
         product.checked()
     }
@@ -99,10 +129,17 @@ impl Grid {
         self.leaf && other.leaf || self.sum(other).is_some()
     }
 
+    /// Whether every monomial has a zero leaf. (A bound alone may be zero by underflow.)
+    fn vanishes(self) -> bool {
+        self.exponent == Grid::NONE_NONZERO
+    }
+
     /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 + exponent), and rounding it to nearest
     /// cannot bring a greater one below.
     fn checked(self) -> Option<Grid> {
-        let exact = self.bound == 0.0 || self.low >= -126 && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
+        let exact = self.vanishes()
+            || self.low >= -126
+                && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
         (exact && self.high < TOO_HIGH).then_some(self)
     }
 }
@@ -110,4 +147,86 @@ impl Grid {
 /// 2^exponent, for -1022 ≤ exponent ≤ 1023.
 fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(value: f32) -> Grid {
+        Grid::of(value).expect("a float well within range")
+    }
+
+    #[test]
+    fn a_leaf_is_what_can_be_computed_with() {
+        assert_eq!((leaf(6.0).exponent, leaf(6.0).bound), (1, 6.0));
+        assert_eq!(leaf(-0.75).exponent, -2);
+        assert_eq!(leaf(f32::MIN_POSITIVE).exponent, -126);
+        let power = |exponent: i32| 2f32.powi(exponent);
+        for none in [
+            f32::NAN,
+            f32::INFINITY,
+            f32::MAX,
+            power(127),
+            f32::from_bits(1),
+            1.5 * f32::MIN_POSITIVE,
+        ] {
+            assert_eq!(Grid::of(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_sum_holds_24_bits_and_stays_below_overflow() {
+        let sum = leaf(4_194_304.0).sum(leaf(0.5)).expect("24 bits");
+        assert_eq!((sum.exponent, sum.bound), (-1, 4_194_304.5));
+        assert_eq!(leaf(4_194_304.0).sum(leaf(0.25)), None);
+        // Cancelled terms count: in another order they come first.
+        let cancelled = leaf(8_388_608.0).sum(leaf(8_388_607.0)).expect("24 bits");
+        assert_eq!(cancelled.sum(leaf(0.5)), None);
+        let half = leaf(2f32.powi(126));
+        assert_eq!(half.sum(half), None);
+        let quarter = leaf(2f32.powi(125));
+        assert!(quarter.sum(quarter).is_some());
+    }
+
+    #[test]
+    fn every_part_of_a_product_stays_in_range() {
+        let (tiny, huge) = (leaf(2f32.powi(-100)), leaf(2f32.powi(100)));
+        let one = huge.product(tiny).expect("1");
+        assert_eq!((one.exponent, one.low, one.bound), (0, -100, 1.0));
+        // tiny · tiny may come first.
+        assert_eq!(one.product(tiny), None);
+        assert_eq!(one.product(leaf(2f32.powi(30))), None);
+        // Such a bound is zero in 32 bits, which makes no zero of it.
+        assert_eq!(tiny.product(tiny), None);
+    }
+
+    #[test]
+    fn a_zero_leaf_takes_its_monomials_away_but_not_their_overflow() {
+        let zero = leaf(0.0);
+        let gone = zero.product(leaf(16_777_215.0)).expect("zero");
+        assert!(
+            gone.sum(leaf(0.125))
+                .is_some_and(|sum| sum.exponent == -3 && sum.bound == 0.125)
+        );
+        let huge = leaf(2f32.powi(100));
+        assert_eq!(zero.product(huge).and_then(|gone| gone.product(huge)), None);
+    }
+
+    #[test]
+    fn either_polynomial_is_covered() {
+        let (small, large) = (leaf(0.5), leaf(3.0).sum(leaf(-2.5)).expect("exact"));
+        for either in [small.either(large), large.either(small)] {
+            assert_eq!(
+                either,
+                Some(Grid {
+                    exponent: -1,
+                    low: -1,
+                    bound: 5.5,
+                    ..large
+                })
+            );
+        }
+        assert_eq!(leaf(16_777_215.0).either(small), None);
+    }
 }

@@ -1,0 +1,843 @@
+//! Simulated devices: each run of a program takes other choices of those that the precision rules leave open.
+//!
+//! Nothing here knows what the number library decides. Only for operations whose result is not required to be correctly rounded does a
+//! device start from the library's value, and then moves it by up to two units in the last place.
+
+use super::program::{Kind, Program, Random, Shape};
+use smallstep_semantics::number::{Lane, Lanes, Op, Profile, Tuple, apply};
+
+/// A polynomial on its way to being evaluated, in whatever form.
+#[derive(Clone, Debug)]
+enum Expr {
+    /// A value, known by the node and lane that it comes from.
+    Leaf((usize, usize), f32),
+    Negated(Box<Expr>),
+    Sum(Vec<Expr>),
+    Product(Vec<Expr>),
+}
+
+/// An infinity, a NaN or an overflow has made the result arbitrary.
+struct Arbitrary;
+
+type Evaluated = Result<f32, Arbitrary>;
+
+/// The node number of constants in formulas; the floor in Fract's formula counts down from here.
+const CONSTANT: usize = usize::MAX;
+
+pub struct Device<'p> {
+    profile: Profile,
+    program: &'p Program,
+    random: Random,
+    pub values: Vec<Vec<u32>>,
+}
+
+impl<'p> Device<'p> {
+    /// Runs the program, with choices drawn from the seed.
+    pub fn run(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
+        let mut device = Device {
+            profile,
+            program,
+            random: Random(seed),
+            values: Vec::new(),
+        };
+        for node in 0..program.nodes.len() {
+            let values = device.node(node);
+            device.values.push(values);
+        }
+        device
+    }
+
+    fn float(&self, node: usize, lane: usize) -> f32 {
+        f32::from_bits(self.values[node][lane])
+    }
+
+    fn node(&mut self, index: usize) -> Vec<u32> {
+        let node = &self.program.nodes[index];
+        match node.kind {
+            Kind::Leaf => node.lanes.iter().map(|lane| lane.bits).collect(),
+            Kind::Construct => node.args.iter().map(|&arg| self.values[arg][0]).collect(),
+            Kind::Extract(lane) => vec![self.values[node.args[0]][lane]],
+            Kind::Apply(op) => {
+                if let Some(values) = self.approximate(op, index) {
+                    return values;
+                }
+                (0..node.lanes.len())
+                    .map(|lane| self.operation(op, index, lane))
+                    .collect()
+            }
+        }
+    }
+
+    fn operation(&mut self, op: Op, index: usize, lane: usize) -> u32 {
+        let args = &self.program.nodes[index].args;
+        let at = |k: usize| {
+            if self.values[args[k]].len() == 1 {
+                0
+            } else {
+                lane
+            }
+        };
+        let bits = |k: usize| self.values[args[k]][at(k)];
+        match op {
+            Op::LogicalEqual => (bits(0) == bits(1)) as u32,
+            Op::LogicalNotEqual => (bits(0) != bits(1)) as u32,
+            Op::And => bits(0) & bits(1),
+            Op::Or => bits(0) | bits(1),
+            Op::Not => 1 - bits(0),
+            Op::Any => self.values[args[0]].contains(&1) as u32,
+            Op::All => !self.values[args[0]].contains(&0) as u32,
+            Op::Select => bits(if bits(0) == 1 { 1 } else { 2 }),
+            Op::Transpose => {
+                let n = self.program.nodes[index].shape.columns();
+                let value = self.float(args[0], lane % n * n + lane / n);
+                match self.profile {
+                    Profile::Strict => self.flushed(value).to_bits(),
+                    Profile::Wgsl => self.signed(value).to_bits(),
+                }
+            }
+            Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Negate
+            | Op::VectorTimesScalar
+            | Op::MatrixTimesScalar
+                if self.profile == Profile::Strict =>
+            {
+                self.core(op, index, lane)
+            }
+            _ if is_polynomial(op) => {
+                let expr = self.formula(op, index, lane, true);
+                let result = self.rewritten_and_evaluated(expr);
+                self.finish(result)
+            }
+            Op::LessThan
+            | Op::LessThanEqual
+            | Op::GreaterThan
+            | Op::GreaterThanEqual
+            | Op::Equal
+            | Op::NotEqual => match self.sides((args[0], lane), (args[1], lane)) {
+                Ok((x, y)) => compare(op, x, y) as u32,
+                Err(Arbitrary) => self.random.percent(50) as u32,
+            },
+            _ => {
+                let result = self.exact(op, index, lane);
+                self.finish(result)
+            }
+        }
+    }
+
+    /// The bits of a result in which zeros may have either sign; arbitrary ones for an arbitrary result.
+    fn finish(&mut self, result: Evaluated) -> u32 {
+        match result {
+            Ok(value) if value.is_finite() => {
+                let value = self.flushed(value);
+                self.signed(value).to_bits()
+            }
+            _ => match self.random.below(4) {
+                0 => f32::NAN.to_bits(),
+                1 => f32::INFINITY.to_bits(),
+                2 => f32::MAX.to_bits(),
+                _ => self.random.next() as u32,
+            },
+        }
+    }
+
+    /// A subnormal may become a zero of either sign.
+    fn flushed(&mut self, value: f32) -> f32 {
+        if value.is_subnormal() && self.random.percent(50) {
+            self.zero()
+        } else {
+            value
+        }
+    }
+
+    fn zero(&mut self) -> f32 {
+        if self.random.percent(50) { 0.0 } else { -0.0 }
+    }
+
+    /// A zero may have either sign.
+    fn signed(&mut self, value: f32) -> f32 {
+        if value == 0.0 { self.zero() } else { value }
+    }
+
+    /// A core operation under `Strict`.
+    fn core(&mut self, op: Op, index: usize, lane: usize) -> u32 {
+        let args = &self.program.nodes[index].args;
+        let x = self.float(args[0], lane);
+        let x = self.flushed(x);
+        let y = args.get(1).map_or(0.0, |&arg| {
+            self.float(arg, if self.values[arg].len() == 1 { 0 } else { lane })
+        });
+        let y = self.flushed(y);
+        let mut preserves_sign = true;
+        let exact = match op {
+            Op::Negate => return self.flushed(-x).to_bits(),
+            Op::Add => f64::from(x) + f64::from(y),
+            Op::Sub => f64::from(x) - f64::from(y),
+            Op::Mul => f64::from(x) * f64::from(y),
+            _ => {
+                preserves_sign = false;
+                f64::from(x) * f64::from(y)
+            }
+        };
+        let rounded = match op {
+            Op::Add => x + y,
+            Op::Sub => x - y,
+            _ => x * y,
+        };
+        if rounded.is_nan() || rounded.is_infinite() && !preserves_sign {
+            return self.finish(Err(Arbitrary));
+        }
+        let mut result = rounded;
+        if exact != 0.0 && exact.abs() < f64::from(f32::MIN_POSITIVE) && self.random.percent(50) {
+            result = self.zero();
+        } else if exact.abs() > f64::from(f32::MAX) && exact.is_finite() && self.random.percent(50)
+        {
+            result = if self.random.percent(50) {
+                f32::INFINITY
+            } else {
+                f32::MAX
+            }
+            .copysign(rounded);
+        } else if !preserves_sign {
+            result = self.signed(result);
+        }
+        result.to_bits()
+    }
+
+    /// Whether an operand's formula may be drawn into that of `root`.
+    fn transparent(&self, root: Op, op: Op) -> bool {
+        let undecorated = |op| matches!(op, Op::Mix | Op::Cross | Op::Reflect | Op::Fract);
+        match self.profile {
+            Profile::Wgsl => is_polynomial(op) || op == Op::Fract,
+            Profile::Strict => undecorated(root) && undecorated(op),
+        }
+    }
+
+    /// The polynomial of an operand of `root`: a leaf, or, perhaps, what made it.
+    fn operand(&mut self, root: Op, node: usize, lane: usize, depth: usize) -> Expr {
+        let leaf = Expr::Leaf((node, lane), self.float(node, lane));
+        if depth == 0 || self.random.percent(20) {
+            return leaf;
+        }
+        let wgsl = self.profile == Profile::Wgsl;
+        let it = &self.program.nodes[node];
+        let value = self.float(node, lane);
+        let args = &it.args;
+        match it.kind {
+            Kind::Construct => self.operand(root, args[lane], 0, depth),
+            Kind::Extract(from) => self.operand(root, args[0], from, depth),
+            Kind::Apply(op) if self.transparent(root, op) => {
+                self.formula_at(root, op, node, lane, depth - 1)
+            }
+            Kind::Apply(Op::Select) if wgsl => {
+                let condition = self.values[args[0]][if self.values[args[0]].len() == 1 {
+                    0
+                } else {
+                    lane
+                }];
+                self.operand(
+                    root,
+                    args[if condition == 1 { 1 } else { 2 }],
+                    lane,
+                    depth - 1,
+                )
+            }
+            // A compiler may know that one of these does nothing here.
+            Kind::Apply(
+                Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Sign,
+            ) if wgsl && self.float(args[0], lane) == value => {
+                self.operand(root, args[0], lane, depth - 1)
+            }
+            Kind::Apply(Op::Abs) if wgsl => {
+                Expr::Negated(Box::new(self.operand(root, args[0], lane, depth - 1)))
+            }
+            Kind::Apply(Op::Min | Op::Max | Op::Clamp) if wgsl => {
+                let equal: Vec<usize> = args
+                    .iter()
+                    .copied()
+                    .filter(|&arg| self.float(arg, lane) == value)
+                    .collect();
+                match equal.len() {
+                    0 => leaf,
+                    n => {
+                        let chosen = equal[self.random.below(n)];
+                        self.operand(root, chosen, lane, depth - 1)
+                    }
+                }
+            }
+            _ => leaf,
+        }
+    }
+
+    fn formula(&mut self, op: Op, node: usize, lane: usize, deep: bool) -> Expr {
+        self.formula_at(op, op, node, lane, if deep { 6 } else { 0 })
+    }
+
+    /// The formula of a polynomial operation.
+    fn formula_at(&mut self, root: Op, op: Op, node: usize, lane: usize, depth: usize) -> Expr {
+        let args = self.program.nodes[node].args.clone();
+        let n = self.program.nodes[node].shape.columns();
+        let width = |k: usize| self.values[args[k]].len();
+        let (first, last) = (width(0), args.len() - 1);
+        let second = width(last);
+        let broadcast = |k: usize, width: usize| (k, if width == 1 { 0 } else { lane });
+        let mut get = |(k, lane): (usize, usize)| self.operand(root, args[k], lane, depth);
+        let product = |a: Expr, b: Expr| Expr::Product(vec![a, b]);
+        let negated = |a: Expr| Expr::Negated(Box::new(a));
+        let one = || Expr::Leaf((CONSTANT, 1), 1.0);
+        match op {
+            Op::Negate => negated(get((0, lane))),
+            Op::Add => Expr::Sum(vec![get((0, lane)), get((1, lane))]),
+            Op::Sub => {
+                let (x, y) = (get((0, lane)), get((1, lane)));
+                Expr::Sum(vec![x, negated(y)])
+            }
+            Op::Mul | Op::VectorTimesScalar | Op::MatrixTimesScalar => {
+                let x = get((0, lane));
+                product(x, get(broadcast(1, second)))
+            }
+            Op::Dot => Expr::Sum(
+                (0..first)
+                    .map(|i| product(get((0, i)), get((1, i))))
+                    .collect(),
+            ),
+            Op::MatrixTimesVector => {
+                let n = second;
+                Expr::Sum(
+                    (0..n)
+                        .map(|c| product(get((0, c * n + lane)), get((1, c))))
+                        .collect(),
+                )
+            }
+            Op::VectorTimesMatrix => {
+                let n = first;
+                Expr::Sum(
+                    (0..n)
+                        .map(|r| product(get((0, r)), get((1, lane * n + r))))
+                        .collect(),
+                )
+            }
+            Op::MatrixTimesMatrix => {
+                let (c, r) = (lane / n, lane % n);
+                Expr::Sum(
+                    (0..n)
+                        .map(|k| product(get((0, k * n + r)), get((1, c * n + k))))
+                        .collect(),
+                )
+            }
+            Op::Mix => {
+                let (x, y, a) = (get((0, lane)), get((1, lane)), get((2, lane)));
+                let a_again = get((2, lane));
+                let rest = Expr::Sum(vec![one(), negated(a)]);
+                Expr::Sum(vec![product(x, rest), product(y, a_again)])
+            }
+            Op::Cross => {
+                let (i, j) = [(1, 2), (2, 0), (0, 1)][lane];
+                let left = product(get((0, i)), get((1, j)));
+                Expr::Sum(vec![left, negated(product(get((1, i)), get((0, j))))])
+            }
+            Op::Reflect => {
+                let dot = Expr::Sum(
+                    (0..first)
+                        .map(|i| product(get((1, i)), get((0, i))))
+                        .collect(),
+                );
+                let two = Expr::Leaf((CONSTANT, 2), 2.0);
+                let x = get((0, lane));
+                Expr::Sum(vec![
+                    x,
+                    negated(Expr::Product(vec![two, dot, get((1, lane))])),
+                ])
+            }
+            Op::Fract => {
+                let x = get((0, lane));
+                let floor = self.float(args[0], lane).floor();
+                Expr::Sum(vec![
+                    x,
+                    negated(Expr::Leaf((CONSTANT - 1 - node, lane), floor)),
+                ])
+            }
+            _ => unreachable!("{op:?} is no polynomial"),
+        }
+    }
+
+    fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
+        for _ in 0..self.random.below(4) {
+            expr = self.rewrite(expr);
+            if size(&expr) > 150 {
+                break;
+            }
+        }
+        self.evaluate(&expr)
+    }
+
+    /// Associativity, commutativity and distributivity, at random places.
+    fn rewrite(&mut self, expr: Expr) -> Expr {
+        match expr {
+            Expr::Leaf(..) => expr,
+            Expr::Negated(inner) => match self.rewrite(*inner) {
+                Expr::Negated(inner) => *inner,
+                Expr::Sum(terms) if self.random.percent(70) => Expr::Sum(
+                    terms
+                        .into_iter()
+                        .map(|term| Expr::Negated(Box::new(term)))
+                        .collect(),
+                ),
+                Expr::Product(mut factors) if self.random.percent(70) => {
+                    let i = self.random.below(factors.len());
+                    let factor = factors.remove(i);
+                    factors.push(Expr::Negated(Box::new(factor)));
+                    Expr::Product(factors)
+                }
+                inner => Expr::Negated(Box::new(inner)),
+            },
+            Expr::Sum(terms) => {
+                let mut flat = Vec::new();
+                for term in terms {
+                    match self.rewrite(term) {
+                        Expr::Sum(inner) if self.random.percent(75) => flat.extend(inner),
+                        term => flat.push(term),
+                    }
+                }
+                self.factored(flat)
+            }
+            Expr::Product(factors) => {
+                let mut flat = Vec::new();
+                for factor in factors {
+                    match self.rewrite(factor) {
+                        Expr::Product(inner) if self.random.percent(75) => flat.extend(inner),
+                        factor => flat.push(factor),
+                    }
+                }
+                self.distributed(flat)
+            }
+        }
+    }
+
+    /// The sum, perhaps with x·a + x·b, x·a + x or x - x turned into x·(a + b), x·(a + 1) or 0.
+    fn factored(&mut self, mut terms: Vec<Expr>) -> Expr {
+        if terms.len() < 2 || self.random.percent(50) {
+            return Expr::Sum(terms);
+        }
+        let (i, j) = (
+            self.random.below(terms.len()),
+            self.random.below(terms.len()),
+        );
+        if i == j {
+            return Expr::Sum(terms);
+        }
+        let (a, b) = (signed_factors(&terms[i]), signed_factors(&terms[j]));
+        if let ([x], [y]) = (&a.1[..], &b.1[..])
+            && leaf_id(x).is_some()
+            && leaf_id(x) == leaf_id(y)
+            && a.0 != b.0
+        {
+            for k in [i.max(j), i.min(j)] {
+                terms.remove(k);
+            }
+            terms.push(Expr::Leaf((CONSTANT, 0), 0.0));
+            return Expr::Sum(terms);
+        }
+        let shared = a.1.iter().find_map(|x| {
+            let id = leaf_id(x)?;
+            b.1.iter()
+                .any(|y| leaf_id(y) == Some(id))
+                .then(|| x.clone())
+        });
+        let Some(shared) = shared else {
+            return Expr::Sum(terms);
+        };
+        let rest = |(sign, mut factors): (bool, Vec<Expr>)| {
+            let at = factors
+                .iter()
+                .position(|x| leaf_id(x) == leaf_id(&shared))
+                .expect("the shared factor is there");
+            factors.remove(at);
+            let product = if factors.is_empty() {
+                Expr::Leaf((CONSTANT, 1), 1.0)
+            } else {
+                Expr::Product(factors)
+            };
+            if sign {
+                Expr::Negated(Box::new(product))
+            } else {
+                product
+            }
+        };
+        let inner = Expr::Sum(vec![rest(a), rest(b)]);
+        for k in [i.max(j), i.min(j)] {
+            terms.remove(k);
+        }
+        terms.push(Expr::Product(vec![shared, inner]));
+        Expr::Sum(terms)
+    }
+
+    /// The product, perhaps multiplied out over one of its sums, or 2·x turned into x + x.
+    fn distributed(&mut self, mut factors: Vec<Expr>) -> Expr {
+        if self.random.percent(40) {
+            return Expr::Product(factors);
+        }
+        if factors.len() > 1
+            && self.random.percent(50)
+            && let Some(i) = factors
+                .iter()
+                .position(|x| matches!(x, Expr::Leaf(_, value) if *value == 2.0))
+        {
+            factors.remove(i);
+            let rest = Expr::Product(factors);
+            return Expr::Sum(vec![rest.clone(), rest]);
+        }
+        let sums: Vec<usize> = (0..factors.len())
+            .filter(|&i| matches!(factors[i], Expr::Sum(_)))
+            .collect();
+        if sums.is_empty() {
+            return Expr::Product(factors);
+        }
+        let Expr::Sum(terms) = factors.remove(sums[self.random.below(sums.len())]) else {
+            unreachable!()
+        };
+        let multiplied = |term: Expr| {
+            let mut factors = factors.clone();
+            factors.push(term);
+            Expr::Product(factors)
+        };
+        Expr::Sum(terms.into_iter().map(multiplied).collect())
+    }
+
+    /// Evaluates in any order, fusing some additions into multiplications.
+    fn evaluate(&mut self, expr: &Expr) -> Evaluated {
+        match expr {
+            Expr::Leaf(_, value) => {
+                if !value.is_finite() {
+                    return Err(Arbitrary);
+                }
+                let value = self.flushed(*value);
+                Ok(self.signed(value))
+            }
+            Expr::Negated(inner) => Ok(-self.evaluate(inner)?),
+            Expr::Product(factors) => self.product(factors),
+            Expr::Sum(terms) => {
+                let mut waiting: Vec<&Expr> = terms.iter().collect();
+                let first = waiting.swap_remove(self.random.below(waiting.len()));
+                let mut sums = vec![self.evaluate(first)?];
+                while !waiting.is_empty() || sums.len() > 1 {
+                    if sums.len() > 1 && (waiting.is_empty() || self.random.percent(40)) {
+                        let (a, b) = (sums.pop().expect("two"), sums.pop().expect("two"));
+                        sums.push(self.round(f64::from(a), f64::from(b))?);
+                        continue;
+                    }
+                    let term = waiting.swap_remove(self.random.below(waiting.len()));
+                    match term {
+                        Expr::Product(factors) if factors.len() > 1 && self.random.percent(50) => {
+                            let split = 1 + self.random.below(factors.len() - 1);
+                            let (a, b) = (
+                                self.product(&factors[..split])?,
+                                self.product(&factors[split..])?,
+                            );
+                            let c = sums.pop().expect("one sum");
+                            sums.push(self.round(f64::from(a) * f64::from(b), f64::from(c))?);
+                        }
+                        term if self.random.percent(40) => sums.push(self.evaluate(term)?),
+                        term => {
+                            let value = self.evaluate(term)?;
+                            let sum = sums.pop().expect("one sum");
+                            sums.push(self.round(f64::from(sum), f64::from(value))?);
+                        }
+                    }
+                }
+                Ok(sums[0])
+            }
+        }
+    }
+
+    fn product(&mut self, factors: &[Expr]) -> Evaluated {
+        let mut values = Vec::new();
+        for factor in factors {
+            values.push(self.evaluate(factor)?);
+        }
+        while values.len() > 1 {
+            let a = values.swap_remove(self.random.below(values.len()));
+            let b = values.swap_remove(self.random.below(values.len()));
+            values.push(self.round(f64::from(a) * f64::from(b), 0.0)?);
+        }
+        Ok(values[0])
+    }
+
+    /// a + b as a float: to nearest under `Strict`, to either neighbour otherwise.
+    fn round(&mut self, a: f64, b: f64) -> Evaluated {
+        let sum = a + b;
+        let b_part = sum - a;
+        let error = (a - (sum - b_part)) + (b - b_part);
+        let mut result = sum as f32;
+        if result.is_infinite() || sum.abs() > f64::from(f32::MAX) {
+            return Err(Arbitrary);
+        }
+        let off = if sum == f64::from(result) {
+            error
+        } else {
+            sum - f64::from(result)
+        };
+        if off != 0.0 && self.profile == Profile::Wgsl && self.random.percent(50) {
+            result = if off > 0.0 {
+                result.next_up()
+            } else {
+                result.next_down()
+            };
+            if result.is_infinite() {
+                return Err(Arbitrary);
+            }
+        }
+        if sum != 0.0 && sum.abs() < f64::from(f32::MIN_POSITIVE) && self.random.percent(50) {
+            result = self.zero();
+        }
+        Ok(self.signed(result))
+    }
+
+    /// Two values to compare, with the same outcome over the reals as the operands: under `Wgsl` terms may have moved from one side to the
+    /// other.
+    fn sides(&mut self, x: (usize, usize), y: (usize, usize)) -> Result<(f32, f32), Arbitrary> {
+        let (x_value, y_value) = (self.float(x.0, x.1), self.float(y.0, y.1));
+        if !x_value.is_finite() || !y_value.is_finite() {
+            return Err(Arbitrary);
+        }
+        if self.profile == Profile::Strict || self.random.percent(50) {
+            return Ok((self.flushed(x_value), self.flushed(y_value)));
+        }
+        let mut sides = [Vec::new(), Vec::new()];
+        for (k, (node, lane)) in [x, y].into_iter().enumerate() {
+            let mut expr = self.operand(Op::Add, node, lane, 5);
+            for _ in 0..self.random.below(3) {
+                expr = self.rewrite(expr);
+            }
+            let terms = match expr {
+                Expr::Sum(terms) => terms,
+                other => vec![other],
+            };
+            for term in terms {
+                if self.random.percent(30) {
+                    sides[1 - k].push(Expr::Negated(Box::new(term)));
+                } else {
+                    sides[k].push(term);
+                }
+            }
+        }
+        let [left, right] = sides.map(|terms| match terms.len() {
+            0 => Expr::Leaf((CONSTANT, 0), 0.0),
+            _ => Expr::Sum(terms),
+        });
+        Ok((
+            self.rewritten_and_evaluated(left)?,
+            self.rewritten_and_evaluated(right)?,
+        ))
+    }
+
+    /// Functions of GLSL.std.450 whose results need no rounding, or one.
+    fn exact(&mut self, op: Op, index: usize, lane: usize) -> Evaluated {
+        let args = self.program.nodes[index].args.clone();
+        let mut operands = Vec::new();
+        for &arg in &args {
+            let value = self.float(arg, lane);
+            if !value.is_finite() {
+                return Err(Arbitrary);
+            }
+            let value = self.flushed(value);
+            operands.push(self.signed(value));
+        }
+        let x = operands[0];
+        let less = |device: &mut Self, i: usize, j: usize| -> Result<bool, Arbitrary> {
+            let (a, b) = device.sides((args[i], lane), (args[j], lane))?;
+            Ok(a < b)
+        };
+        Ok(match op {
+            Op::Abs => x.abs(),
+            Op::Sign => {
+                if x == 0.0 {
+                    0.0
+                } else {
+                    1f32.copysign(x)
+                }
+            }
+            Op::Trunc => x.trunc(),
+            Op::Floor => x.floor(),
+            Op::Ceil => x.ceil(),
+            Op::RoundEven => x.round_ties_even(),
+            Op::Round => {
+                let (down, up) = (x.floor(), x.ceil());
+                match (x - down).partial_cmp(&(up - x)).expect("finite") {
+                    std::cmp::Ordering::Less => down,
+                    std::cmp::Ordering::Greater => up,
+                    std::cmp::Ordering::Equal => [down, up][self.random.below(2)],
+                }
+            }
+            Op::Fract => {
+                if self.random.percent(50) {
+                    let expr = self.formula(op, index, lane, true);
+                    return self.rewritten_and_evaluated(expr);
+                }
+                let fract = x - x.floor();
+                // Some devices keep the result below 1.
+                if fract == 1.0 && self.random.percent(50) {
+                    1f32.next_down()
+                } else {
+                    fract
+                }
+            }
+            Op::Min => {
+                if operands[1] == x || !less(self, 1, 0)? {
+                    x
+                } else {
+                    operands[1]
+                }
+            }
+            Op::Max => {
+                if operands[1] == x || !less(self, 0, 1)? {
+                    x
+                } else {
+                    operands[1]
+                }
+            }
+            Op::Step => {
+                if less(self, 1, 0)? {
+                    0.0
+                } else {
+                    1.0
+                }
+            }
+            Op::Clamp => {
+                let (low, high) = (operands[1], operands[2]);
+                match self.random.below(3) {
+                    _ if low > high => return Err(Arbitrary),
+                    0 => x.max(low).min(high),
+                    1 => x.min(high).max(low),
+                    _ => {
+                        // Not the same as the middle one of three, which the two above are.
+                        if less(self, 0, 1)? {
+                            low
+                        } else if less(self, 2, 0)? {
+                            high
+                        } else {
+                            x
+                        }
+                    }
+                }
+            }
+            _ => unreachable!("{op:?} is not exact"),
+        })
+    }
+
+    /// Operations that are not required to be correctly rounded; `None` for the others.
+    fn approximate(&mut self, op: Op, index: usize) -> Option<Vec<u32>> {
+        let exact = matches!(
+            op,
+            Op::Round
+                | Op::RoundEven
+                | Op::Trunc
+                | Op::Abs
+                | Op::Sign
+                | Op::Floor
+                | Op::Ceil
+                | Op::Fract
+                | Op::Min
+                | Op::Max
+                | Op::Clamp
+                | Op::Step
+        );
+        let node = &self.program.nodes[index];
+        let boolean = matches!(node.shape, Shape::Bool(_));
+        if exact || boolean || is_polynomial(op) || matches!(op, Op::Select | Op::Transpose) {
+            return None;
+        }
+        let args = node.args.clone();
+        let operands: Vec<Lanes> = args
+            .iter()
+            .map(|&arg| {
+                (0..self.values[arg].len())
+                    .map(|lane| {
+                        let value = self.float(arg, lane);
+                        Lane::exact(self.flushed(value))
+                    })
+                    .collect()
+            })
+            .collect();
+        let tuples: Vec<Tuple<'_>> = operands
+            .iter()
+            .zip(&args)
+            .map(|(lanes, &arg)| Tuple {
+                lanes,
+                columns: self.program.nodes[arg].shape.columns(),
+            })
+            .collect();
+        let results = apply(op, &tuples);
+        let moved = |lane: &Lane| {
+            let value = lane.float();
+            if !value.is_finite() {
+                return self.finish(Err(Arbitrary));
+            }
+            let bits = value.to_bits();
+            let moved = f32::from_bits(
+                (bits & 0x7fff_ffff).saturating_add_signed(self.random.below(5) as i32 - 2)
+                    | bits & 0x8000_0000,
+            );
+            self.finish(Ok(moved))
+        };
+        Some(results.iter().map(moved).collect())
+    }
+}
+
+fn is_polynomial(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Negate
+            | Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::VectorTimesScalar
+            | Op::MatrixTimesScalar
+            | Op::VectorTimesMatrix
+            | Op::MatrixTimesVector
+            | Op::MatrixTimesMatrix
+            | Op::Dot
+            | Op::Mix
+            | Op::Cross
+            | Op::Reflect
+    )
+}
+
+fn compare(op: Op, x: f32, y: f32) -> bool {
+    match op {
+        Op::LessThan => x < y,
+        Op::LessThanEqual => x <= y,
+        Op::GreaterThan => x > y,
+        Op::GreaterThanEqual => x >= y,
+        Op::Equal => x == y,
+        _ => x != y,
+    }
+}
+
+fn size(expr: &Expr) -> usize {
+    match expr {
+        Expr::Leaf(..) => 1,
+        Expr::Negated(inner) => size(inner),
+        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().map(size).sum(),
+    }
+}
+
+/// The factors of a term, and whether it is subtracted.
+fn signed_factors(term: &Expr) -> (bool, Vec<Expr>) {
+    match term {
+        Expr::Negated(inner) => {
+            let (sign, factors) = signed_factors(inner);
+            (!sign, factors)
+        }
+        Expr::Product(factors) => (false, factors.clone()),
+        other => (false, vec![other.clone()]),
+    }
+}
+
+fn leaf_id(expr: &Expr) -> Option<(usize, usize)> {
+    match expr {
+        Expr::Leaf(id, _) => Some(*id),
+        _ => None,
+    }
+}

@@ -1,0 +1,255 @@
+//! `smallstep check`: the theorem for programs in files and folders.
+
+use super::exit;
+use super::input;
+use clap::Args;
+use serde_json::json;
+use smallstep::compile::lambda_v::Constants;
+use smallstep::gpu::{self, Route};
+use smallstep::theorem::case::Settings;
+use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
+use smallstep::theorem::{Lanes, Verdict};
+use smallstep_semantics::lambda_v::step::Theorem;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare.
+#[derive(Args)]
+pub(crate) struct Check {
+    /// λV programs, folders of them (searched for .lv files), or - for standard input.
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or index; may be repeated.
+    #[arg(long, default_value = "auto")]
+    device: Vec<String>,
+    /// How words reach a device: passthrough or naga.
+    #[arg(long, value_parser = super::route)]
+    route: Option<Route>,
+    #[command(flatten)]
+    judged: Judged,
+    /// The most steps of the source on one pixel.
+    #[arg(long, default_value_t = 200_000)]
+    fuel: u64,
+    /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, or an error's code as 'invalid[lv/t-if]'.
+    #[arg(long)]
+    expect: Option<String>,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How programs are judged, shared by several commands.
+#[derive(Args)]
+pub(crate) struct Judged {
+    /// Pixels: width x height.
+    #[arg(long, value_parser = input::size, default_value = "4x4")]
+    pub(crate) size: (u32, u32),
+    /// The theorem: corrected, or printed (which is false: see LV-5 in ERRATA.md).
+    #[arg(long, value_parser = theorem, default_value = "corrected")]
+    pub(crate) theorem: Theorem,
+    /// Constants: module, or opaque (read from a buffer, so that nothing folds).
+    #[arg(long, value_parser = constants, default_value = "module")]
+    pub(crate) constants: Constants,
+}
+
+fn theorem(text: &str) -> Result<Theorem, String> {
+    match text {
+        "corrected" => Ok(Theorem::Corrected),
+        "printed" => Ok(Theorem::Printed),
+        _ => Err(format!("no theorem is called \"{text}\"; there are corrected and printed")),
+    }
+}
+
+fn constants(text: &str) -> Result<Constants, String> {
+    match text {
+        "module" => Ok(Constants::InModule),
+        "opaque" => Ok(Constants::Opaque),
+        _ => Err(format!("constants are not placed in \"{text}\"; there are module and opaque")),
+    }
+}
+
+/// Reads `--device`.
+pub(crate) fn devices(texts: &[String]) -> Devices {
+    match texts {
+        [one] if one == "auto" => Devices::Auto,
+        [one] if one == "none" => Devices::None,
+        [one] if one == "required" => Devices::Required,
+        names => Devices::Named(names.iter().map(|n| n.parse().unwrap_or_else(|never| match never {})).collect()),
+    }
+}
+
+/// Programs by verdict, of one leg or of all.
+#[derive(Default)]
+struct Counts {
+    programs: [u64; 7],
+    lanes: Lanes,
+}
+
+const NAMES: [&str; 7] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid"];
+
+impl Counts {
+    fn count(&mut self, name: &str, lanes: Lanes) {
+        if let Some(i) = NAMES.iter().position(|n| *n == name) {
+            self.programs[i] += 1;
+        }
+        self.lanes += lanes;
+    }
+
+    fn text(&self) -> String {
+        // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
+        let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
+        let counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
+        format!("{}; {} lanes checked, {} undecided", counts.join(", "), self.lanes.checked, self.lanes.undecided)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut object: serde_json::Map<_, _> = NAMES.iter().zip(self.programs).map(|(n, c)| (n.to_string(), json!(c))).collect();
+        object.insert("lanes".into(), json!({"checked": self.lanes.checked, "undecided": self.lanes.undecided}));
+        object.into()
+    }
+}
+
+impl Check {
+    pub(crate) fn run(self) -> ExitCode {
+        let files = match collect(&self.paths) {
+            Ok(files) => files,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
+        let settings = Settings {
+            size: self.judged.size,
+            theorem: self.judged.theorem,
+            constants: self.judged.constants,
+            fuel: self.fuel,
+            ..Settings::default()
+        };
+        let devices = devices(&self.device);
+        let asked_for = devices.asked_for();
+        let mut checker = match Checker::open(Options { settings, devices, route: self.route, workers: gpu::Options::default() }) {
+            Ok(checker) => checker,
+            Err(e) => return input::fail(exit::UNCHECKED, &e.to_string()),
+        };
+
+        let mut code = exit::DONE;
+        let mut all = Counts::default();
+        let mut legs: Vec<(String, Counts)> =
+            ["semantics".to_string()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
+        let mut unexpected = 0u64;
+        for path in &files {
+            let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+            let checked = match input::text(path) {
+                Ok(source) => checker.check(&name, &source),
+                Err(e) => Checked::Invalid { diagnostic: None, text: format!("error: {e}\n") },
+            };
+            let verdict = checked.verdict();
+            let word = verdict.as_ref().map_or("invalid", Verdict::name);
+            all.count(word, Lanes::default());
+            if let Checked::Judged { legs: judged, .. } = &checked {
+                for leg in judged {
+                    if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
+                        counts.count(leg.verdict.name(), leg.lanes);
+                    }
+                }
+            }
+            let found = match checked.code() {
+                Some(code) => format!("invalid[{code}]"),
+                None => word.to_string(),
+            };
+            unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != found && *e != word));
+            code = exit::worse(code, file_code(&checked, asked_for));
+            if self.json {
+                say!("{}", file_json(&name, &found, &checked));
+            } else {
+                print_file(&name, &checked);
+            }
+        }
+        let vacuous = all.programs[2] as usize == files.len();
+        if vacuous {
+            code = exit::worse(code, exit::UNCHECKED);
+        }
+        if self.expect.is_some() {
+            code = if unexpected == 0 { exit::DONE } else { exit::DISAGREE };
+        }
+        if self.json {
+            let legs: serde_json::Map<_, _> = legs.iter().map(|(n, c)| (n.clone(), c.json())).collect();
+            let no_device = checker.missing.clone();
+            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "exit": code});
+            say!("{summary}");
+        } else {
+            say!("");
+            for (name, counts) in &legs {
+                say!("{name}: {}", counts.text());
+            }
+            say!("{} programs", files.len());
+        }
+        if let Some(why) = &checker.missing {
+            eprintln!("unchecked on devices: {why}");
+        }
+        if unexpected > 0 {
+            let expected = self.expect.as_deref().unwrap_or_default();
+            eprintln!("{unexpected} of {} programs did not end as \"{expected}\"", files.len());
+        }
+        code.into()
+    }
+}
+
+fn file_code(checked: &Checked, asked_for: bool) -> u8 {
+    match checked {
+        Checked::Invalid { .. } => exit::INVALID,
+        Checked::Judged { legs, .. } => {
+            let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
+            // One vacuous program among others is no fault; if all are, the caller says so.
+            legs.iter()
+                .filter(counts)
+                .map(|l| if matches!(l.verdict, Verdict::Vacuous(_)) { exit::DONE } else { exit::of(&l.verdict) })
+                .fold(exit::DONE, exit::worse)
+        }
+    }
+}
+
+fn print_file(name: &str, checked: &Checked) {
+    match checked {
+        Checked::Invalid { text, .. } => say_part!("invalid    {name}\n{text}"),
+        Checked::Judged { legs, source, .. } => {
+            let verdict = checked.verdict().map_or("agree", |v| v.name());
+            let lanes: Vec<String> = legs.iter().map(leg_text).collect();
+            say!("{verdict:<10} {name}: {}", lanes.join("; "));
+            for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
+                say!("  {}: {}", leg.name, leg.verdict.why());
+            }
+            if let Some(blame) = checked.blame() {
+                let (line, column) = smallstep_semantics::lambda_v::syntax::line_column(source, blame.span.start);
+                say!("  first differing subexpression at {line}:{column}: {blame}");
+            }
+        }
+    }
+}
+
+fn leg_text(leg: &Leg) -> String {
+    match &leg.verdict {
+        Verdict::Agree => format!("{} {} lanes", leg.name, leg.lanes.checked),
+        Verdict::Undecided(_) => format!("{} {} lanes, {} undecided", leg.name, leg.lanes.checked, leg.lanes.undecided),
+        other => format!("{} {}", leg.name, other.name()),
+    }
+}
+
+fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
+    let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": found});
+    match checked {
+        Checked::Invalid { diagnostic, text } => {
+            object["error"] = match diagnostic {
+                Some(d) => json!({"code": d.code, "message": d.message, "span": [d.span.start, d.span.end]}),
+                None => json!({"message": text.trim_end()}),
+            };
+        }
+        Checked::Judged { legs, steps, referenced, .. } => {
+            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            object["legs"] = legs.iter().map(leg).collect();
+            object["steps"] = json!(steps);
+            object["pixels_by_relations"] = json!(referenced);
+            if let Some(b) = checked.blame() {
+                object["blame"] = json!({"expression": b.expression, "span": [b.span.start, b.span.end], "id": b.id, "rule": b.rule.name(), "instruction": b.instruction, "step": b.step, "expected": b.expected, "found": b.found});
+            }
+        }
+    }
+    object
+}

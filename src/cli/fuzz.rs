@@ -1,0 +1,314 @@
+//! `smallstep fuzz`: a campaign over generated programs.
+
+use super::check::{Judged, devices};
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::generate;
+use smallstep::gpu::{self, Device, Route, Selection};
+use smallstep::theorem::campaign::{self, Finding, Plan, Progress, Tally};
+use smallstep::theorem::case::Settings;
+use smallstep::theorem::check::Devices;
+use smallstep::theorem::journal::Journal;
+use smallstep::theorem::reduce;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Check the theorem over generated programs: a campaign, reproducible from its seed.
+#[derive(Args)]
+pub(crate) struct Fuzz {
+    /// How many programs.
+    #[arg(long)]
+    count: Option<u64>,
+    /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
+    #[arg(long, value_parser = time)]
+    time: Option<Duration>,
+    /// The seed of all programs.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// I/N: only the chunks of shard I (from 0) of N.
+    #[arg(long, value_parser = shard, default_value = "0/1")]
+    shard: (u64, u64),
+    /// The device: none, auto (the first), required, or an adapter's name or index.
+    #[arg(long, default_value = "none")]
+    device: String,
+    /// How words reach the device: passthrough or naga.
+    #[arg(long, value_parser = super::route)]
+    route: Option<Route>,
+    #[command(flatten)]
+    judged: Judged,
+    /// One program in so many runs on the reference relations too; 0: none.
+    #[arg(long, default_value_t = 10)]
+    references: u64,
+    /// For one program in so many, an ill-typed near-miss is tried; 0: none.
+    #[arg(long, default_value_t = 10)]
+    near_misses: u64,
+    /// Threads; 0: as many as the machine has cores.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Worker processes for the device.
+    #[arg(long)]
+    workers: Option<usize>,
+    /// Where the campaign notes what it has done, and takes up what it finds.
+    #[arg(long)]
+    journal: Option<PathBuf>,
+    /// Judge only the program of this index, and print it.
+    #[arg(long)]
+    only: Option<u64>,
+    /// With --only: the ill-typed near-miss of that index instead.
+    #[arg(long, requires = "only")]
+    near_miss: bool,
+    /// At most so many disagreements are made minimal.
+    #[arg(long, default_value_t = 20)]
+    shrink: usize,
+    /// A folder for the minimal programs.
+    #[arg(long)]
+    save: Option<PathBuf>,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
+    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
+    match (i.parse(), n.parse()) {
+        (Ok(i), Ok(n)) if i < n => Ok((i, n)),
+        _ => Err(wrong()),
+    }
+}
+
+impl Fuzz {
+    pub(crate) fn run(self) -> ExitCode {
+        let mut device = match self.open_device() {
+            Ok(device) => device,
+            Err(e) => return input::fail(exit::UNCHECKED, &e),
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let settings = Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
+        let settings = campaign::settings_for(device.as_ref(), settings);
+        let count = if self.count.is_none() && self.time.is_none() { Some(10_000) } else { self.count };
+        let plan = Plan {
+            seed: self.seed,
+            count,
+            time: self.time,
+            shard: self.shard,
+            references: self.references,
+            near_misses: self.near_misses,
+            settings,
+            threads: if self.threads == 0 { cores } else { self.threads },
+            limits: generate::Limits::default(),
+        };
+        if let Some(index) = self.only {
+            return self.replay(&plan, device.as_mut(), index);
+        }
+        let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
+        let journal = match &self.journal {
+            None => Journal::none(),
+            Some(path) => match Journal::open(path, &plan, name.as_deref()) {
+                Ok(journal) => journal,
+                Err(e) => return input::fail(exit::INVALID, &e),
+            },
+        };
+        let bar = Bar::new(plan.count.map(|c| c / plan.shard.1));
+        let begun = std::time::Instant::now();
+        let tally = match campaign::run(&plan, device.as_ref(), journal, &bar) {
+            Ok(tally) => tally,
+            Err(e) => return input::fail(exit::FAILED, &format!("the journal: {e}")),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        bar.0.finish_and_clear();
+        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
+    }
+
+    fn open_device(&self) -> Result<Option<Device>, String> {
+        let selection = match devices(std::slice::from_ref(&self.device)) {
+            Devices::None => return Ok(None),
+            Devices::Auto | Devices::Required => Selection::First,
+            Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
+        };
+        let mut options = gpu::Options::default();
+        if let Some(workers) = self.workers {
+            options.workers = workers.max(1);
+        }
+        match Device::open(&selection, self.route, options) {
+            Ok(device) => Ok(Some(device)),
+            Err(e) if self.device == "auto" => {
+                eprintln!("unchecked on devices: {e}");
+                Ok(None)
+            }
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    /// Judges one program alone, with the relations.
+    fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> ExitCode {
+        if self.near_miss {
+            let (tree, expected) = generate::near_miss(plan.program_seed(index), &plan.limits);
+            say_part!("{}", tree.print());
+            let result = campaign::judge_near_miss(plan.program_seed(index), &plan.settings, &plan.limits);
+            say!("; must be rejected by {}: {}", expected.code, result.as_ref().map_or_else(|e| e.clone(), |()| "it is".into()));
+            return if result.is_ok() { exit::DONE.into() } else { exit::DISAGREE.into() };
+        }
+        let tree = plan.program(index);
+        say_part!("{}", tree.print());
+        let verdict = reduce::verdict(&tree, plan, device);
+        say!("; {} {}", verdict.name(), verdict.why());
+        exit::of(&verdict).into()
+    }
+
+    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
+        let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        for finding in &tally.findings {
+            groups.entry(&finding.group).or_default().push(finding);
+        }
+        let mut shrunk = 0;
+        for (group, findings) in &groups {
+            eprintln!("{} of {group}", findings.len());
+        }
+        for (group, findings) in &groups {
+            for finding in findings {
+                if shrunk == self.shrink {
+                    break;
+                }
+                shrunk += 1;
+                self.show(plan, device.as_deref_mut(), group, finding);
+            }
+        }
+        let left = tally.findings.len() - shrunk;
+        if left > 0 {
+            eprintln!("{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})", self.shrink);
+        }
+        let missed = tally.missed_floors(device.is_some());
+        let rate = tally.semantics.all() as f64 / seconds;
+        if self.json {
+            let mut object = tally.to_json();
+            object["schema"] = json!(1);
+            object["kind"] = json!("summary");
+            object["plan"] = plan.identity(name);
+            object["seconds"] = json!(seconds);
+            object["missed_floors"] = json!(missed);
+            say!("{object}");
+        } else {
+            let all = tally.semantics.all().max(1);
+            say!("{} programs in {seconds:.1} s ({rate:.0} a second), {:.1} nodes each", tally.semantics.all(), tally.nodes as f64 / all as f64);
+            say!("semantics: {}", counts_text(&tally.semantics));
+            if let Some(name) = name {
+                say!("{name}: {}", counts_text(&tally.device));
+            }
+            say!("relations and derivation check beside the machines: {} programs", tally.referenced);
+            let rejected = tally.near_misses - tally.findings.iter().filter(|f| f.near_miss).count() as u64;
+            say!("near-misses: {rejected} of {} rejected by the rule that they break", tally.near_misses);
+            say!("rules seen: {}", tally.rules.len());
+        }
+        for floor in &missed {
+            eprintln!("below the floor: {floor}");
+        }
+        let failed = tally.findings.iter().any(|f| f.verdict == "failed");
+        let disagree = tally.findings.iter().any(|f| f.verdict == "disagree");
+        let code = match (disagree, failed, missed.is_empty()) {
+            (true, ..) => exit::DISAGREE,
+            (_, true, _) => exit::FAILED,
+            (_, _, false) => exit::UNCHECKED,
+            _ => exit::DONE,
+        };
+        code.into()
+    }
+
+    /// Makes one finding minimal and prints it.
+    fn show(&self, plan: &Plan, device: Option<&mut Device>, group: &str, finding: &Finding) {
+        let near = if finding.near_miss { " --near-miss" } else { "" };
+        let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
+        let minimal = if finding.near_miss { None } else { reduce::minimal(&plan.program(finding.index), plan, device, finding) };
+        if self.json {
+            let program = minimal.as_ref().map(|m| m.tree.print());
+            say!("{}", json!({"schema": 1, "kind": "finding", "finding": finding.to_json(), "minimal": program, "replay": replay}));
+            return;
+        }
+        eprintln!("\n{}: program {}: {}", finding.verdict, finding.index, finding.what);
+        if let Some(minimal) = &minimal {
+            eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
+            eprintln!("{}", minimal.verdict.why());
+            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict
+                && let Some(blame) = &difference.blame
+            {
+                eprintln!("first differing subexpression: {blame}");
+            }
+        }
+        eprintln!("replay: {replay}");
+        if let (Some(folder), Some(minimal)) = (&self.save, &minimal) {
+            let file = folder.join(format!("seed{}-{}.lv", plan.seed, finding.index));
+            let text = format!("; {group}\n; {replay}\n{}", minimal.tree.print());
+            let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
+            match written {
+                Ok(()) => eprintln!("saved: {}", file.display()),
+                Err(e) => eprintln!("{}: {e}", file.display()),
+            }
+        }
+    }
+
+    fn replay_flags(&self, plan: &Plan) -> String {
+        let mut flags = String::new();
+        if self.device != "none" {
+            flags += &format!(" --device '{}'", self.device);
+        }
+        if let Some(route) = self.route {
+            flags += &format!(" --route {route}");
+        }
+        let (w, h) = plan.settings.size;
+        flags += &format!(" --size {w}x{h}");
+        if plan.settings.constants == smallstep::compile::lambda_v::Constants::Opaque {
+            flags += " --constants opaque";
+        }
+        if plan.settings.theorem == smallstep_semantics::lambda_v::step::Theorem::Printed {
+            flags += " --theorem printed";
+        }
+        flags
+    }
+}
+
+fn counts_text(counts: &campaign::Counts) -> String {
+    let shown: Vec<String> = campaign::VERDICTS.iter().zip(counts.programs).map(|(name, n)| format!("{n} {name}")).collect();
+    let lanes = counts.lanes.checked + counts.lanes.undecided;
+    let percent = 100.0 * counts.lanes.checked as f64 / lanes.max(1) as f64;
+    format!("{}; {} of {lanes} lanes decided ({percent:.1} %)", shown.join(", "), counts.lanes.checked)
+}
+
+/// Progress on standard error, if that is a terminal.
+struct Bar(indicatif::ProgressBar);
+
+impl Bar {
+    fn new(count: Option<u64>) -> Bar {
+        let bar = match count {
+            Some(count) => indicatif::ProgressBar::new(count),
+            None => indicatif::ProgressBar::new_spinner(),
+        };
+        let template = "{bar:30} {human_pos} programs, {per_sec}, {eta} left, {msg}";
+        if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Bar(bar)
+    }
+}
+
+impl Progress for Bar {
+    fn advanced(&self, programs: u64, _: Option<u64>, findings: u64) {
+        self.0.set_position(programs);
+        self.0.set_message(format!("{findings} disagreements"));
+    }
+}

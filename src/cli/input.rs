@@ -1,0 +1,53 @@
+//! Reading what a command is given: a file, or `-` for standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+/// The most bytes of one file.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The bytes of a file or of standard input. The error names the file and the cause.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = |reader: &mut dyn Read, bytes: &mut Vec<u8>| reader.take(MAX_FILE + 1).read_to_end(bytes);
+    let result = if path.as_os_str() == "-" {
+        read(&mut std::io::stdin().lock(), &mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| read(&mut file, &mut bytes))
+    };
+    result.map_err(|e| format!("{}: {e}", path.display()))?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(format!("{}: the file has more than {MAX_FILE} bytes", path.display()));
+    }
+    Ok(bytes)
+}
+
+/// The text of a file or of standard input.
+pub(crate) fn text(path: &Path) -> Result<String, String> {
+    String::from_utf8(bytes(path)?).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        format!("{}: the file is no UTF-8 text (at byte {at})", path.display())
+    })
+}
+
+/// Reads `WxH`.
+pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || format!("\"{text}\" is no size; write it as 256x256, each side from 1 to 4096");
+    let (width, height) = text.split_once('x').ok_or_else(wrong)?;
+    let side = |s: &str| s.parse::<u32>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong);
+    Ok((side(width)?, side(height)?))
+}
+
+/// Reads `X,Y`.
+pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || format!("\"{text}\" is no pixel; write it as 3,4, each below 65536");
+    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+    let part = |s: &str| s.trim().parse::<u32>().ok().filter(|&n| n < 65536).ok_or_else(wrong);
+    Ok((part(x)?, part(y)?))
+}
+
+/// Prints an error and gives its code.
+pub(crate) fn fail(code: u8, message: &str) -> std::process::ExitCode {
+    eprintln!("error: {message}");
+    code.into()
+}

@@ -1,0 +1,153 @@
+//! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
+
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::diagnostic::Diagnostic;
+use smallstep_semantics::lambda_v::print::Printer;
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};
+use smallstep_semantics::lambda_v::syntax::{Symbols, line_column};
+use smallstep_semantics::lambda_v::terms::TermId;
+use smallstep_semantics::lambda_v::types::Value;
+use smallstep_semantics::outcome::Outcome;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Print how a program reduces, one rule-labelled line a step.
+#[derive(Args)]
+pub(crate) struct Trace {
+    /// A λV program, or - for standard input.
+    file: PathBuf,
+    /// The pixel that it runs for.
+    #[arg(long, value_parser = input::pixel, default_value = "0,0")]
+    pixel: (u32, u32),
+    /// The output, by location.
+    #[arg(long)]
+    output: Option<u32>,
+    /// Which redex is reduced: first (the leftmost), random, or all (every value that some order reaches).
+    #[arg(long, default_value = "first", value_parser = ["first", "random", "all"])]
+    strategy: String,
+    /// The seed of the random strategy.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The theorem whose reduction is shown: corrected or printed.
+    #[arg(long, default_value = "corrected", value_parser = ["corrected", "printed"])]
+    theorem: String,
+    /// The most steps.
+    #[arg(long, default_value_t = 10_000)]
+    fuel: u64,
+    /// The longest term that is printed, in bytes.
+    #[arg(long, default_value_t = 500)]
+    width: usize,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Trace {
+    pub(crate) fn run(self) -> ExitCode {
+        let name = self.file.display().to_string();
+        let text = match input::text(&self.file) {
+            Ok(text) => text,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
+        let program = match Program::read(&text) {
+            Ok(program) => program,
+            Err(e) => {
+                eprint!("{}", Diagnostic::from(e).render(&name, &text));
+                return exit::INVALID.into();
+            }
+        };
+        let output = match self.output {
+            None => program.outputs[0],
+            Some(n) => match program.outputs.iter().find(|o| o.location == n) {
+                Some(output) => *output,
+                None => return input::fail(exit::INVALID, &format!("{name}: the program has no output {n}")),
+            },
+        };
+        let theorem = match self.theorem.as_str() {
+            "printed" => smallstep_semantics::lambda_v::step::Theorem::Printed,
+            _ => smallstep_semantics::lambda_v::step::Theorem::Corrected,
+        };
+        let setting = Setting { theorem, ..Setting::at_pixel(self.pixel.0, self.pixel.1) };
+        let mut reduction = Reduction::new(&program, setting);
+        if self.strategy == "all" {
+            return self.explore(&mut reduction, output.term);
+        }
+        let strategy = if self.strategy == "random" { Strategy::Random(self.seed) } else { Strategy::First };
+        if !self.json {
+            say!("{:>5}  {:<14} {}", "", "", self.show(&reduction, &program.symbols, output.term));
+        }
+        let mut step = 0u64;
+        let outcome = reduction.run(output.term, strategy, self.fuel, &mut |r, _, reduct| {
+            step += 1;
+            let term = self.show(r, &program.symbols, reduct.next);
+            if self.json {
+                let (line, column) = line_column(&text, r.terms.span(reduct.redex).start);
+                let within: Vec<&str> = reduct.within.iter().map(|rule| rule.name()).collect();
+                let at = reduct.at.as_slice();
+                say!("{}", json!({"schema": 1, "kind": "step", "step": step, "rule": reduct.rule.name(), "at": at, "within": within, "line": line, "column": column, "term": term}));
+            } else {
+                say!("{step:>5}  {:<14} {term}", reduct.rule.name());
+            }
+        });
+        self.ending(&outcome, step)
+    }
+
+    /// Every ending that some order of reduction reaches.
+    fn explore(&self, reduction: &mut Reduction, e: TermId) -> ExitCode {
+        let Some(endings) = reduction.explore(e, self.fuel as usize) else {
+            return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", self.fuel));
+        };
+        for ending in &endings {
+            match self.json {
+                true => say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "ending", "ending": ending.name(), "value": ending.observed().map(Value::to_string)})
+                ),
+                false => say!("{}", ending_text(ending)),
+            }
+        }
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "summary", "endings": endings.len()}));
+        }
+        if endings.len() == 1 { ending_code(&endings[0]).into() } else { exit::DISAGREE.into() }
+    }
+
+    fn show(&self, reduction: &Reduction, symbols: &Symbols, e: TermId) -> String {
+        let ext = |id: ValueId| reduction.value_of(id).to_string();
+        Printer { terms: &reduction.terms, symbols, ext: &ext, limit: self.width }.print(e)
+    }
+
+    fn ending(&self, outcome: &Outcome<Value>, steps: u64) -> ExitCode {
+        if self.json {
+            let value = outcome.observed().map(|v| json!({"type": v.ty.to_string(), "text": v.to_string(), "bits": v.bits().map(|b| format!("{b:#010x}")).collect::<Vec<_>>()}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "ending": outcome.name(), "value": value, "steps": steps}));
+        } else {
+            say!("{} after {steps} steps", ending_text(outcome));
+        }
+        ending_code(outcome).into()
+    }
+}
+
+fn ending_text(outcome: &Outcome<Value>) -> String {
+    match outcome {
+        Outcome::Observed(value) => format!("value {}", smallstep::theorem::value_text(value)),
+        Outcome::Stuck(stuck) => format!("stuck: {} ({})", stuck.why, stuck.at),
+        Outcome::Diverges(why) => format!("diverges: {why}"),
+        Outcome::Limit(limit) => limit.to_string(),
+        other => other.name().into(),
+    }
+}
+
+fn ending_code(outcome: &Outcome<Value>) -> u8 {
+    match outcome {
+        Outcome::Observed(_) => exit::DONE,
+        Outcome::Undefined(_) => exit::UNDEFINED,
+        Outcome::Unsupported(_) => exit::UNSUPPORTED,
+        Outcome::OutOfFuel | Outcome::Limit(_) => exit::LIMIT,
+        Outcome::Diverges(_) => exit::UNCHECKED,
+        Outcome::Stuck(_) | Outcome::Deadlock => exit::INVALID,
+    }
+}

@@ -1,0 +1,608 @@
+//! Expressions of a type of values.
+
+use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
+use super::draft::{Draft, Id, Name};
+use super::mix::{Mix, Numbers};
+use super::random::Random;
+use super::range::{self, Range};
+use super::scope::{Binding, Kind, Scope, Signature};
+use smallstep_semantics::lambda_v::builtin::{Builtin, Emit};
+use smallstep_semantics::lambda_v::types::{Elem, Ground};
+use smallstep_semantics::number::Op;
+use smallvec::SmallVec;
+
+/// The most that one use of a binding may cost, in steps by name.
+const DEAREST: u64 = 250;
+
+/// An expression made, and what its value is guessed to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    pub(super) id: Id,
+    pub(super) range: Range,
+}
+
+/// A program in the making.
+pub(super) struct Generator {
+    pub(super) random: Random,
+    pub(super) mix: Mix,
+    pub(super) draft: Draft,
+    pub(super) scope: Scope,
+    pub(super) signatures: Vec<Signature>,
+    pub(super) catalog: &'static Catalog,
+    /// The cost by name of what is being made.
+    pub(super) work: u64,
+    /// Within how many expressions that nothing sees.
+    pub(super) unseen: u32,
+    /// How many loops stand around.
+    pub(super) nesting: u32,
+    /// The number of loops made.
+    pub(super) loops: u32,
+    /// The change to make to the program, if one is still to be made.
+    pub(super) breach: Option<super::near_miss::Breach>,
+    /// Whether typing is certain to reach what is being made.
+    pub(super) reached: bool,
+}
+
+impl Generator {
+    pub(super) fn new(random: Random, mix: Mix) -> Generator {
+        Generator {
+            random,
+            mix,
+            draft: Draft::with_room(mix.size + 20),
+            scope: Scope::new(),
+            signatures: Vec::new(),
+            catalog: catalog(),
+            work: 0,
+            unseen: 0,
+            nesting: 0,
+            loops: 0,
+            breach: None,
+            reached: true,
+        }
+    }
+
+    pub(super) fn known(&self) -> &'static Known {
+        &self.catalog.known
+    }
+
+    /// Whether results that nothing fixes may arise here.
+    pub(super) fn is_rough(&self) -> bool {
+        self.mix.rough || self.unseen > 0
+    }
+
+    /// Makes something that typing need not reach.
+    pub(super) fn unreached<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
+        let reached = std::mem::replace(&mut self.reached, false);
+        let made = make(self);
+        self.reached = reached;
+        made
+    }
+
+    /// Makes something that nothing sees.
+    pub(super) fn unseen<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
+        self.unseen += 1;
+        let made = make(self);
+        self.unseen -= 1;
+        made
+    }
+
+    /// `(builtin items…)`
+    pub(super) fn call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
+        self.work += 1;
+        self.draft.call(Name::builtin(builtin), items)
+    }
+
+    /// An expression of the type, of about so many nodes.
+    pub(super) fn expr(&mut self, ty: Ground, size: u32) -> Made {
+        if self.breach.is_some()
+            && self.reached
+            && let Some(made) = self.breached(ty, size)
+        {
+            return made;
+        }
+        if size < 3 || size < 4 && ty != Ground::NUM {
+            return self.leaf(ty, size);
+        }
+        let has = |name| self.scope.means_itself(name);
+        let weights = [
+            45,
+            if size >= 8 && has(Name::IF) { self.mix.ifs } else { 0 },
+            if size >= 9 && has(Name::LET) { self.mix.lets } else { 0 },
+            if size >= 7 && has(Name::FUNC) { self.mix.functions + if self.has_unused_function() { 25 } else { 0 } } else { 0 },
+            if size >= 18 && self.nesting < 3 && self.can_loop() { self.mix.loops * (2 + u32::from(self.nesting > 0)) } else { 0 },
+            if self.mix.unused > 0 && size >= 6 { 1 } else { 0 },
+        ];
+        match self.random.weighted(&weights) {
+            1 => self.conditional(ty, size),
+            2 => self.let_expr(ty, size),
+            3 => self.application(ty, size),
+            4 => self.rec_func(ty, size),
+            5 => self.absorbed(ty, size),
+            _ => self.builtin(ty, size),
+        }
+    }
+
+    pub(super) fn has_unused_function(&self) -> bool {
+        let function = |kind: &Kind| matches!(kind, Kind::Function(..) | Kind::Combinator(_));
+        self.scope.bindings.iter().any(|b| b.visible && b.uses == 0 && function(&b.kind))
+    }
+
+    /// An expression that fits the range, where that matters.
+    pub(super) fn expr_within(&mut self, ty: Ground, size: u32, range: Range) -> Made {
+        let made = self.expr(ty, size);
+        self.within(ty, made, range)
+    }
+
+    /// The expression, drawn into the range where that matters.
+    pub(super) fn within(&mut self, ty: Ground, made: Made, range: Range) -> Made {
+        if self.is_rough() || made.range.fits(range) || !matches!(ty, Ground::Vec(_, Elem::F)) {
+            return made;
+        }
+        let known = self.known();
+        let wraps = [
+            (known.fract, Range { mag: 0, frac: made.range.frac }),
+            (known.floor, Range { mag: made.range.mag, frac: 0 }),
+            (known.sign, Range::UNIT),
+        ];
+        for (builtin, wrapped) in wraps {
+            if wrapped.fits(range) && self.scope.has(builtin) {
+                return Made { id: self.call(builtin, &[made.id]), range: wrapped };
+            }
+        }
+        made
+    }
+
+    /// How few nodes an expression of the type can have here.
+    pub(super) fn cheapest(&self, ty: Ground) -> u32 {
+        let literal = literal_size(ty);
+        let bound = |kind: &Kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST);
+        if literal > 1 && self.scope.bindings.iter().any(|b| b.visible && bound(&b.kind)) {
+            1
+        } else if ty == Ground::Vec(4, Elem::F) {
+            2
+        } else {
+            literal
+        }
+    }
+
+    /// A variable, if there is one of the type.
+    pub(super) fn variable(&mut self, ty: Ground) -> Option<Made> {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST));
+        if found.is_empty() {
+            return None;
+        }
+        let at = self.prefer_unused(&found);
+        Some(self.use_value(at))
+    }
+
+    /// One of the bindings, more often one that was not used yet.
+    pub(super) fn prefer_unused(&mut self, found: &[u16]) -> usize {
+        let unused: SmallVec<[u16; 8]> = found.iter().copied().filter(|&i| self.scope.bindings[i as usize].uses == 0).collect();
+        let among = if unused.is_empty() || self.random.percent(30) { found } else { &unused };
+        self.random.pick(among) as usize
+    }
+
+    /// The variable at a position of the scope, which is bound to a value.
+    pub(super) fn use_value(&mut self, at: usize) -> Made {
+        let binding = &mut self.scope.bindings[at];
+        binding.uses += 1;
+        let Kind::Value(_, range, weight) = binding.kind else { unreachable!("only values are used as variables") };
+        self.work += weight.max(1);
+        Made { id: self.draft.name(binding.name), range }
+    }
+
+    /// A variable or literal.
+    pub(super) fn leaf(&mut self, ty: Ground, size: u32) -> Made {
+        let bare = size < literal_size(ty) || self.random.percent(72);
+        if bare && let Some(made) = self.variable(ty) {
+            return made;
+        }
+        if ty == Ground::Vec(4, Elem::F) && self.random.percent(70) && self.scope.has(self.known().frag_coord) {
+            return self.frag_coord();
+        }
+        if size >= 3
+            && ty == Ground::NUM
+            && self.random.percent(70)
+            && let Some(made) = self.component()
+        {
+            return made;
+        }
+        self.literal(ty)
+    }
+
+    /// A component of a vector in scope, or of the pixel's coordinate.
+    fn component(&mut self) -> Option<Made> {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(Ground::Vec(2.., Elem::F), _, weight) if *weight <= DEAREST));
+        if found.is_empty() {
+            return self.pixel();
+        }
+        let at = self.prefer_unused(&found);
+        let Kind::Value(Ground::Vec(n, _), ..) = self.scope.bindings[at].kind else { return None };
+        let component = self.known().components[self.random.below(u32::from(n)) as usize];
+        if !self.scope.has(component) {
+            return None;
+        }
+        let vector = self.use_value(at);
+        Some(Made { id: self.call(component, &[vector.id]), range: vector.range })
+    }
+
+    /// `(frag-coord)`, which must not be hidden.
+    pub(super) fn frag_coord(&mut self) -> Made {
+        Made { id: self.call(self.known().frag_coord, &[]), range: Range::FRAG_COORD }
+    }
+
+    /// The pixel's x or y, if it can be named here.
+    pub(super) fn pixel(&mut self) -> Option<Made> {
+        let component = self.known().components[self.random.below(2) as usize];
+        if !self.scope.has(component) || !self.scope.has(self.known().frag_coord) {
+            return None;
+        }
+        let whole = self.frag_coord();
+        Some(Made { id: self.call(component, &[whole.id]), range: Range::FRAG_COORD })
+    }
+
+    /// A number, or a construction from numbers and variables.
+    pub(super) fn literal(&mut self, ty: Ground) -> Made {
+        self.work += 1;
+        match ty {
+            Ground::NUM => {
+                let x = self.number();
+                Made { id: self.draft.num(x), range: Range::of(x) }
+            }
+            Ground::BOOL => {
+                let b = self.random.percent(50);
+                Made { id: self.draft.bool(b), range: Range::UNIT }
+            }
+            Ground::Vec(n, elem) => {
+                let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
+                    return self.by_constructor_name(ty);
+                };
+                let components: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(1, elem), 1)).collect();
+                self.construct(constructor, &components)
+            }
+            Ground::Mat(n) => {
+                let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
+                    return self.by_constructor_name(ty);
+                };
+                let columns: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(n, Elem::F), u32::from(n) + 2)).collect();
+                self.construct(constructor, &columns)
+            }
+        }
+    }
+
+    fn construct(&mut self, constructor: Builtin, parts: &[Made]) -> Made {
+        let ids: SmallVec<[Id; 4]> = parts.iter().map(|p| p.id).collect();
+        let range = parts.iter().map(|p| p.range).fold(Range::UNIT, Range::join);
+        Made { id: self.call(constructor, &ids), range }
+    }
+
+    /// Whoever hides a constructor binds its name to a value of its type, so there always is an expression of each type.
+    fn by_constructor_name(&mut self, ty: Ground) -> Made {
+        let constructor = self.known().constructors[slot(ty)].expect("only vectors and matrices have constructors that can be hidden");
+        let name = Name::builtin(constructor);
+        let at = self.scope.bindings.iter().rposition(|b| b.visible && b.name == name).expect("a hidden constructor's name is bound");
+        self.use_value(at)
+    }
+
+    /// A number of the mix.
+    pub(super) fn number(&mut self) -> f32 {
+        const SPECIAL: [f32; 16] = [
+            -0.0,
+            0.0,
+            1e-45,
+            -1.1754942e-38,
+            f32::MIN_POSITIVE,
+            1e-30,
+            3.4028235e38,
+            -3.4028235e38,
+            1e30,
+            16777216.0,
+            16777215.0,
+            8388607.5,
+            0.49999997,
+            1.0000001,
+            -0.99999994,
+            4194303.75,
+        ];
+        let special = self.mix.special || self.unseen > 0;
+        if special && self.random.percent(25) {
+            return self.random.pick(&SPECIAL);
+        }
+        let sign = if self.random.percent(25) { -1.0 } else { 1.0 };
+        let magnitude = match self.random.below(if self.mix.numbers == Numbers::Rounded { 14 } else { 10 }) {
+            0..5 => self.random.below(5) as f32,
+            5 => self.random.below(33) as f32,
+            // Halves are the ties of round-even.
+            6..8 => self.random.below(10) as f32 + 0.5,
+            8 => self.random.between(1, 15) as f32 * 0.25,
+            9 => self.random.between(1, 31) as f32 * 0.125,
+            10 => self.random.between(1, 99) as f32 / 10.0,
+            11 => self.random.between(1, 9999) as f32 / 1000.0,
+            12 => self.random.pick(&[1.0 / 3.0, std::f32::consts::PI, std::f32::consts::E, 1e-3, 1e5, 0.1]),
+            // Any mantissa, from 2^-6 to 2^6.
+            _ => f32::from_bits((self.random.between(121, 133) << 23) | self.random.below(1 << 23)),
+        };
+        sign * magnitude
+    }
+
+    /// A builtin applied to expressions.
+    fn builtin(&mut self, ty: Ground, size: u32) -> Made {
+        let catalog = self.catalog;
+        if self.random.percent(60)
+            && let Some(made) = self.builtin_on_unused(ty, size)
+        {
+            return made;
+        }
+        for _ in 0..6 {
+            let rough = self.is_rough() && self.random.percent(40);
+            let among = if rough { &catalog.rough[slot(ty)] } else { &catalog.fixed[slot(ty)] };
+            if among.is_empty() {
+                continue;
+            }
+            let instance = &catalog.all[self.random.pick(among) as usize];
+            if self.accepts(instance, ty, size) {
+                return self.apply_instance(instance, size, None);
+            }
+        }
+        self.leaf(ty, size)
+    }
+
+    /// A builtin applied to a variable that was not used yet, of whatever type.
+    fn builtin_on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
+        let catalog = self.catalog;
+        let wanted = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= DEAREST);
+        let at = self.scope.bindings.iter().rposition(wanted)?;
+        let Kind::Value(wanted, ..) = self.scope.bindings[at].kind else { return None };
+        let among = &catalog.fixed[slot(ty)];
+        for _ in 0..8 {
+            let instance = &catalog.all[self.random.pick(among) as usize];
+            let place = instance.params.iter().position(|&p| p == wanted).filter(|&place| place > 0 || !instance.index);
+            if let Some(place) = place.filter(|_| self.fits_here(instance, size)) {
+                return Some(self.apply_instance(instance, size, Some((place, at))));
+            }
+        }
+        None
+    }
+
+    /// Whether the instance can be named and there is room for its operands.
+    fn fits_here(&self, instance: &Instance, size: u32) -> bool {
+        let aliased = |b: &Binding| b.visible && matches!(b.kind, Kind::Builtin(x) if x == instance.builtin);
+        let named = self.scope.has(instance.builtin) || self.scope.bindings.iter().any(aliased);
+        named && instance.params.iter().map(|&p| self.cheapest(p)).sum::<u32>() + 2 <= size
+    }
+
+    /// Whether the mix and the room allow the instance.
+    fn accepts(&mut self, instance: &Instance, ty: Ground, size: u32) -> bool {
+        if !self.fits_here(instance, size) {
+            return false;
+        }
+        let spends = |wanted: fn(&Ground) -> bool| !wanted(&ty) && instance.params.iter().any(wanted);
+        let matrices = spends(|p| matches!(p, Ground::Mat(_)));
+        let vectors = spends(|p| matches!(p, Ground::Vec(2.., _)));
+        if matrices && !self.random.percent(self.mix.matrices) || vectors && !self.random.percent(self.mix.vectors) {
+            return false;
+        }
+        // A program that is all sums may be made of one leaf only if there is no room for more.
+        instance.emit != Emit::FragCoord || size <= 12
+    }
+
+    /// The instance applied to expressions; one of them, if given, is the variable at a position of the scope.
+    fn apply_instance(&mut self, instance: &Instance, size: u32, variable: Option<(usize, usize)>) -> Made {
+        if variable.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
+            return self.clamp(instance, size);
+        }
+        let sizes = self.split(size.saturating_sub(2), &instance.params);
+        let mut operands: SmallVec<[Made; 4]> = SmallVec::new();
+        for (i, (&param, &size)) in instance.params.iter().zip(&sizes).enumerate() {
+            let operand = match instance.index && i == 0 {
+                _ if variable.is_some_and(|(place, _)| place == i) => self.use_value(variable.map_or(0, |(_, at)| at)),
+                true => {
+                    let n = instance.params[1].columns() as u32;
+                    let x = self.random.below(n) as f32;
+                    Made { id: self.draft.num(x), range: Range::of(x) }
+                }
+                false => self.expr(param, size),
+            };
+            operands.push(operand);
+        }
+        self.apply_to(instance, operands)
+    }
+
+    /// The instance applied to operands, or to something of them that keeps the result exact.
+    pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[Made; 4]>) -> Made {
+        let mut builtin = instance.builtin;
+        let ranges = |operands: &[Made]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
+        let mut range = range::result(instance.emit, &ranges(&operands));
+        if !self.is_rough() {
+            if instance.op() == Some(Op::Round) {
+                // Away from the ties, which may go either way.
+                operands[0] = self.untied(instance.params[0], operands[0]);
+            }
+            let needs_exact = range::needs_exact(instance.emit);
+            if !range.is_exact() && needs_exact {
+                for (operand, &ty) in operands.iter_mut().zip(&instance.params) {
+                    *operand = self.within(ty, *operand, Range { mag: 4, frac: 1 });
+                }
+                range = range::result(instance.emit, &ranges(&operands));
+            }
+            let too_large = if self.mix.numbers == Numbers::Grid { !range.is_exact() } else { range.mag > 60 };
+            if too_large && instance.op() == Some(Op::Mul) {
+                // A sum of the same operands grows less.
+                let known = self.known();
+                for (other, emit) in [(known.min, Emit::Compute(Op::Min)), (known.plus, Emit::Compute(Op::Add))] {
+                    if instance.builtin == known.times && self.scope.has(other) {
+                        builtin = other;
+                        range = range::result(emit, &ranges(&operands));
+                    }
+                }
+            }
+        }
+        let ids: SmallVec<[Id; 4]> = operands.iter().map(|o| o.id).collect();
+        Made { id: self.builtin_call(builtin, &ids), range }
+    }
+
+    /// `(builtin items…)`, through another name of the builtin or another expression for it now and then.
+    fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
+        self.work += 1;
+        let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));
+        let hidden = !self.scope.has(builtin);
+        let head = match aliases.first() {
+            Some(&alias) if hidden || self.random.percent(50) => {
+                let binding = &mut self.scope.bindings[alias as usize];
+                binding.uses += 1;
+                binding.name
+            }
+            _ => Name::builtin(builtin),
+        };
+        self.draft.call(head, items)
+    }
+
+    /// x + 1/4, if x may be a half.
+    fn untied(&mut self, ty: Ground, made: Made) -> Made {
+        let known = self.known();
+        if made.range.frac == 0 || ty != Ground::NUM || !self.scope.has(known.plus) || !self.scope.has(known.floor) {
+            return self.within(ty, made, Range { mag: 20, frac: 0 });
+        }
+        let halves = if made.range.frac == 1 { made } else { self.within(ty, made, Range { mag: 20, frac: 0 }) };
+        let quarter = self.draft.num(0.25);
+        Made { id: self.call(known.plus, &[halves.id, quarter]), range: Range { mag: halves.range.mag + 1, frac: 2 } }
+    }
+
+    /// `(clamp e low high)` with low ≤ high; elsewhere it is not defined.
+    fn clamp(&mut self, instance: &Instance, size: u32) -> Made {
+        let ty = instance.result;
+        let bound = literal_size(ty);
+        let e = self.expr(ty, size.saturating_sub(2 + 2 * bound));
+        let (low, high) = self.random.pick(&[(0.0, 1.0), (-1.0, 1.0), (0.5, 2.0), (-4.0, 4.0), (1.0, 1.0)]);
+        let bound = |g: &mut Generator, x: f32| match ty {
+            Ground::Vec(n, _) if n > 1 => {
+                let constructor = g.known().constructors[slot(ty)].filter(|&b| g.scope.has(b))?;
+                let components: SmallVec<[Id; 4]> = (0..n).map(|_| g.draft.num(x)).collect();
+                Some(g.call(constructor, &components))
+            }
+            _ => Some(g.draft.num(x)),
+        };
+        match (bound(self, low), bound(self, high)) {
+            (Some(low_id), Some(high_id)) => {
+                let operands = [e, Made { id: low_id, range: Range::of(low) }, Made { id: high_id, range: Range::of(high) }];
+                self.apply_to(instance, SmallVec::from_slice(&operands))
+            }
+            _ => e,
+        }
+    }
+
+    /// Parts of `size`, one for each type, at random but each with room for the least.
+    pub(super) fn split(&mut self, size: u32, types: &[Ground]) -> SmallVec<[u32; 4]> {
+        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty)).collect();
+        let spare = size.saturating_sub(parts.iter().sum());
+        self.spread(spare, &mut parts);
+        parts
+    }
+
+    /// Spreads so many nodes over the parts, unevenly.
+    pub(super) fn spread(&mut self, spare: u32, parts: &mut [u32]) {
+        let weights: SmallVec<[u32; 8]> = parts.iter().map(|_| self.random.between(1, 8)).collect();
+        let total: u32 = weights.iter().sum();
+        for (part, weight) in parts.iter_mut().zip(&weights) {
+            *part += spare * weight / total.max(1);
+        }
+    }
+
+    /// A condition: a comparison more often than not.
+    pub(super) fn condition(&mut self, size: u32) -> Made {
+        let known = self.known();
+        let compare = [known.less_than, known.less_equal, known.greater_than, known.greater_equal, known.eq, known.neq];
+        let builtin = self.random.pick(&compare);
+        if size >= 4 && self.breach.is_none() && self.random.percent(60) && self.scope.has(builtin) {
+            let sizes = self.split(size - 2, &[Ground::NUM, Ground::NUM]);
+            let x = self.expr(Ground::NUM, sizes[0]);
+            let y = self.expr(Ground::NUM, sizes[1]);
+            return Made { id: self.builtin_call(builtin, &[x.id, y.id]), range: Range::UNIT };
+        }
+        self.expr(Ground::BOOL, size)
+    }
+
+    /// `(if e1 e2 e3)`, which must be visible.
+    fn conditional(&mut self, ty: Ground, size: u32) -> Made {
+        if self.random.percent(self.mix.unused)
+            && let Some(made) = self.one_way(ty, size)
+        {
+            return made;
+        }
+        let sizes = self.split(size - 2, &[Ground::BOOL, ty, ty]);
+        let condition = self.condition(sizes[0].max(sizes[1].min(6)));
+        let yes = self.expr(ty, sizes[1]);
+        let no = self.expr(ty, sizes[2]);
+        let id = self.if_list(condition.id, yes.id, no.id);
+        Made { id, range: yes.range.join(no.range) }
+    }
+
+    /// `(if e1 e2 e3)`, through another name of `if` now and then.
+    pub(super) fn if_list(&mut self, condition: Id, yes: Id, no: Id) -> Id {
+        self.work += 1;
+        let aliases = self.scope.visible(|kind| matches!(kind, Kind::If));
+        let head = match aliases.first() {
+            Some(&alias) if self.random.percent(60) => {
+                let binding = &mut self.scope.bindings[alias as usize];
+                binding.uses += 1;
+                binding.name
+            }
+            _ => Name::IF,
+        };
+        self.draft.call(head, &[condition, yes, no])
+    }
+
+    /// A conditional whose one branch is never taken, and may hold what it likes.
+    fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
+        let known = self.known();
+        let (taken, condition) = match self.random.below(3) {
+            0 => (self.random.percent(50), None),
+            _ => (self.random.percent(50), Some(self.pixel()?)),
+        };
+        let condition = match condition {
+            None => self.draft.bool(taken),
+            Some(pixel) => {
+                // A pixel's coordinates are positive.
+                let builtin = if taken { known.greater_than } else { known.less_than };
+                if !self.scope.has(builtin) {
+                    return None;
+                }
+                let zero = self.draft.num(0.0);
+                self.call(builtin, &[pixel.id, zero])
+            }
+        };
+        let sizes = self.split(size.saturating_sub(6), &[ty, ty]);
+        let seen = self.expr(ty, sizes[0]);
+        let before = self.work;
+        let unseen = self.unseen(|g| g.expr(ty, sizes[1]));
+        self.work = before;
+        let (yes, no) = if taken { (seen, unseen) } else { (unseen, seen) };
+        Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
+    }
+
+    /// An operand that is evaluated but cannot be seen: (and false e), (or true e), (select true a e).
+    fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
+        let known = self.known();
+        let (builtin, operand) = match ty {
+            Ground::BOOL => (if self.random.percent(50) { known.and } else { known.or }, ty),
+            Ground::NUM => (known.select, ty),
+            _ => return self.builtin(ty, size),
+        };
+        if !self.scope.has(builtin) {
+            return self.leaf(ty, size);
+        }
+        let unseen = self.unseen(|g| g.expr(operand, size / 2));
+        let (items, range): (SmallVec<[Id; 3]>, Range) = if builtin == known.select {
+            let first = self.random.percent(50);
+            let condition = self.draft.bool(first);
+            let seen = self.expr(ty, (size / 2).saturating_sub(3));
+            let (x, y) = if first { (seen, unseen) } else { (unseen, seen) };
+            (SmallVec::from_slice(&[condition, x.id, y.id]), seen.range)
+        } else {
+            let absorbing = self.draft.bool(builtin == known.or);
+            let items = if self.random.percent(50) { [absorbing, unseen.id] } else { [unseen.id, absorbing] };
+            (SmallVec::from_slice(&items), Range::UNIT)
+        };
+        Made { id: self.call(builtin, &items), range }
+    }
+}

@@ -1,0 +1,417 @@
+//! Loops: rec-func with a counter that ends it after a few rounds, accumulators, and `rec` in every tail position that §5 allows.
+
+use super::catalog::literal_size;
+use super::draft::{Id, Name};
+use super::expr::{Generator, Made};
+use super::function::For;
+use super::range::Range;
+use super::scope::Kind;
+use smallstep_semantics::lambda_v::builtin::Builtin;
+use smallstep_semantics::lambda_v::types::Ground;
+use smallvec::SmallVec;
+
+/// How a loop counts its rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Count {
+    /// From some number down to 0.
+    Down,
+    /// From 0 up to this.
+    Up(f32),
+    /// Halved until it is below 1.
+    Halve,
+    /// A Boolean that is true in the first round only.
+    Once,
+}
+
+impl Count {
+    fn ty(self) -> Ground {
+        if self == Count::Once { Ground::BOOL } else { Ground::NUM }
+    }
+}
+
+/// A loop in the making.
+pub(super) struct Loop {
+    number: u32,
+    count: Count,
+    ty: Ground,
+    /// The parameters with the ranges that they are kept to; the counter's position; and where they stand in the scope.
+    params: SmallVec<[(Ground, Range); 4]>,
+    counter: usize,
+    first: usize,
+    /// Whether some branch calls rec already.
+    called: bool,
+}
+
+impl Generator {
+    /// Whether the names that every loop needs mean themselves here.
+    pub(super) fn can_loop(&self) -> bool {
+        self.scope.means_itself(Name::REC_FUNC) && self.loop_names()[1..].iter().all(|&name| self.scope.means_itself(name))
+    }
+
+    /// The names that a loop's own binders must not hide: `rec`, then what counting needs.
+    fn loop_names(&self) -> [Name; 10] {
+        let k = self.known();
+        let b = Name::builtin;
+        let comparisons = [b(k.less_equal), b(k.less_than), b(k.greater_equal), b(k.greater_than)];
+        let [c0, c1, c2, c3] = comparisons;
+        [Name::REC, Name::IF, c0, c1, c2, c3, b(k.minus), b(k.plus), b(k.times), b(k.not)]
+    }
+
+    /// `((rec-func (id …) e) e1 …)`
+    pub(super) fn rec_func(&mut self, ty: Ground, size: u32) -> Made {
+        let rounds = self.random.between(1, if self.nesting > 0 { 3 } else { 5 });
+        let count = match self.random.below(10) {
+            0..5 => Count::Down,
+            5..8 => Count::Up(rounds as f32),
+            8 => Count::Halve,
+            _ => Count::Once,
+        };
+        // The counter, what is gathered, and perhaps more.
+        let mut params: SmallVec<[(Ground, Range); 4]> = SmallVec::new();
+        if self.random.percent(85) {
+            params.push((ty, Range::ACCUMULATOR));
+        }
+        if size >= 30 && self.random.percent(40) {
+            params.push((self.some_type(ty, size / 6), Range::ACCUMULATOR));
+        }
+        let counter = self.random.below(params.len() as u32 + 1) as usize;
+        params.insert(counter, (count.ty(), Range { mag: 3, frac: 0 }));
+        let share = (size / 5 / params.len() as u32).max(1);
+        let mut arguments: SmallVec<[Id; 4]> = SmallVec::new();
+        for (i, &(param, range)) in params.iter().enumerate() {
+            let argument = if i == counter { self.start(count, rounds) } else { self.expr_within(param, share, range).id };
+            arguments.push(argument);
+        }
+        let mut taken: SmallVec<[Name; 16]> = SmallVec::from_slice(&self.loop_names());
+        let own = taken.len();
+        for (i, &(param, _)) in params.iter().enumerate() {
+            let purpose = match i == counter {
+                true => For::Counter,
+                false if self.random.percent(self.mix.shadowing) => For::Value(param),
+                false => For::Accumulator,
+            };
+            let name = self.fresh(purpose, &taken);
+            taken.push(name);
+        }
+        let names = &taken[own..];
+        let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
+        let list = self.draft.list(&ids);
+        let outside = self.scope.len();
+        self.loops += 1;
+        let number = self.loops;
+        self.scope.push(Name::REC, Kind::Rec(number));
+        for (&name, &(param, range)) in names.iter().zip(&params) {
+            self.scope.push(name, Kind::Value(param, range, 1));
+        }
+        self.nesting += 1;
+        let before = self.work;
+        let mut inside = Loop { number, count, ty, params, counter, first: outside + 1, called: false };
+        let rest = size.saturating_sub(4 + share * arguments.len() as u32).max(12);
+        let body = self.round(&mut inside, rest);
+        self.work += (self.work - before) * u64::from(rounds + 1);
+        self.nesting -= 1;
+        self.scope.truncate(outside);
+        let head = self.draft.call(Name::REC_FUNC, &[list, body.id]);
+        Made { id: self.draft.apply(head, &arguments), range: body.range }
+    }
+
+    /// The counter's first value. Sometimes the pixel has a say in it.
+    fn start(&mut self, count: Count, rounds: u32) -> Id {
+        let known = self.known();
+        match count {
+            Count::Once => self.draft.bool(true),
+            Count::Up(_) => self.draft.num(0.0),
+            Count::Halve => {
+                let x = self.random.pick(&[1.0, 2.0, 4.0, 6.0]);
+                self.draft.num(x)
+            }
+            Count::Down => {
+                let named = [known.clamp, known.floor].iter().all(|&b| self.scope.has(b));
+                match if named && self.random.percent(30) { self.pixel() } else { None } {
+                    None => self.draft.num(rounds as f32),
+                    Some(pixel) => {
+                        let whole = self.call(known.floor, &[pixel.id]);
+                        let (low, high) = (self.random.below(2), rounds);
+                        let (low, high) = (self.draft.num(low as f32), self.draft.num(high as f32));
+                        self.call(known.clamp, &[whole, low, high])
+                    }
+                }
+            }
+        }
+    }
+
+    /// The body: ends if the counter says so, otherwise goes on.
+    fn round(&mut self, inside: &mut Loop, size: u32) -> Made {
+        if size >= 24 {
+            match self.random.below(10) {
+                0 if self.scope.means_itself(Name::LET) => {
+                    let head = self.open_let(inside.ty, size / 4);
+                    if self.still_counts(inside) {
+                        let body = self.round(inside, size * 3 / 4 - 5);
+                        return Made { id: self.close_let(head, body.id), ..body };
+                    }
+                    // The counter is hidden: this let can hold a result only, so the loop goes on around it.
+                    let body = self.expr(inside.ty, 4);
+                    let result = self.close_let(head, body.id);
+                    return self.branch(inside, Made { id: result, ..body }, size / 2);
+                }
+                1 => {
+                    if let Some(made) = self.rec_by_another_name(inside, size, Generator::round) {
+                        return made;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let result = self.result(inside, size * 2 / 5);
+        self.branch(inside, result, size * 3 / 5)
+    }
+
+    /// `(if done result step)`, or the other way round.
+    fn branch(&mut self, inside: &mut Loop, result: Made, size: u32) -> Made {
+        let swapped = self.random.percent(35);
+        let condition = self.done(inside, swapped);
+        let mut step = self.step(inside, size.saturating_sub(5));
+        if self.mix.divergent && self.unseen == 0 {
+            step = self.diverging(inside, step);
+        }
+        let (yes, no) = if swapped { (step, result.id) } else { (result.id, step) };
+        Made { id: self.if_list(condition, yes, no), range: result.range }
+    }
+
+    fn still_counts(&self, inside: &Loop) -> bool {
+        self.scope.bindings[inside.first + inside.counter].visible && self.rec(inside).is_some() && self.can_loop()
+    }
+
+    /// The loop's result in its last round: often an accumulator.
+    fn result(&mut self, inside: &Loop, size: u32) -> Made {
+        let accumulators: SmallVec<[usize; 4]> = (0..inside.params.len())
+            .filter(|&i| i != inside.counter && inside.params[i].0 == inside.ty && self.scope.bindings[inside.first + i].visible)
+            .map(|i| inside.first + i)
+            .collect();
+        if !accumulators.is_empty() && self.random.percent(if size < 6 { 90 } else { 35 }) {
+            let at = self.random.pick(&accumulators);
+            return self.use_value(at);
+        }
+        self.expr(inside.ty, size)
+    }
+
+    /// Whether the counter is at its end, or the opposite.
+    fn done(&mut self, inside: &Loop, opposite: bool) -> Id {
+        let known = self.known();
+        let counter = self.use_value(inside.first + inside.counter).id;
+        let (ended, goes_on, bound): (&[Builtin], &[Builtin], f32) = match inside.count {
+            Count::Once if opposite => return counter,
+            Count::Once => return self.call(known.not, &[counter]),
+            Count::Down => match self.random.below(2) {
+                0 => (&[known.less_equal], &[known.greater_than], 0.0),
+                _ => (&[known.less_than], &[known.greater_equal], 1.0),
+            },
+            Count::Up(end) => (&[known.greater_equal], &[known.less_than], end),
+            Count::Halve => (&[known.less_than], &[known.greater_equal], 1.0),
+        };
+        let bound = self.draft.num(bound);
+        match (opposite, self.random.percent(15)) {
+            (false, false) => self.call(ended[0], &[counter, bound]),
+            (true, false) => self.call(goes_on[0], &[counter, bound]),
+            (_, true) => {
+                let not = self.call(if opposite { ended[0] } else { goes_on[0] }, &[counter, bound]);
+                self.call(known.not, &[not])
+            }
+        }
+    }
+
+    /// What the loop does when the counter is not at its end: calls rec on each way, or ends early on some.
+    fn step(&mut self, inside: &mut Loop, size: u32) -> Id {
+        let needed: u32 = inside.params.iter().map(|&(ty, _)| literal_size(ty).min(4)).sum::<u32>() + 4;
+        if inside.called && size < needed / 2 {
+            return self.result(inside, 1).id;
+        }
+        if size < needed + 8 || self.rec(inside).is_none() {
+            return self.rec_call(inside, size);
+        }
+        match self.random.below(20) {
+            0..4 => {
+                let condition = self.condition(size / 4);
+                let yes = self.step(inside, size * 3 / 8);
+                let no = self.step(inside, size * 3 / 8);
+                self.if_list(condition.id, yes, no)
+            }
+            4..6 => {
+                let condition = self.condition(size / 4);
+                let early = self.result(inside, size / 4);
+                let on = self.step(inside, size / 2);
+                match self.random.percent(50) {
+                    true => self.if_list(condition.id, early.id, on),
+                    false => self.if_list(condition.id, on, early.id),
+                }
+            }
+            6..8 if self.scope.means_itself(Name::LET) => {
+                let head = self.open_let(inside.ty, size / 3);
+                if self.still_counts(inside) {
+                    let body = self.step(inside, size * 2 / 3 - 4);
+                    return self.close_let(head, body);
+                }
+                // The loop cannot go on in here: take back what was begun.
+                self.scope.truncate(head.outside());
+                self.rec_call(inside, size)
+            }
+            8 => {
+                let go = |g: &mut Generator, inside: &mut Loop, size| Made { id: g.step(inside, size), range: Range::UNKNOWN };
+                match self.rec_by_another_name(inside, size, go) {
+                    Some(made) => made.id,
+                    None => self.rec_call(inside, size),
+                }
+            }
+            9 if inside.params.len() <= 3 => {
+                // ((if c rec rec) e1 …), or a function that calls rec in the place of one.
+                let condition = self.condition(size / 4);
+                let (yes, no) = (self.rec_or_caller(inside), self.rec_or_caller(inside));
+                let head = self.if_list(condition.id, yes, no);
+                let arguments = self.next_arguments(inside, size / 2);
+                self.draft.apply(head, &arguments)
+            }
+            _ => self.rec_call(inside, size),
+        }
+    }
+
+    /// A name for `rec` of this loop that can be seen here.
+    fn rec(&self, inside: &Loop) -> Option<Name> {
+        let mut bindings = self.scope.bindings.iter().rev();
+        bindings.find(|b| b.visible && matches!(b.kind, Kind::Rec(n) if n == inside.number)).map(|b| b.name)
+    }
+
+    /// `rec` by any of its names here.
+    fn rec_name(&mut self, inside: &Loop) -> Id {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Rec(n) if *n == inside.number));
+        let at = self.random.pick(&found) as usize;
+        self.scope.bindings[at].uses += 1;
+        self.draft.name(self.scope.bindings[at].name)
+    }
+
+    /// `(rec e1 …)`
+    fn rec_call(&mut self, inside: &mut Loop, size: u32) -> Id {
+        inside.called = true;
+        let head = self.rec_name(inside);
+        let arguments = self.next_arguments(inside, size.saturating_sub(2));
+        self.work += 1;
+        self.draft.apply(head, &arguments)
+    }
+
+    /// The arguments of the next round: the counter one further, the accumulators with something done to them.
+    fn next_arguments(&mut self, inside: &mut Loop, size: u32) -> SmallVec<[Id; 4]> {
+        inside.called = true;
+        let known = self.known();
+        let share = size.saturating_sub(4) / inside.params.len() as u32;
+        let mut arguments = SmallVec::new();
+        for (i, &(ty, range)) in inside.params.iter().enumerate() {
+            arguments.push(match i == inside.counter {
+                true => {
+                    let counter = self.use_value(inside.first + i).id;
+                    let (builtin, by) = match inside.count {
+                        Count::Once => {
+                            arguments.push(self.draft.bool(false));
+                            continue;
+                        }
+                        Count::Down if self.random.percent(20) => (known.plus, -1.0),
+                        Count::Down => (known.minus, 1.0),
+                        Count::Up(_) => (known.plus, 1.0),
+                        Count::Halve => (known.times, 0.5),
+                    };
+                    let by = self.draft.num(by);
+                    self.call(builtin, &[counter, by])
+                }
+                false => self.gathered(inside, i, ty, range, share),
+            });
+        }
+        arguments
+    }
+
+    /// What an accumulator becomes: itself with something more, where there is room.
+    fn gathered(&mut self, inside: &Loop, i: usize, ty: Ground, range: Range, share: u32) -> Id {
+        let known = self.known();
+        let at = inside.first + i;
+        let summable = matches!(ty, Ground::Vec(_, smallstep_semantics::lambda_v::types::Elem::F));
+        if share >= 4 && summable && self.scope.bindings[at].visible && self.random.percent(50) {
+            let more = self.expr(ty, share - 3);
+            let old = self.use_value(at);
+            let builtin = if self.random.percent(70) { known.plus } else { known.minus };
+            let mag = more.range.mag.max(old.range.mag);
+            let sum = Made { id: self.call(builtin, &[old.id, more.id]), range: Range { mag, frac: more.range.frac.max(old.range.frac) } };
+            return self.within(ty, sum, range).id;
+        }
+        self.expr_within(ty, share, range).id
+    }
+
+    /// A let or func that gives `rec` another name, with `then` inside.
+    fn rec_by_another_name(
+        &mut self,
+        inside: &mut Loop,
+        size: u32,
+        then: impl FnOnce(&mut Generator, &mut Loop, u32) -> Made,
+    ) -> Option<Made> {
+        let counter = self.scope.bindings[inside.first + inside.counter].name;
+        let name = self.fresh(For::Rec, &[counter]);
+        let kind = Kind::Rec(inside.number);
+        if self.random.percent(50) && self.scope.means_itself(Name::LET) {
+            let value = self.rec_name(inside);
+            let head = self.open_alias(value, name, kind);
+            let body = then(self, inside, size - 6);
+            return Some(Made { id: self.close_let(head, body.id), ..body });
+        }
+        if !self.scope.means_itself(Name::FUNC) {
+            return None;
+        }
+        // ((func (again) e) rec)
+        let param = self.draft.name(name);
+        let params = self.draft.list(&[param]);
+        let argument = self.rec_name(inside);
+        let outside = self.scope.len();
+        self.scope.push(name, kind);
+        let body = then(self, inside, size - 6);
+        self.scope.truncate(outside);
+        let head = self.draft.call(Name::FUNC, &[params, body.id]);
+        self.work += 1;
+        Some(Made { id: self.draft.apply(head, &[argument]), ..body })
+    }
+
+    /// `rec`, or `(func (a …) (rec a …))`.
+    fn rec_or_caller(&mut self, inside: &mut Loop) -> Id {
+        inside.called = true;
+        if self.random.percent(70) || !self.scope.means_itself(Name::FUNC) {
+            return self.rec_name(inside);
+        }
+        let names: SmallVec<[Name; 4]> = (0..inside.params.len() as u32).map(Name::of_value).collect();
+        let hides_rec = self.scope.bindings.iter().any(|b| b.visible && names.contains(&b.name) && matches!(b.kind, Kind::Rec(_)));
+        if hides_rec {
+            return self.rec_name(inside);
+        }
+        let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
+        let params = self.draft.list(&ids);
+        let rec = self.rec_name(inside);
+        let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
+        let body = self.draft.apply(rec, &ids);
+        self.draft.call(Name::FUNC, &[params, body])
+    }
+
+    /// `(if c (rec id …) on)`: at the pixels where c holds, the loop never ends.
+    fn diverging(&mut self, inside: &mut Loop, on: Id) -> Id {
+        let known = self.known();
+        let all_visible = (0..inside.params.len()).all(|i| self.scope.bindings[inside.first + i].visible);
+        let Some(pixel) = self.pixel() else { return on };
+        if !all_visible {
+            return on;
+        }
+        let bound = self.random.pick(&[1.0, 2.0, 3.0]);
+        let bound = self.draft.num(bound);
+        let builtin = if self.random.percent(50) { known.less_than } else { known.greater_than };
+        let condition = self.call(builtin, &[pixel.id, bound]);
+        let head = self.rec_name(inside);
+        let mut same: SmallVec<[Id; 4]> = SmallVec::new();
+        for i in 0..inside.params.len() {
+            same.push(self.use_value(inside.first + i).id);
+        }
+        let again = self.draft.apply(head, &same);
+        self.if_list(condition, again, on)
+    }
+}

@@ -1,0 +1,156 @@
+//! Which subexpression is to blame: the claim that the induction of report §7 needs, checked subterm by subterm (LV-27).
+//!
+//! The claim: whenever the target computes the result id of a subexpression e, M(id) is eval_λ(e[M(id_k)/id_k]), where the id_k are the
+//! translated rec-func parameters that e mentions. The first computation for which it fails is to blame: everything that it was made from was
+//! right.
+
+use super::case::{Case, Settings, target_fuel};
+use super::value_text;
+use crate::compile::lambda_v::{self as translation, Translated, Witness};
+use rustc_hash::FxHashMap;
+use smallstep_semantics::lambda_v::print::Printer;
+use smallstep_semantics::lambda_v::step::{Reduction, Strategy, ValueId};
+use smallstep_semantics::lambda_v::syntax::Span;
+use smallstep_semantics::lambda_v::terms::{TermId, Terms};
+use smallstep_semantics::lambda_v::types::Value;
+use smallstep_semantics::number::Lane;
+use smallstep_semantics::outcome::{Limit, Outcome};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv;
+
+/// The first subexpression whose value differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blame {
+    /// The subexpression as text; rec-func parameters stand as their ids.
+    pub expression: String,
+    /// Where it stands in the source.
+    pub span: Span,
+    /// Its result id.
+    pub id: u32,
+    /// The translation rule that made the id.
+    pub rule: Rule,
+    /// The instruction that computes it.
+    pub instruction: String,
+    /// The step of the target at which it was computed.
+    pub step: u64,
+    /// Its value, in decimal and bits.
+    pub expected: String,
+    /// What was found instead.
+    pub found: String,
+}
+
+impl std::fmt::Display for Blame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Blame { expression, id, rule, instruction, step, expected, found, .. } = self;
+        write!(f, "{expression}: expected {expected}, found {found} in %{id} ({instruction}, by {rule}, at step {step})")
+    }
+}
+
+/// One computation of a witnessed id.
+struct Computed<'a> {
+    witness: &'a Witness,
+    instruction: String,
+    step: u64,
+    found: Value,
+    /// What the ids that stand for rec-func parameters held.
+    held: FxHashMap<u32, Value>,
+}
+
+/// The most computations that are looked at.
+const MAX_COMPUTED: usize = 4096;
+/// The most steps for the value of one subexpression.
+const FUEL: u64 = 20_000;
+
+/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not its value in λV.
+pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Option<Blame> {
+    let options = translation::Options {
+        profile: settings.profile,
+        constants: settings.constants,
+        witness: true,
+        planted: settings.planted.translation,
+        ..translation::Options::default()
+    };
+    let module = translation::translate(&case.program, &options).ok()?;
+    let mut by_id: FxHashMap<u32, &Witness> = FxHashMap::default();
+    for witness in &module.witness {
+        // The outermost of several subexpressions with one id is listed last; the innermost says most.
+        if module.terms.frames(witness.term) == 0 {
+            by_id.entry(witness.id).or_insert(witness);
+        }
+    }
+    let shapes: FxHashMap<u32, _> = module.witness.iter().map(|w| (w.id, w.ty)).collect();
+
+    let mut current: FxHashMap<u32, Value> = FxHashMap::default();
+    let mut computed: Vec<Computed<'_>> = Vec::new();
+    let mut sink = |event: &spirv::Event<'_, '_>| {
+        let id = event.instruction.result;
+        let (Some(spirv::memory::Value::Lanes(lanes)), Some(&ty)) = (event.value, shapes.get(&id)) else { return };
+        let value = Value { ty, lanes: lanes.clone() };
+        current.insert(id, value.clone());
+        if let Some(witness) = by_id.get(&id)
+            && computed.len() < MAX_COMPUTED
+        {
+            let held = mentioned(&module.terms, witness.term, &current);
+            computed.push(Computed { witness, instruction: event.instruction.name(), step: event.step, found: value, held });
+        }
+    };
+    let setting = case.setting(pixel, settings);
+    let buffers = case.buffers();
+    let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers: &buffers };
+    let relation = spirv::Relation { rules: spirv::Rules::standard(), arithmetic: settings.planted.target_arithmetic };
+    let fuel = target_fuel(FUEL, module.instructions);
+    spirv::step::run(case.module(), module.entry, &inputs, fuel, &relation, &mut sink).ok()?;
+
+    computed.iter().find_map(|c| {
+        let mut reduction = Reduction::new(&case.program, setting);
+        let term = import(&mut reduction, &module.terms, c.witness.term, &c.held).ok()?;
+        let Outcome::Observed(expected) = reduction.run(term, Strategy::First, FUEL, &mut |_, _, _| {}) else { return None };
+        (!expected.same_bits(&c.found)).then(|| {
+            let symbols = &case.program.symbols;
+            let ext = |x: Translated| match x {
+                Translated::Value { id, .. } => format!("%{id}"),
+                Translated::Rec(_) => "rec".into(),
+            };
+            Blame {
+                expression: Printer { terms: &module.terms, symbols, ext: &ext, limit: 200 }.print(c.witness.term),
+                span: module.terms.span(c.witness.term),
+                id: c.witness.id,
+                rule: c.witness.rule,
+                instruction: c.instruction.clone(),
+                step: c.step,
+                expected: value_text(&expected),
+                found: value_text(&c.found),
+            }
+        })
+    })
+}
+
+/// The values that the translated ids in a term have now.
+fn mentioned(terms: &Terms<Translated>, e: TermId, current: &FxHashMap<u32, Value>) -> FxHashMap<u32, Value> {
+    let mut held = FxHashMap::default();
+    let mut scratch: Terms<ValueId> = Terms::new(1 << 20);
+    // The copy is thrown away: the walk is what is wanted.
+    let _ = scratch.import(terms, e, &mut |scratch, x, span| {
+        if let Translated::Value { id, .. } = x
+            && let Some(value) = current.get(&id)
+        {
+            held.insert(id, value.clone());
+        }
+        scratch.add(smallstep_semantics::lambda_v::terms::Node::Bool(false), span)
+    });
+    held
+}
+
+/// The term with translated ids replaced by the values that they held.
+fn import(reduction: &mut Reduction, from: &Terms<Translated>, e: TermId, held: &FxHashMap<u32, Value>) -> Result<TermId, Limit> {
+    let mut values: FxHashMap<u32, TermId> = FxHashMap::default();
+    for (&id, value) in held {
+        values.insert(id, reduction.add_value(value.clone(), from.span(e))?);
+    }
+    reduction.terms.import(from, e, &mut |_, x, _| match x {
+        Translated::Value { id, .. } => {
+            values.get(&id).copied().ok_or(Limit { what: "computations looked at", bound: MAX_COMPUTED as u64 })
+        }
+        Translated::Rec(_) => Err(Limit { what: "open recursive frames in a subexpression", bound: 0 }),
+    })
+}

@@ -1,0 +1,420 @@
+//! One program through both semantics: type → translate → load → run the source and the target on each pixel, and compare.
+
+use super::blame;
+use super::{Difference, Engine, Lack, Place, Verdict, value_text};
+use crate::compile::lambda_v::{self as translation, Constants, Module as Translated, Untranslatable};
+use crate::dispatch::{FragmentDispatch, words_hash};
+use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem, frag_coord};
+use smallstep_semantics::lambda_v::types::Value;
+use smallstep_semantics::lambda_v::typing::{self, Derivation, TypeError};
+use smallstep_semantics::lambda_v::{step, typing as lv_typing};
+use smallstep_semantics::number::{Arithmetic, Expected, Lane, Lanes as Components, Profile};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv;
+use std::sync::Arc;
+
+/// Bugs that tests plant in one engine or another.
+#[derive(Clone, Default)]
+pub struct Planted {
+    /// In typing.
+    pub typing: lv_typing::Planted,
+    /// In the λV relation.
+    pub reduction: step::Planted,
+    /// In the arithmetic of both λV engines.
+    pub source_arithmetic: Arithmetic,
+    /// In the translation.
+    pub translation: translation::Planted,
+    /// In the rules of the SPIR-V relation.
+    pub relation: Option<spirv::Rules>,
+    /// In the arithmetic of both SPIR-V engines.
+    pub target_arithmetic: Arithmetic,
+}
+
+/// How a program is judged.
+#[derive(Clone)]
+pub struct Settings {
+    /// The controls that are emitted and judged under.
+    pub profile: Profile,
+    /// Where constants are placed.
+    pub constants: Constants,
+    /// Which reduction.
+    pub theorem: Theorem,
+    /// Pixels in a row, and rows.
+    pub size: (u32, u32),
+    /// The most steps of the source on one pixel.
+    pub fuel: u64,
+    /// Whether the relations and the derivation check are run beside the machines.
+    pub references: bool,
+    /// The bounds of a derivation.
+    pub limits: typing::Limits,
+    /// Planted bugs.
+    pub planted: Planted,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            profile: Profile::Strict,
+            constants: Constants::InModule,
+            theorem: Theorem::Corrected,
+            size: (4, 4),
+            fuel: 200_000,
+            references: true,
+            limits: typing::Limits::default(),
+            planted: Planted::default(),
+        }
+    }
+}
+
+/// The most steps of the source for which the relations are run too: they make a term a step.
+pub const REFERENCE_STEPS: u64 = 20_000;
+
+/// The target's fuel for a source that took so many steps: 16 rule applications for each, and every instruction of the module once more.
+///
+/// One step of the source costs the target at most a selection (merge, branch, branch, phi), or one round of a loop (two groups of phis, a
+/// merge, three branches).
+pub fn target_fuel(source_steps: u64, instructions: usize) -> u64 {
+    source_steps.saturating_add(16).saturating_mul(16).saturating_add(instructions as u64)
+}
+
+/// A program that was typed, translated and loaded.
+pub struct Case {
+    /// The program.
+    pub program: Program,
+    /// Its derivation.
+    pub derivation: Derivation,
+    /// Its translation.
+    pub translated: Translated,
+    /// The hash of the words.
+    pub words_hash: u64,
+    loaded: spirv::Module,
+    compiled: spirv::Program,
+}
+
+/// Why there is no case.
+pub enum NoCase {
+    /// The program is ill typed.
+    IllTyped(TypeError),
+    /// There is a verdict already: the translation or the loader refused a well-typed program.
+    Decided(Verdict),
+}
+
+/// What both semantics made of a program.
+pub struct Ran {
+    /// The verdict of one semantics on the other.
+    pub verdict: Verdict,
+    /// What a device must show: for each output, for each pixel, its components. Empty unless every pixel has a value.
+    pub expected: Vec<Vec<Components>>,
+    /// The steps of the source over all pixels.
+    pub steps: u64,
+    /// Pixels on which the relations were run too.
+    pub referenced: u64,
+    /// The rules of reduction and SPIR-V that the relations applied.
+    pub rules: Vec<Rule>,
+}
+
+impl Case {
+    /// Types, translates and loads a program.
+    pub fn new(program: Program, settings: &Settings) -> Result<Case, NoCase> {
+        let planted = &settings.planted;
+        let derivation = typing::infer_planted(&program, settings.limits, planted.typing).map_err(|e| match e {
+            TypeError::Limit { limit, .. } => NoCase::Decided(Verdict::Unchecked(Lack::Room, format!("typing gave up: {limit}"))),
+            e => NoCase::IllTyped(e),
+        })?;
+        if settings.references
+            && let Err(e) = typing::check(&derivation)
+        {
+            let what = format!("{}, node {}: {}", e.rule, e.node, e.message);
+            return Err(NoCase::Decided(Difference::of(Engine::DerivationCheck, Engine::Typing, what)));
+        }
+        let options = translation::Options {
+            profile: settings.profile,
+            constants: settings.constants,
+            planted: planted.translation,
+            ..translation::Options::default()
+        };
+        let translated = translation::translate(&program, &options).map_err(|e| {
+            NoCase::Decided(match e {
+                Untranslatable::Limit(limit) => Verdict::Unchecked(Lack::Room, format!("the translation gave up: {limit}")),
+                e => Difference::of(Engine::Typing, Engine::Translation, format!("a well-typed program is refused: {e}")),
+            })
+        })?;
+        let refused = |e: spirv::LoadError| {
+            NoCase::Decided(Difference::of(Engine::Translation, Engine::Module, format!("the translated module is refused: {e}")))
+        };
+        let loaded = spirv::Module::load(&translated.words).map_err(refused)?;
+        let compiled = spirv::Program::compile(&loaded, translated.entry).map_err(refused)?;
+        let words_hash = words_hash(&translated.words);
+        Ok(Case { program, derivation, translated, words_hash, loaded, compiled })
+    }
+
+    /// The dispatch of the translated program.
+    pub fn dispatch(&self, size: (u32, u32)) -> FragmentDispatch {
+        FragmentDispatch {
+            words: Arc::from(self.translated.words.as_slice()),
+            entry: self.translated.entry.into(),
+            width: size.0,
+            height: size.1,
+            outputs: self.translated.outputs.clone(),
+            constants: self.translated.constants.clone(),
+        }
+    }
+
+    /// The loaded module.
+    pub fn module(&self) -> &spirv::Module {
+        &self.loaded
+    }
+
+    /// What the constant buffer holds.
+    pub fn buffers(&self) -> Vec<spirv::Buffer> {
+        match self.translated.constants.is_empty() {
+            true => Vec::new(),
+            false => vec![spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.translated.constants) }],
+        }
+    }
+
+    /// Runs both semantics on every pixel.
+    pub fn run(&self, settings: &Settings) -> Ran {
+        let mut ran = Ran { verdict: Verdict::Agree, expected: Vec::new(), steps: 0, referenced: 0, rules: Vec::new() };
+        let outputs = self.program.outputs.len();
+        let mut expected: Vec<Vec<Components>> = vec![Vec::with_capacity((settings.size.0 * settings.size.1) as usize); outputs];
+        let buffers = self.buffers();
+        let mut registers = spirv::Registers::default();
+        for y in 0..settings.size.1 {
+            for x in 0..settings.size.0 {
+                let verdict = self.pixel((x, y), settings, &buffers, &mut registers, &mut expected, &mut ran);
+                ran.verdict = std::mem::replace(&mut ran.verdict, Verdict::Agree).worse(verdict);
+                if matches!(ran.verdict, Verdict::Disagree(_)) {
+                    return ran;
+                }
+            }
+        }
+        if ran.verdict == Verdict::Agree {
+            ran.expected = expected;
+        }
+        ran.rules.sort();
+        ran.rules.dedup();
+        ran
+    }
+
+    /// Compares the semantics on one pixel. `expected` gets the target's components.
+    fn pixel(
+        &self,
+        pixel: (u32, u32),
+        settings: &Settings,
+        buffers: &[spirv::Buffer],
+        registers: &mut spirv::Registers,
+        expected: &mut [Vec<Components>],
+        ran: &mut Ran,
+    ) -> Verdict {
+        let setting = self.setting(pixel, settings);
+        let mut values: Vec<Value> = Vec::with_capacity(self.program.outputs.len());
+        let mut steps = 0;
+        for output in &self.program.outputs {
+            let (outcome, took) = self.source(output.term, &setting, settings.fuel);
+            steps += took;
+            match outcome {
+                Outcome::Observed(value) => values.push(value),
+                Outcome::Diverges(why) => return Verdict::Vacuous(format!("the source diverges at pixel {pixel:?}: {why}")),
+                Outcome::OutOfFuel => {
+                    return Verdict::Unchecked(Lack::Room, format!("the source took more than {} steps at pixel {pixel:?}", settings.fuel));
+                }
+                Outcome::Limit(limit) => return Verdict::Unchecked(Lack::Room, format!("the source, at pixel {pixel:?}: {limit}")),
+                Outcome::Stuck(stuck) => {
+                    let what = format!("a well-typed program is stuck, at {}: {}", stuck.at, stuck.why);
+                    return Difference::of(Engine::Typing, Engine::Machine, what);
+                }
+                other => return Difference::of(Engine::Typing, Engine::Machine, format!("the source ends as {}", other.name())),
+            }
+        }
+        ran.steps += steps;
+        let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers };
+        let fuel = target_fuel(steps, self.translated.instructions);
+        let shown = self.compiled.run_in(registers, &inputs, fuel, &settings.planted.target_arithmetic);
+        let shown = match shown {
+            Outcome::Observed(shown) => shown,
+            other => return Difference::of(Engine::Machine, Engine::SpirvMachine, target_ending(pixel, &other, fuel)),
+        };
+        if let Some(mut difference) = self.compare(pixel, &values, &shown) {
+            difference.blame = blame::in_semantics(self, pixel, settings);
+            return Verdict::Disagree(Box::new(difference));
+        }
+        for (output, into) in self.program.outputs.iter().zip(expected.iter_mut()) {
+            // `compare` has seen that every output is there.
+            into.push(shown.at(output.location).cloned().unwrap_or_default());
+        }
+        if settings.references && steps <= REFERENCE_STEPS {
+            ran.referenced += 1;
+            return self.references(pixel, settings, &values, &shown, &inputs, fuel, ran);
+        }
+        Verdict::Agree
+    }
+
+    /// The setting of the source's runs on a pixel.
+    pub fn setting(&self, pixel: (u32, u32), settings: &Settings) -> Setting {
+        Setting {
+            frag_coord: frag_coord(pixel.0, pixel.1),
+            arithmetic: settings.planted.source_arithmetic,
+            theorem: settings.theorem,
+            planted: settings.planted.reduction,
+            ..Setting::at_pixel(pixel.0, pixel.1)
+        }
+    }
+
+    /// The source's value: by the machine, or, under the printed theorem, which has no machine, by the relation.
+    fn source(&self, e: smallstep_semantics::lambda_v::terms::TermId, setting: &Setting, fuel: u64) -> (Outcome<Value>, u64) {
+        match setting.theorem {
+            Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }),
+            Theorem::Printed => {
+                let mut steps = 0;
+                let outcome = Reduction::new(&self.program, *setting).run(e, Strategy::First, fuel, &mut |_, _, _| steps += 1);
+                (outcome, steps)
+            }
+        }
+    }
+
+    /// The first lane in which the target's outputs are not the source's values, padded with zeros.
+    fn compare(&self, pixel: (u32, u32), values: &[Value], shown: &spirv::Outputs) -> Option<Difference> {
+        let between = || (Engine::Machine, Engine::SpirvMachine);
+        for (output, value) in self.program.outputs.iter().zip(values) {
+            let location = output.location;
+            let place = |component| Some(Place { pixel, location, component });
+            let Some(lanes) = shown.at(location) else {
+                let what = "the translated program does not write this output".to_string();
+                return Some(Difference { between: between(), place: place(0), what, blame: None });
+            };
+            let wanted = value.bits().chain(std::iter::repeat(0)).take(4);
+            for (component, (expected, found)) in wanted.zip(lanes.iter().map(|l| l.bits)).enumerate() {
+                if expected != found {
+                    let what = format!("expected {}, saw {}", super::float_text(expected), super::float_text(found));
+                    return Some(Difference { between: between(), place: place(component as u32), what, blame: None });
+                }
+            }
+            if lanes.len() != 4 {
+                let what = format!("the output has {} components; it must be padded to 4", lanes.len());
+                return Some(Difference { between: between(), place: place(0), what, blame: None });
+            }
+        }
+        None
+    }
+
+    /// Holds the machines to the relations on one pixel.
+    #[allow(clippy::too_many_arguments)]
+    fn references(
+        &self,
+        pixel: (u32, u32),
+        settings: &Settings,
+        values: &[Value],
+        shown: &spirv::Outputs,
+        inputs: &spirv::Inputs<'_>,
+        fuel: u64,
+        ran: &mut Ran,
+    ) -> Verdict {
+        let setting = self.setting(pixel, settings);
+        for (output, value) in self.program.outputs.iter().zip(values) {
+            if let Some(verdict) = self.reduction(output.term, value, &setting, settings, ran) {
+                return verdict;
+            }
+        }
+        let rules = settings.planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
+        let relation = spirv::Relation { rules, arithmetic: settings.planted.target_arithmetic };
+        let applied = &mut ran.rules;
+        let mut sink = |event: &spirv::Event<'_, '_>| applied.push(event.rule);
+        let outcome = spirv::step::run(&self.loaded, self.translated.entry, inputs, fuel, &relation, &mut sink);
+        let between = |what: String| Difference::of(Engine::SpirvRelation, Engine::SpirvMachine, what);
+        match outcome {
+            Err(e) => between(format!("the relation refuses the module: {e}")),
+            Ok(Outcome::Observed(by_relation)) if by_relation == *shown => Verdict::Agree,
+            Ok(Outcome::Observed(by_relation)) => between(format!("pixel {pixel:?}: {}", outputs_differ(&by_relation, shown))),
+            Ok(other) => between(target_ending(pixel, &other, fuel)),
+        }
+    }
+
+    /// Holds the machine to the relation on one output: by value, by steps, and rule by rule.
+    fn reduction(
+        &self,
+        e: smallstep_semantics::lambda_v::terms::TermId,
+        value: &Value,
+        setting: &Setting,
+        settings: &Settings,
+        ran: &mut Ran,
+    ) -> Option<Verdict> {
+        let between = |what: String| Some(Difference::of(Engine::Reduction, Engine::Machine, what));
+        let fuel = settings.fuel;
+        let mut fired = Vec::new();
+        let outcome = Reduction::new(&self.program, *setting).run(e, Strategy::First, fuel, &mut |r, _, reduct| {
+            fired.push((reduct.rule, r.terms.span(reduct.redex)));
+            ran.rules.push(reduct.rule);
+            ran.rules.extend(reduct.within.iter().copied());
+        });
+        match &outcome {
+            Outcome::Observed(reduced) if reduced.same_bits(value) => {}
+            Outcome::Observed(reduced) => {
+                return between(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
+            }
+            // A limit of the slower engine says nothing about the faster.
+            Outcome::Limit(_) => return None,
+            Outcome::Stuck(stuck) => return between(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
+            other => return between(format!("the relation ends as {}", other.name())),
+        }
+        if setting.theorem == Theorem::Printed {
+            return None;
+        }
+        // The whole run, transition by transition: by name, the machine fires what the relation fires.
+        let mut at = 0;
+        let mut differs = None;
+        let mut watch = |(rule, span, _): machine::Firing<'_>| {
+            if differs.is_none() && fired.get(at) != Some(&(rule, span)) {
+                differs = Some((at, rule));
+            }
+            at += 1;
+        };
+        machine::run_watched(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }, Sharing::ByName, Some(&mut watch));
+        if let Some((step, rule)) = differs {
+            let expected = fired.get(step).map_or("none", |f| f.0.name());
+            return between(format!("step {step}: {expected} by the relation, {rule} by the machine"));
+        }
+        (at != fired.len()).then(|| Difference::of(Engine::Reduction, Engine::Machine, format!("{} steps, and {at}", fired.len())))
+    }
+}
+
+fn target_ending(pixel: (u32, u32), ending: &Outcome<spirv::Outputs>, fuel: u64) -> String {
+    let what = match ending {
+        Outcome::Undefined(undefined) => undefined.to_string(),
+        Outcome::Stuck(stuck) => format!("stuck, at {}: {}", stuck.at, stuck.why),
+        Outcome::OutOfFuel => format!("it did not end within {fuel} steps, the multiple allowed of the source's"),
+        Outcome::Unsupported(what) => format!("unsupported: {what}"),
+        other => other.name().to_string(),
+    };
+    format!("the source has a value at pixel {pixel:?}, and the translated program has none: {what}")
+}
+
+fn outputs_differ(a: &spirv::Outputs, b: &spirv::Outputs) -> String {
+    let bits = |o: &spirv::Outputs| -> Vec<(u32, Vec<String>)> {
+        o.written.iter().map(|(l, lanes)| (*l, lanes.iter().map(|l| format!("{:#010x}", l.bits)).collect())).collect()
+    };
+    if bits(a) != bits(b) {
+        return format!("{:?} by the relation, {:?} by the machine", bits(a), bits(b));
+    }
+    match a.steps == b.steps {
+        true => "the same bits, but what is known about the lanes differs".into(),
+        false => format!("{} steps by the relation, {} by the machine", a.steps, b.steps),
+    }
+}
+
+/// How many of the expected lanes are decided under a profile.
+pub fn decided(expected: &[Vec<Components>], components: &[u32], profile: Profile) -> super::Lanes {
+    let mut lanes = super::Lanes::default();
+    for (pixels, &n) in expected.iter().zip(components) {
+        for lane in pixels.iter().flat_map(|p| &p[..n as usize]) {
+            match lane.judge(profile) {
+                Expected::Undecided(_) => lanes.undecided += 1,
+                _ => lanes.checked += 1,
+            }
+        }
+    }
+    lanes
+}

@@ -1,0 +1,258 @@
+//! `smallstep check`: the theorem for programs in files.
+
+use super::blame::Blame;
+use super::case::{Case, NoCase, Settings};
+use super::device::{Awaited, profile_of};
+use super::{Lack, Lanes, Verdict};
+use crate::diagnostic::Diagnostic;
+use crate::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep_semantics::lambda_v::resolve::Program;
+use std::path::{Path, PathBuf};
+
+/// Which devices take part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Devices {
+    /// All that are there; that there is none is only said.
+    Auto,
+    /// None.
+    None,
+    /// All that are there, at least one.
+    Required,
+    /// These.
+    Named(Vec<Selection>),
+}
+
+impl Devices {
+    /// Whether the user asked for a device, so that what it could not check counts.
+    pub fn asked_for(&self) -> bool {
+        matches!(self, Devices::Required | Devices::Named(_))
+    }
+}
+
+/// How files are checked.
+#[derive(Clone)]
+pub struct Options {
+    /// How a program is judged; the profile is each route's own.
+    pub settings: Settings,
+    /// The devices.
+    pub devices: Devices,
+    /// The route; the best of each device if none is named.
+    pub route: Option<Route>,
+    /// How workers are run.
+    pub workers: gpu::Options,
+}
+
+/// One comparison of a program: the semantics with each other, or with one device.
+#[derive(Clone, Debug)]
+pub struct Leg {
+    /// "semantics", or the device and its route.
+    pub name: String,
+    /// Whether it is a device's.
+    pub device: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The lanes that were compared and that were left alone.
+    pub lanes: Lanes,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug)]
+pub enum Checked {
+    /// It is no well-typed program, or cannot be read.
+    Invalid {
+        /// What is wrong.
+        diagnostic: Option<Diagnostic>,
+        /// The same rendered with its line; or why the file cannot be read.
+        text: String,
+    },
+    /// It was judged.
+    Judged {
+        /// The comparisons, the semantics' first.
+        legs: Vec<Leg>,
+        /// The source's text, for places.
+        source: String,
+        /// The steps of the source.
+        steps: u64,
+        /// Pixels on which the relations were run beside the machines.
+        referenced: u64,
+    },
+}
+
+impl Checked {
+    /// The worst of its verdicts; none if it is invalid.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Checked::Invalid { .. } => None,
+            Checked::Judged { legs, .. } => legs.iter().map(|l| l.verdict.clone()).reduce(Verdict::worse),
+        }
+    }
+
+    /// The code of what is wrong with an invalid program.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Checked::Invalid { diagnostic, .. } => diagnostic.as_ref().map(|d| d.code.as_str()),
+            Checked::Judged { .. } => None,
+        }
+    }
+
+    /// The blame of its first disagreement.
+    pub fn blame(&self) -> Option<&Blame> {
+        match self {
+            Checked::Invalid { .. } => None,
+            Checked::Judged { legs, .. } => legs.iter().find_map(|l| match &l.verdict {
+                Verdict::Disagree(d) => d.blame.as_ref(),
+                _ => None,
+            }),
+        }
+    }
+}
+
+/// The devices that are open, and what could not be opened.
+pub struct Checker {
+    options: Options,
+    devices: Vec<Device>,
+    /// Why there is no device, or fewer than asked for.
+    pub missing: Option<String>,
+}
+
+impl Checker {
+    /// Opens the devices. An error only if one was asked for.
+    pub fn open(options: Options) -> Result<Checker, NoDevice> {
+        let mut checker = Checker { options, devices: Vec::new(), missing: None };
+        let selections = match &checker.options.devices {
+            Devices::None => Vec::new(),
+            Devices::Named(selections) => selections.clone(),
+            Devices::Auto | Devices::Required => gpu::list().iter().map(|a| Selection::Index(a.index)).collect(),
+        };
+        if selections.is_empty() && checker.options.devices != Devices::None {
+            let none = NoDevice(gpu::NO_ADAPTER.into());
+            match checker.options.devices {
+                Devices::Auto => checker.missing = Some(none.to_string()),
+                _ => return Err(none),
+            }
+        }
+        for selection in &selections {
+            match Device::open(selection, checker.options.route, checker.options.workers.clone()) {
+                Ok(device) => checker.devices.push(device),
+                Err(why) if checker.options.devices == Devices::Auto => checker.missing = Some(why.to_string()),
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(checker)
+    }
+
+    /// The devices' names with their routes.
+    pub fn devices(&self) -> Vec<String> {
+        self.devices.iter().map(device_name).collect()
+    }
+
+    /// Checks one program. `name` stands for it in messages.
+    pub fn check(&mut self, name: &str, source: &str) -> Checked {
+        let program = match Program::read(source) {
+            Ok(program) => program,
+            Err(e) => return invalid(e.into(), name, source),
+        };
+        let settings = self.options.settings.clone();
+        let case = match Case::new(program.clone(), &settings) {
+            Ok(case) => case,
+            Err(NoCase::IllTyped(e)) => return invalid(e.into(), name, source),
+            Err(NoCase::Decided(verdict)) => return judged(vec![leg("semantics".into(), false, verdict)], source, 0, 0),
+        };
+        let ran = case.run(&settings);
+        let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
+        let mut semantics = leg("semantics".into(), false, ran.verdict.clone());
+        semantics.lanes.checked =
+            u64::from(settings.size.0) * u64::from(settings.size.1) * components.iter().map(|&c| u64::from(c)).sum::<u64>();
+        if ran.verdict != Verdict::Agree {
+            semantics.lanes = Lanes::default();
+        }
+        let mut legs = vec![semantics];
+        let (steps, referenced) = (ran.steps, ran.referenced);
+        if ran.verdict == Verdict::Agree {
+            for device in &mut self.devices {
+                legs.push(on_device(device, &program, &settings));
+            }
+        }
+        judged(legs, source, steps, referenced)
+    }
+}
+
+/// Checks a program on a device, with the module that the device's route takes.
+fn on_device(device: &mut Device, program: &Program, settings: &Settings) -> Leg {
+    let name = device_name(device);
+    let profile = profile_of(device.route());
+    let settings = Settings { profile, references: false, ..settings.clone() };
+    let case = match Case::new(program.clone(), &settings) {
+        Ok(case) => case,
+        Err(NoCase::IllTyped(e)) => return leg(name, true, Verdict::Unchecked(Lack::Room, e.message())),
+        Err(NoCase::Decided(verdict)) => return leg(name, true, verdict),
+    };
+    let ran = case.run(&settings);
+    let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
+    let finished = device.draw(case.dispatch(settings.size));
+    let (mut verdict, lanes) = awaited.compare(&finished.outcome, &name, device.route());
+    if let Verdict::Disagree(difference) = &mut verdict
+        && let Some(place) = difference.place
+    {
+        difference.blame = super::probe::on_device(&case, place, &settings, device);
+    }
+    Leg { lanes, ..leg(name, true, verdict) }
+}
+
+fn device_name(device: &Device) -> String {
+    format!("{} ({})", device.adapter().name, device.route())
+}
+
+fn leg(name: String, device: bool, verdict: Verdict) -> Leg {
+    Leg { name, device, verdict, lanes: Lanes::default() }
+}
+
+fn judged(legs: Vec<Leg>, source: &str, steps: u64, referenced: u64) -> Checked {
+    Checked::Judged { legs, source: source.into(), steps, referenced }
+}
+
+fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
+    let text = diagnostic.render(name, source);
+    Checked::Invalid { diagnostic: Some(diagnostic), text }
+}
+
+/// The λV programs under these paths: files as they are, folders searched for `.lv` files, in order of their names.
+///
+/// Errors: a path that is not there or cannot be read, by name.
+pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" || path.is_file() {
+            files.push(path.clone());
+            continue;
+        }
+        if !path.is_dir() {
+            return Err(format!("{}: there is no such file or folder", path.display()));
+        }
+        let before = files.len();
+        folder(path, 0, &mut files)?;
+        if files.len() == before {
+            return Err(format!("{}: the folder holds no .lv file", path.display()));
+        }
+    }
+    Ok(files)
+}
+
+fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    if depth > 32 {
+        return Err(format!("{}: folders are nested more than 32 deep", path.display()));
+    }
+    let unreadable = |e: std::io::Error| format!("{}: {e}", path.display());
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path).map_err(unreadable)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(unreadable)?;
+    entries.sort();
+    for entry in entries {
+        // A link to a folder could lead back here.
+        if entry.is_dir() && !entry.is_symlink() {
+            folder(&entry, depth + 1, files)?;
+        } else if entry.extension().is_some_and(|e| e == "lv") {
+            files.push(entry);
+        }
+    }
+    Ok(())
+}

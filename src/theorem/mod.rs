@@ -1,0 +1,221 @@
+//! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated program shows o* (report §7).
+//!
+//! `case` types and translates a program and runs both semantics on it, `device` compares what a device drew, `blame` finds the first
+//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. What counts as what stands in [`Verdict`].
+
+pub mod blame;
+pub mod campaign;
+
+pub mod case;
+pub mod check;
+pub mod device;
+pub mod journal;
+pub mod probe;
+pub mod reduce;
+
+use smallstep_semantics::lambda_v::step::Theorem;
+use smallstep_semantics::lambda_v::types::Value;
+use smallstep_semantics::number::Why;
+use std::fmt;
+
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Everything observed was compared and is the same.
+    Agree,
+    /// The theorem, or one of its premises that well-typedness promises, fails.
+    Disagree(Box<Difference>),
+    /// The source has no value: it provably diverges. The theorem says nothing.
+    Vacuous(String),
+    /// Compared as far as that means something; some observed lanes may be any of several values.
+    Undecided(String),
+    /// Not compared, or not wholly.
+    Unchecked(Lack, String),
+    /// The engine crashed, hung or was lost on this program.
+    Failed(String),
+}
+
+/// What a comparison lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Fuel, or room under a limit of an engine.
+    Room,
+    /// Something on the device's side.
+    Device,
+}
+
+impl Verdict {
+    /// The word that reports use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Agree => "agree",
+            Verdict::Disagree(_) => "disagree",
+            Verdict::Vacuous(_) => "vacuous",
+            Verdict::Undecided(_) => "undecided",
+            Verdict::Unchecked(..) => "unchecked",
+            Verdict::Failed(_) => "failed",
+        }
+    }
+
+    /// Why, in a sentence; empty for agreement.
+    pub fn why(&self) -> String {
+        match self {
+            Verdict::Agree => String::new(),
+            Verdict::Disagree(difference) => difference.to_string(),
+            Verdict::Vacuous(why) | Verdict::Undecided(why) | Verdict::Unchecked(_, why) | Verdict::Failed(why) => why.clone(),
+        }
+    }
+
+    /// How bad it is: of several verdicts on one program the worst is its verdict.
+    fn rank(&self) -> u8 {
+        match self {
+            Verdict::Agree => 0,
+            Verdict::Undecided(_) => 1,
+            Verdict::Vacuous(_) => 2,
+            Verdict::Unchecked(..) => 3,
+            Verdict::Failed(_) => 4,
+            Verdict::Disagree(_) => 5,
+        }
+    }
+
+    /// The worse of two verdicts; the first if they are equally bad.
+    pub fn worse(self, other: Verdict) -> Verdict {
+        if other.rank() > self.rank() { other } else { self }
+    }
+}
+
+/// Something that gives a program a meaning, or stands between two that do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Engine {
+    /// Typing.
+    Typing,
+    /// The independent check of derivations.
+    DerivationCheck,
+    /// The λV relation.
+    Reduction,
+    /// The λV machine.
+    Machine,
+    /// The translation.
+    Translation,
+    /// The loader's checks of a SPIR-V module.
+    Module,
+    /// The SPIR-V relation.
+    SpirvRelation,
+    /// The SPIR-V machine.
+    SpirvMachine,
+    /// A device, with its route.
+    Device(String),
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Typing => "typing",
+            Engine::DerivationCheck => "the derivation check",
+            Engine::Reduction => "the λV relation",
+            Engine::Machine => "the λV machine",
+            Engine::Translation => "the translation",
+            Engine::Module => "the module checks",
+            Engine::SpirvRelation => "the SPIR-V relation",
+            Engine::SpirvMachine => "the SPIR-V machine",
+            Engine::Device(name) => name,
+        })
+    }
+}
+
+/// Where a lane was observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The pixel.
+    pub pixel: (u32, u32),
+    /// The output's location.
+    pub location: u32,
+    /// The component.
+    pub component: u32,
+}
+
+/// Two engines that should be the same, and are not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The engine that is believed, and the one that is judged.
+    pub between: (Engine, Engine),
+    /// Which pixel, output and component, if it came to observations.
+    pub place: Option<Place>,
+    /// What was expected and what was found, one sentence.
+    pub what: String,
+    /// The first subexpression whose value differs.
+    pub blame: Option<blame::Blame>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} vs {}: ", self.between.0, self.between.1)?;
+        if let Some(Place { pixel: (x, y), location, component }) = self.place {
+            write!(f, "pixel ({x},{y}), output {location}, component {component}: ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl Difference {
+    /// A difference that is no difference of observed lanes.
+    pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
+        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, what: what.into(), blame: None }))
+    }
+
+    /// The group that a campaign puts the difference in: the engines, and the rule that is to blame if one was found.
+    pub fn group(&self) -> String {
+        let rule = self.blame.as_ref().map_or_else(|| self.what.clone(), |b| format!("{}: {}", b.rule, b.instruction));
+        let rule: String = rule.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+        format!("{} vs {}: {rule}", self.between.0, self.between.1)
+    }
+}
+
+/// How many lanes were observed, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lanes {
+    /// Compared bit for bit (or as zeros of either sign).
+    pub checked: u64,
+    /// Left alone, since a conforming device may show several values.
+    pub undecided: u64,
+}
+
+impl std::ops::AddAssign for Lanes {
+    fn add_assign(&mut self, other: Lanes) {
+        self.checked += other.checked;
+        self.undecided += other.undecided;
+    }
+}
+
+/// A 32-bit float by value and bits, for messages.
+pub fn float_text(bits: u32) -> String {
+    let x = f32::from_bits(bits);
+    if x.is_nan() { format!("NaN ({bits:#010x})") } else { format!("{x} ({bits:#010x})") }
+}
+
+/// A value with its bits, for messages.
+pub fn value_text(value: &Value) -> String {
+    let bits: Vec<String> = value.bits().map(|b| format!("{b:#010x}")).collect();
+    format!("{value} [{}]", bits.join(" "))
+}
+
+/// Why a lane is undecided, in a sentence's second half.
+pub fn why_text(why: Why) -> &'static str {
+    match why {
+        Why::Approximate => "it depends on an operation that need not be correctly rounded",
+        Why::Subnormal => "it depends on a subnormal, which may be flushed to zero",
+        Why::Infinite => "it depends on an infinity",
+        Why::NaN => "it depends on a NaN",
+        Why::Tie => "it depends on a tie that round may take either way",
+        Why::Domain => "it depends on an operation outside its domain",
+        Why::Control => "control depends on a value that is not the only one allowed",
+    }
+}
+
+/// The name of a theorem, as the command line has it.
+pub fn theorem_name(theorem: Theorem) -> &'static str {
+    match theorem {
+        Theorem::Corrected => "corrected",
+        Theorem::Printed => "printed",
+    }
+}

@@ -1,0 +1,173 @@
+//! Workers that crash, hang, lose their device or speak nonsense: what it costs.
+
+use std::time::{Duration, Instant};
+
+use pretty_assertions::assert_eq;
+use smallstep::dispatch::FragmentDispatch;
+use smallstep::gpu::{Device, DeviceOutcome, Exit, Options, Selection, worker};
+
+use super::modules::{colour, dispatch};
+use super::{drawn, open, options};
+
+fn program(i: u64) -> FragmentDispatch {
+    dispatch(colour([i as f32, 0.25, 0.0, 1.0]), 4, 4)
+}
+
+/// Options whose workers misbehave as the text says.
+fn with_fault(fault: String) -> Options {
+    let environment = vec![(worker::TEST_FAULT.into(), fault.into())];
+    Options { program_limit: Duration::from_secs(3), environment, ..options() }
+}
+
+fn open_with_fault(fault: &str, culprit: &FragmentDispatch) -> Option<Device> {
+    open(None, with_fault(format!("{fault}:{:x}", culprit.words_hash())))
+}
+
+/// Submits 20 programs, of which the thirteenth does `fault`, and checks that the others are drawn. The outcome of the thirteenth.
+fn one_of_twenty(fault: &str) -> Option<DeviceOutcome> {
+    let device = open_with_fault(fault, &program(12))?;
+    for i in 0..20 {
+        device.submit(i, program(i));
+    }
+    let mut culprit = None;
+    let mut others = 0;
+    while let Some(finished) = device.receive() {
+        if finished.id == 12 {
+            assert_eq!(culprit, None, "it came back twice");
+            culprit = Some(finished.outcome);
+        } else {
+            let expected = vec![vec![[(finished.id as f32).to_bits(), 0.25f32.to_bits(), 0, 1.0f32.to_bits()]; 16]];
+            assert_eq!(drawn(finished.outcome).images, expected);
+            others += 1;
+        }
+    }
+    assert_eq!(others, 19);
+    // The device is as good as new.
+    device.submit(99, program(99));
+    drawn(device.receive().expect("it comes back").outcome);
+    assert!((1..=3).contains(&device.restarts()), "{} restarts", device.restarts());
+    culprit
+}
+
+#[test]
+fn a_crash_while_compiling_costs_one_program() {
+    let Some(outcome) = one_of_twenty("crash-compile") else { return };
+    let DeviceOutcome::Crashed { exit, stderr } = &outcome else { panic!("{outcome}") };
+    if cfg!(unix) {
+        assert_eq!(*exit, Exit::Signal(6));
+    }
+    assert!(stderr.contains("a crash that the test asked for"), "{stderr}");
+}
+
+#[test]
+fn a_crash_while_drawing_costs_one_program() {
+    let Some(outcome) = one_of_twenty("crash-draw") else { return };
+    assert!(matches!(outcome, DeviceOutcome::Crashed { .. }), "{outcome}");
+}
+
+#[test]
+fn a_hang_while_drawing_costs_one_program() {
+    let Some(outcome) = one_of_twenty("hang-draw") else { return };
+    assert_eq!(outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
+}
+
+#[test]
+fn a_hang_while_compiling_costs_one_program() {
+    let Some(outcome) = one_of_twenty("hang-compile") else { return };
+    assert_eq!(outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
+}
+
+#[test]
+fn a_lost_device_costs_one_program() {
+    let Some(outcome) = one_of_twenty("lost") else { return };
+    assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
+}
+
+#[test]
+fn nonsense_on_the_worker_s_output_costs_one_program() {
+    let Some(outcome) = one_of_twenty("garbage") else { return };
+    let DeviceOutcome::Crashed { exit: Exit::Garbled(what), .. } = &outcome else { panic!("{outcome}") };
+    assert!(what.contains("what a drive"), "{what}");
+}
+
+#[test]
+fn one_hanging_thread_is_noticed_behind_a_stream_of_programs() {
+    let culprit = program(0);
+    let options = Options { window: 8, compile_threads: 2, ..with_fault(format!("hang-compile:{:x}", culprit.words_hash())) };
+    let options = Options { program_limit: Duration::from_millis(1500), ..options };
+    let Some(device) = open(None, options) else { return };
+    let begun = Instant::now();
+    device.submit(0, culprit);
+    let mut submitted = 1;
+    let mut timed_out = false;
+    while !timed_out && begun.elapsed() < Duration::from_secs(60) {
+        while device.try_submit(submitted, program(submitted)).is_ok() {
+            submitted += 1;
+        }
+        let finished = device.receive().expect("programs are under way");
+        timed_out = finished.id == 0;
+        if timed_out {
+            assert!(matches!(finished.outcome, DeviceOutcome::TimedOut(_)), "{}", finished.outcome);
+        } else {
+            drawn(finished.outcome);
+        }
+    }
+    assert!(timed_out, "the program that hangs was not found within a minute, among {submitted}");
+}
+
+#[test]
+fn several_culprits_and_several_workers_lose_nothing() {
+    let culprits = [3u64, 50, 51, 119];
+    let fault: Vec<String> = culprits.iter().map(|i| format!("crash-compile:{:x}", program(*i).words_hash())).collect();
+    let Some(mut device) = open(None, Options { workers: 2, window: 32, ..with_fault(fault.join(",")) }) else { return };
+    let mut back = vec![0; 120];
+    for finished in device.draw_all((0..120).map(program)) {
+        back[finished.id as usize] += 1;
+        if culprits.contains(&finished.id) {
+            assert!(matches!(finished.outcome, DeviceOutcome::Crashed { .. }), "{}: {}", finished.id, finished.outcome);
+        } else {
+            drawn(finished.outcome);
+        }
+    }
+    assert_eq!(back, vec![1; 120]);
+}
+
+#[test]
+fn a_worker_that_does_not_start_is_said_to() {
+    let cases = [
+        (with_fault("crash-start".into()), "before its device was open"),
+        (Options { start_limit: Duration::from_millis(300), ..with_fault("hang-start".into()) }, "did not open its device within 0.3 s"),
+        (Options { executable: Some("/no/such/program".into()), ..options() }, "could not be started"),
+    ];
+    for (options, expected) in cases {
+        let said = Device::open(&Selection::First, None, options).err().expect(expected).0;
+        assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+    }
+}
+
+#[test]
+fn a_name_that_no_adapter_has_is_said_with_what_there_is() {
+    let Some(device) = open(None, options()) else { return };
+    let selection: Selection = "no such adapter".parse().expect("every text is a selection");
+    let said = Device::open(&selection, None, options()).err().expect("there is none").0;
+    assert!(said.contains(&device.adapter().name), "{said}");
+}
+
+#[test]
+fn without_a_driver_the_way_to_one_is_said() {
+    let none = [("VK_DRIVER_FILES", "/nonexistent"), ("VK_ICD_FILENAMES", "/nonexistent")];
+    let environment = none.map(|(name, value)| (name.into(), value.into())).to_vec();
+    let said = Device::open(&Selection::First, None, Options { environment, ..options() }).err().expect("there is no driver").0;
+    assert!(said.contains("apt-get install mesa-vulkan-drivers"), "{said}");
+}
+
+#[test]
+fn dropping_a_device_in_the_middle_does_not_wait_for_it() {
+    let Some(device) = open_with_fault("hang-draw", &program(5)) else { return };
+    for i in 0..20 {
+        device.submit(i, program(i));
+    }
+    let begun = Instant::now();
+    drop(device);
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}

@@ -1,0 +1,136 @@
+//! Fragment modules, instruction by instruction.
+
+use std::sync::Arc;
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{Builder, Instruction, Operand};
+use rspirv::spirv::{AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass, Word};
+use smallstep::dispatch::{FragmentDispatch, Target};
+
+/// A module under construction: the fragment entry point "main", its function open.
+pub struct Fragment {
+    pub b: Builder,
+    pub float: Word,
+    pub vec4: Word,
+    main: Word,
+    interface: Vec<Word>,
+}
+
+impl Fragment {
+    /// SPIR-V of this version, with these capabilities beside Shader.
+    pub fn new(minor: u8, capabilities: &[Capability]) -> Fragment {
+        let mut b = Builder::new();
+        b.set_version(1, minor);
+        b.capability(Capability::Shader);
+        for capability in capabilities {
+            b.capability(*capability);
+        }
+        if !capabilities.is_empty() {
+            b.extension("SPV_KHR_float_controls");
+        }
+        b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
+        let void = b.type_void();
+        let float = b.type_float(32, None);
+        let vec4 = b.type_vector(float, 4);
+        let function = b.type_function(void, vec![]);
+        let main = b.begin_function(void, None, rspirv::spirv::FunctionControl::NONE, function).expect("no function is open");
+        b.begin_block(None).expect("the function is open");
+        Fragment { b, float, vec4, main, interface: Vec::new() }
+    }
+
+    fn variable(&mut self, class: StorageClass, decoration: Decoration, operand: Operand) -> Word {
+        let pointer = self.b.type_pointer(None, class, self.vec4);
+        let variable = global(&mut self.b, pointer, class);
+        self.b.decorate(variable, decoration, [operand]);
+        self.interface.push(variable);
+        variable
+    }
+
+    pub fn output(&mut self, location: u32, value: Word) {
+        let variable = self.variable(StorageClass::Output, Decoration::Location, Operand::LiteralBit32(location));
+        self.b.store(variable, value, None, []).expect("a block is open");
+    }
+
+    pub fn frag_coord(&mut self) -> Word {
+        let variable = self.variable(StorageClass::Input, Decoration::BuiltIn, Operand::BuiltIn(BuiltIn::FragCoord));
+        self.b.load(self.vec4, None, variable, None, []).expect("a block is open")
+    }
+
+    pub fn vec4(&mut self, lanes: [f32; 4]) -> Word {
+        let lanes = lanes.map(|lane| self.b.constant_bit32(self.float, lane.to_bits()));
+        self.b.constant_composite(self.vec4, lanes)
+    }
+
+    /// The constants buffer; the elements at these places, as values.
+    pub fn constants(&mut self, places: &[u32]) -> Vec<Word> {
+        let b = &mut self.b;
+        let int = b.type_int(32, 1);
+        let array = b.type_runtime_array(self.float);
+        b.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(4)]);
+        let block = b.type_struct([array]);
+        b.decorate(block, Decoration::Block, []);
+        b.member_decorate(block, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
+        let pointer = b.type_pointer(None, StorageClass::StorageBuffer, block);
+        let buffer = global(b, pointer, StorageClass::StorageBuffer);
+        b.decorate(buffer, Decoration::DescriptorSet, [Operand::LiteralBit32(0)]);
+        b.decorate(buffer, Decoration::NonWritable, []);
+        b.decorate(buffer, Decoration::Binding, [Operand::LiteralBit32(0)]);
+        let element = b.type_pointer(None, StorageClass::StorageBuffer, self.float);
+        let zero = b.constant_bit32(int, 0);
+        let mut values = Vec::new();
+        for place in places {
+            let place = b.constant_bit32(int, *place);
+            let at = b.access_chain(element, None, buffer, [zero, place]).expect("a block is open");
+            values.push(b.load(self.float, None, at, None, []).expect("a block is open"));
+        }
+        values
+    }
+
+    pub fn execution_mode(&mut self, mode: ExecutionMode, width: u32) {
+        self.b.execution_mode(self.main, mode, [width]);
+    }
+
+    pub fn finish(mut self) -> Arc<[u32]> {
+        self.b.ret().expect("a block is open");
+        self.b.end_function().expect("a function is open");
+        self.b.entry_point(ExecutionModel::Fragment, self.main, "main", self.interface);
+        self.b.execution_mode(self.main, ExecutionMode::OriginUpperLeft, []);
+        Arc::from(self.b.module().assemble())
+    }
+}
+
+/// A variable of the module: the builder would put it into the open function.
+fn global(b: &mut Builder, pointer: Word, class: StorageClass) -> Word {
+    let id = b.id();
+    let variable = Instruction::new(Op::Variable, Some(pointer), Some(id), vec![Operand::StorageClass(class)]);
+    b.module_mut().types_global_values.push(variable);
+    id
+}
+
+/// Every pixel is this colour: λV's translation of a constant, report 000 §6.
+pub fn colour(lanes: [f32; 4]) -> Arc<[u32]> {
+    let mut module = Fragment::new(0, &[]);
+    let value = module.vec4(lanes);
+    module.output(0, value);
+    module.finish()
+}
+
+/// Every pixel is its own `FragCoord`.
+pub fn frag_coord() -> Arc<[u32]> {
+    let mut module = Fragment::new(0, &[]);
+    let value = module.frag_coord();
+    module.output(0, value);
+    module.finish()
+}
+
+/// A dispatch of one four-lane output at location 0, without constants.
+pub fn dispatch(words: Arc<[u32]>, width: u32, height: u32) -> FragmentDispatch {
+    FragmentDispatch {
+        words,
+        entry: "main".into(),
+        width,
+        height,
+        outputs: vec![Target { location: 0, components: 4 }],
+        constants: Vec::new(),
+    }
+}
