@@ -99,9 +99,15 @@ impl Generator {
 }
 // PENDING
 pub const VERSION: u32 = 1;
-pub struct Expectation { pub code: &'static str }
-pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) { (well_typed(seed, limits), Expectation { code: "accepted" }) }
+pub struct Expectation {
+    pub code: &'static str,
+}
+pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
+    (well_typed(seed, limits), Expectation { code: "accepted" })
+}
 pub mod shrink {
     use smallstep_semantics::lambda_v::syntax::Tree;
-    pub fn minimal(tree: &Tree, _: &mut dyn FnMut(&Tree) -> bool, _: u32) -> Tree { tree.clone() }
+    pub fn minimal(tree: &Tree, _: &mut dyn FnMut(&Tree) -> bool, _: u32) -> Tree {
+        tree.clone()
+    }
 }
