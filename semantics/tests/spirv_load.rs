@@ -437,6 +437,9 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
         &format!("OpDecorate %S Block {exact}"),
         1,
     );
+    let capabilities =
+        "OpCapability Shader OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve OpExtension \"SPV_KHR_float_controls\"";
+    let strict = strict.replacen("OpCapability Shader", capabilities, 1);
     let profile = |text: &str| {
         let module = Module::load(&words(text)).unwrap_or_else(|e| panic!("{e}"));
         module.profile(&module.entry_points()[0])
@@ -445,6 +448,9 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
     assert_eq!(profile(BASE), Profile::Wgsl);
     for missing in ["RoundingModeRTE 32", "SignedZeroInfNanPreserve 32"] {
         assert_eq!(profile(&strict.replacen(missing, "DenormPreserve 32", 1)), Profile::Wgsl, "{missing}");
+    }
+    for missing in ["OpCapability RoundingModeRTE", "OpCapability SignedZeroInfNanPreserve", "OpExtension \"SPV_KHR_float_controls\""] {
+        assert_eq!(profile(&strict.replacen(missing, "", 1)), Profile::Wgsl, "{missing}");
     }
     for id in ["y", "mv", "k", "j"] {
         assert_eq!(profile(&strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1)), Profile::Wgsl, "%{id}");

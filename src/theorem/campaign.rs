@@ -384,7 +384,7 @@ pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dy
     Ok(tally)
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 

@@ -147,6 +147,12 @@ impl Case {
         };
         let loaded = spirv::Module::load(&translated.words).map_err(refused)?;
         let compiled = spirv::Program::compile(&loaded, translated.entry).map_err(refused)?;
+        // What the interpreters cannot see: that the words really ask for the profile that lanes are judged under.
+        let declared = loaded.profile(loaded.entry_point(translated.entry).map_err(refused)?);
+        if declared != settings.profile {
+            let what = format!("the translated module declares the {declared:?} profile; {:?} was asked for", settings.profile);
+            return Err(NoCase::Decided(Difference::of(Engine::Translation, Engine::Module, what)));
+        }
         let words_hash = words_hash(&translated.words);
         Ok(Case { program, derivation, translated, words_hash, loaded, compiled })
     }

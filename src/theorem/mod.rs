@@ -1,7 +1,8 @@
 //! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated program shows o* (report §7).
 //!
 //! `case` types and translates a program and runs both semantics on it, `device` compares what a device drew, `blame` finds the first
-//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. What counts as what stands in [`Verdict`].
+//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. `planted` turns on
+//! itself what the others turn on compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
 
 pub mod blame;
 pub mod campaign;
@@ -10,8 +11,10 @@ pub mod case;
 pub mod check;
 pub mod device;
 pub mod journal;
+pub mod planted;
 pub mod probe;
 pub mod reduce;
+pub mod second;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;

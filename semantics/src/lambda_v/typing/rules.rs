@@ -122,12 +122,15 @@ impl Typer {
         let mut types: SmallVec<[Ground; 4]> = SmallVec::new();
         for &arg in &args {
             let premise = self.derive(Goal { r: goal.r, a: StackId::EMPTY, e: arg })?;
-            let Some(ty) = self.ground(premise) else {
-                let message = format!("an argument has type {}; a recursive function takes values only", self.ty(premise));
-                return Err(self.ill_typed(rule, arg, message));
+            let ty = match self.ty(premise) {
+                Type::Ground(ty) => Type::Ground(ty),
+                other => {
+                    let message = format!("an argument has type {other}; a recursive function takes values only");
+                    self.failed(rule, &[other], self.ill_typed(rule, arg, message))?
+                }
             };
             premises.push(premise);
-            types.push(ty);
+            types.extend(ty.ground());
         }
         // A number that the body does not mention: whatever `rec` it holds belongs to a frame outside.
         let number = self.d.terms.frames(body);
@@ -162,9 +165,10 @@ impl Typer {
         }
         let types = match self.d.frame(goal.r) {
             Some(r) if r.number == frame => r.types.clone(),
-            Some(_) => {
+            Some(r) => {
                 let message = "this rec belongs to an outer rec-func; only the innermost one can be called again from here";
-                return Err(self.ill_typed(rule, stack.list, message));
+                self.failed(rule, &[], self.ill_typed(rule, stack.list, message))?;
+                r.types.clone()
             }
             None => {
                 let message = "rec is called where its result would be used; it may stand only in tail position of its rec-func";
@@ -174,7 +178,7 @@ impl Typer {
         let args = self.arguments(stack);
         if args.len() != types.len() {
             let message = format!("rec is applied to {} arguments; its rec-func takes {}", args.len(), types.len());
-            return Err(self.ill_typed(rule, stack.list, message));
+            self.failed(rule, &[], self.ill_typed(rule, stack.list, message))?;
         }
         if args.is_empty() {
             return Err(self.ill_typed(rule, stack.list, "rec without arguments could never end; the rule needs n > 0"));
@@ -243,7 +247,9 @@ impl Typer {
         }
         let what = if rule == Rule::LvTFunc { "func" } else { "rec-func" };
         let plural = if params == 1 { "" } else { "s" };
-        Err(self.ill_typed(rule, stack.list, format!("a {what} of {params} parameter{plural} is applied to {args} arguments")))
+        let error = self.ill_typed(rule, stack.list, format!("a {what} of {params} parameter{plural} is applied to {args} arguments"));
+        // With fewer arguments than parameters there is nothing to go on with.
+        if params < args { self.failed(rule, &[], error).map(|_| ()) } else { Err(error) }
     }
 
     fn substituted(&mut self, goal: Goal, body: TermId, with: Replacement<'_>) -> Result<TermId, TypeError> {
