@@ -264,7 +264,7 @@ pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
         Ok(program) => program,
         Err(e) => {
             let what = format!("a generated program does not resolve: {} ({})", e.message, e.code);
-            return no_case(Difference::of(Engine::Typing, Engine::Typing, what), tally);
+            return no_case(Difference::of(Engine::Generator, Engine::Typing, what), tally);
         }
     };
     tally.nodes += program.size as u64;
@@ -272,7 +272,7 @@ pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
         Ok(case) => case,
         Err(NoCase::IllTyped(e)) => {
             let what = format!("a program that is well typed by construction is refused: {} ({})", e.message(), e.code());
-            return no_case(Difference::of(Engine::Typing, Engine::Typing, what), tally);
+            return no_case(Difference::of(Engine::Generator, Engine::Typing, what), tally);
         }
         Err(NoCase::Decided(verdict)) => return no_case(verdict, tally),
     };

@@ -90,6 +90,8 @@ impl Verdict {
 /// Something that gives a program a meaning, or stands between two that do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Engine {
+    /// The generator, whose programs are well typed by construction.
+    Generator,
     /// Typing.
     Typing,
     /// The independent check of derivations.
@@ -113,6 +115,7 @@ pub enum Engine {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Engine::Generator => "the generator",
             Engine::Typing => "typing",
             Engine::DerivationCheck => "the derivation check",
             Engine::Reduction => "the λV relation",

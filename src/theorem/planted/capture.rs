@@ -19,6 +19,9 @@ pub(super) fn one_after_the_other<X: Extension>(terms: &mut Terms<X>, body: Term
 
 /// e[arg/id] for the identifier at `slot` of the list `depth` levels outward, which stays.
 fn replace_one<X: Extension>(terms: &mut Terms<X>, e: TermId, depth: u32, slot: u32, arg: TermId) -> Result<TermId, Limit> {
+    if terms.is_closed(e) {
+        return Ok(e);
+    }
     let span = terms.span(e);
     match terms.node(e) {
         Node::Var { group, slot: s } if group == depth && s == slot => Ok(arg),
@@ -33,6 +36,9 @@ pub(super) fn through_shadows<X: Extension>(terms: &mut Terms<X>, body: TermId, 
 }
 
 fn shadowed<X: Extension>(terms: &mut Terms<X>, e: TermId, depth: u32, with: Replacement<'_>) -> Result<TermId, Limit> {
+    if terms.is_closed(e) {
+        return Ok(e);
+    }
     let span = terms.span(e);
     match terms.node(e) {
         Node::Var { group, slot } if group < depth && (slot as usize) < with.args.len() && slot != REC => Ok(with.args[slot as usize]),
@@ -62,7 +68,7 @@ pub(super) fn rec_in_translation(terms: &mut Terms<Translated>, body: TermId, wi
 }
 
 fn captured<X: Extension>(terms: &mut Terms<X>, e: TermId, rec: Option<TermId>, is_rec: &dyn Fn(X) -> bool) -> Result<TermId, Limit> {
-    let Some(rec) = rec else { return Ok(e) };
+    let Some(rec) = rec.filter(|_| terms.frames(e) > 0) else { return Ok(e) };
     let span = terms.span(e);
     match terms.node(e) {
         Node::Ext(x) if is_rec(x) => Ok(rec),

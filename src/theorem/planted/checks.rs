@@ -32,7 +32,10 @@ pub const ILL_TYPED: &[(&str, &str)] = &[
     ("(mat2 (vec2 1 2) (vec3 1 2 3))", "lv/t-builtin"),
     ("((rec-func (n) (+ n 1)) 1)", "lv/t-rec-func"),
     ("((rec-func (n) (rec n)) 1)", "lv/t-rec-func"),
-    ("((rec-func (n) (if (less-than n 1) n ((rec-func (m) (if (less-than m 1) m (rec (- m 1)))) (rec (- n 1))))) 1)", "lv/t-rec-func"),
+    (
+        "((rec-func (n) (if (less-than n 1) (rec 2) ((rec-func (m) (if (less-than m 1) m (rec (- m 1)))) (rec (- n 1))))) 1)",
+        "lv/t-rec-func",
+    ),
     ("((rec-func (n) (if (less-than n 1) n (rec true))) 1)", "lv/t-rec"),
     ("((rec-func (n) (if (less-than n 1) n (rec (- n 1) 2))) 1)", "lv/t-rec"),
     ("((rec-func (n m) (if (less-than n 1) n (rec m))) 1 2)", "lv/t-rec"),

@@ -94,7 +94,10 @@ fn branches_swapped_under_rec(r: &mut Reduction, rule: Rule, e: TermId, reducts:
     };
     let list = items(r, e);
     let calls = list.get(taken).is_some_and(|&t| items(r, t).first().is_some_and(|&h| matches!(r.terms.node(h), Node::RecFunc { .. })));
-    if calls { to(reducts, list[other]) } else { Ok(reducts) }
+    match list.get(other) {
+        Some(&next) if calls => to(reducts, next),
+        _ => Ok(reducts),
+    }
 }
 
 /// Only reducts of the item at `position`.
