@@ -97,19 +97,20 @@ impl Generator {
     /// `(let ((id e) …) e)`
     pub(super) fn let_expr(&mut self, ty: Ground, size: u32) -> Made {
         let share = (size - 5) * self.random.between(25, 65) / 100;
-        let head = self.open_let(ty, share);
+        let head = self.open_let(ty, share, &[]);
         let body = self.expr(ty, (size - 4).saturating_sub(share).max(2));
         Made { id: self.close_let(head, body.id), range: body.range }
     }
 
-    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible.
-    pub(super) fn open_let(&mut self, hint: Ground, size: u32) -> LetHead {
+    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible. The names in
+    /// `keep` are not bound.
+    pub(super) fn open_let(&mut self, hint: Ground, size: u32, keep: &[Name]) -> LetHead {
         let count = match size {
             0..6 => 1,
             6..14 => self.random.between(1, 2),
             _ => self.random.between(1, 3),
         };
-        let mut names: SmallVec<[Name; 4]> = SmallVec::new();
+        let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
         let mut kinds: SmallVec<[Kind; 4]> = SmallVec::new();
         let mut pairs: SmallVec<[Id; 4]> = SmallVec::new();
         for _ in 0..count {
@@ -120,7 +121,7 @@ impl Generator {
             names.push(name);
             kinds.push(kind);
         }
-        self.begin_scope(&pairs, &names, &kinds)
+        self.begin_scope(&pairs, &names[keep.len()..], &kinds)
     }
 
     fn begin_scope(&mut self, pairs: &[Id], names: &[Name], kinds: &[Kind]) -> LetHead {
@@ -362,7 +363,7 @@ impl Generator {
                 return (self.if_list(condition.id, yes, no), Cost { body: a.body + b.body, uses });
             }
             9 if size >= 12 && self.scope.means_itself(Name::LET) => {
-                let head = self.open_let(Ground::NUM, size / 3);
+                let head = self.open_let(Ground::NUM, size / 3, &[Name::FUNC]);
                 let (body, cost) = self.function(signature, size / 2);
                 return (self.close_let(head, body), cost);
             }
@@ -402,21 +403,24 @@ impl Generator {
     pub(super) fn lambda(&mut self, signature: u16, size: u32) -> (Id, Cost) {
         let described = self.signatures[signature as usize].clone();
         let params: SmallVec<[(Ty, Range); 4]> = described.params.iter().map(|&ty| (ty, Range::PARAMETER)).collect();
-        self.lambda_over(&params, size, |g, size| match described.result {
+        // A function that returns one needs `func` in its body.
+        let keep: &[Name] = if matches!(described.result, Ty::Function(_)) { &[Name::FUNC] } else { &[] };
+        self.lambda_over(&params, keep, size, |g, size| match described.result {
             Ty::Value(ty) => g.unreached(|g| g.expr_within(ty, size, Range::RESULT)),
             Ty::Function(inner) => Made { id: g.unreached(|g| g.function(inner, size)).0, range: Range::UNKNOWN },
         })
         .0
     }
 
-    /// `(func (id …) e)` with parameters of these types and ranges; and the body's range.
+    /// `(func (id …) e)` with parameters of these types and ranges, none of them named as in `keep`; and the body's range.
     pub(super) fn lambda_over(
         &mut self,
         params: &[(Ty, Range)],
+        keep: &[Name],
         size: u32,
         body: impl FnOnce(&mut Generator, u32) -> Made,
     ) -> ((Id, Cost), Range) {
-        let mut names: SmallVec<[Name; 4]> = SmallVec::new();
+        let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
         for &(ty, _) in params {
             let purpose = match ty {
                 Ty::Value(ty) => For::Value(ty),
@@ -425,6 +429,7 @@ impl Generator {
             let name = self.fresh(purpose, &names);
             names.push(name);
         }
+        let names = &names[keep.len()..];
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let list = self.draft.list(&ids);
         let outside = self.scope.len();
@@ -490,7 +495,7 @@ impl Generator {
         }
         // A function applied where it stands is typed where it stands.
         let rest = size.saturating_sub(1 + share * count);
-        let ((head, cost), range) = self.lambda_over(&params, rest, |g, size| g.expr(ty, size));
+        let ((head, cost), range) = self.lambda_over(&params, &[], rest, |g, size| g.expr(ty, size));
         self.charge(cost, &weights);
         Made { id: self.draft.apply(head, &arguments), range }
     }

@@ -149,7 +149,7 @@ impl Generator {
         if size >= 24 {
             match self.random.below(10) {
                 0 if self.scope.means_itself(Name::LET) => {
-                    let head = self.open_let(inside.ty, size / 4);
+                    let head = self.open_let(inside.ty, size / 4, &[]);
                     if self.still_counts(inside) {
                         let body = self.round(inside, (size * 3 / 4).saturating_sub(5));
                         return Made { id: self.close_let(head, body.id), ..body };
@@ -251,7 +251,7 @@ impl Generator {
                 }
             }
             11..13 if self.scope.means_itself(Name::LET) => {
-                let head = self.open_let(inside.ty, size / 3);
+                let head = self.open_let(inside.ty, size / 3, &[]);
                 if self.still_counts(inside) {
                     let body = self.step(inside, (size * 2 / 3).saturating_sub(4));
                     return self.close_let(head, body);
