@@ -5,4 +5,5 @@ pub mod diagnostic;
 pub mod dispatch;
 pub mod generate;
 pub mod gpu;
+pub mod run;
 pub mod theorem;
