@@ -7,3 +7,4 @@ pub mod generate;
 pub mod gpu;
 pub mod run;
 pub mod theorem;
+pub mod vectors;
