@@ -8,3 +8,4 @@ pub mod gpu;
 pub mod robust;
 pub mod run;
 pub mod theorem;
+pub mod vectors;

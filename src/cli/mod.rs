@@ -26,10 +26,12 @@ mod exit;
 mod fuzz;
 mod input;
 mod output;
+mod replay;
 mod run;
 mod trace;
 mod translate;
 mod type_of;
+mod vectors;
 mod worker;
 
 pub(crate) use exit::UNCHECKED;
@@ -53,6 +55,8 @@ enum Command {
     Asm(asm::Asm),
     Dis(asm::Dis),
     Fuzz(fuzz::Fuzz),
+    Vectors(vectors::Vectors),
+    Replay(replay::Replay),
     Adapters(adapters::Adapters),
     Bench(bench::Bench),
     #[command(hide = true)]
@@ -69,6 +73,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Asm(command) => command.run(),
         Command::Dis(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Vectors(command) => command.run(),
+        Command::Replay(command) => command.run(),
         Command::Adapters(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Worker(command) => command.run(),

@@ -212,16 +212,19 @@ impl Source {
     /// Reads a program. `entry` and `constants` are for SPIR-V: the entry point, and the buffer at set 0, binding 0.
     pub fn read(name: &str, bytes: &[u8], entry: Option<&str>, constants: Vec<u32>) -> Result<Source, ReadError> {
         match Language::of(name, bytes) {
-            Language::LambdaV => {
-                let (program, derivation) = lambda_v(name, text(name, bytes)?)?;
-                let outputs = targets(&program, &derivation);
-                Ok(Source::LambdaV { program: Box::new(program), outputs })
-            }
+            Language::LambdaV => Source::read_lambda_v(name, text(name, bytes)?),
             language => {
                 let words = words(name, bytes, language)?;
                 let loaded = Loaded::new(&words, entry, constants).map_err(|e| ReadError::of_module(name, &e))?;
                 Ok(Source::Spirv(Box::new(loaded)))
             }
         }
+    }
+
+    /// Reads a λV program.
+    pub fn read_lambda_v(name: &str, text: &str) -> Result<Source, ReadError> {
+        let (program, derivation) = lambda_v(name, text)?;
+        let outputs = targets(&program, &derivation);
+        Ok(Source::LambdaV { program: Box::new(program), outputs })
     }
 }

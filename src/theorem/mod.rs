@@ -105,6 +105,8 @@ pub enum Engine {
     SpirvMachine,
     /// A device, with its route.
     Device(String),
+    /// A vectors file.
+    Vectors,
 }
 
 impl fmt::Display for Engine {
@@ -119,6 +121,7 @@ impl fmt::Display for Engine {
             Engine::SpirvRelation => "the SPIR-V relation",
             Engine::SpirvMachine => "the SPIR-V machine",
             Engine::Device(name) => name,
+            Engine::Vectors => "the vectors",
         })
     }
 }
