@@ -49,6 +49,10 @@ pub struct FileReport {
     pub failures: Vec<Failure>,
     /// What was not run, and why.
     pub not_run: Vec<String>,
+    /// What a device could not decide, and why.
+    pub undecided: Vec<String>,
+    /// The lanes that were compared with a device's, and those left alone.
+    pub lanes: Lanes,
     /// The rules that fired in some test.
     pub fired: BTreeSet<Rule>,
     /// What the blessed parts should be, by the line of their directive.
@@ -445,7 +449,7 @@ impl Run<'_> {
     }
 
     fn agree(&mut self) -> Ran<Found> {
-        let engines: Vec<&str> = self.test.option("engines").unwrap_or("reference,machine,spirv").split(',').collect();
+        let engines: Vec<&str> = self.test.option("engines").unwrap_or("reference,machine,spirv,gpu").split(',').collect();
         if let Some(other) = engines.iter().find(|e| !["reference", "machine", "spirv", "gpu"].contains(e)) {
             return Err(format!("there is no engine `{other}`"));
         }
@@ -474,14 +478,18 @@ impl Run<'_> {
         self.report.fired.extend(&ran.rules);
         let mut verdict = ran.verdict.clone();
         let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-        let mut lanes = decided(&ran.expected, &components, settings.profile);
+        let lanes = decided(&ran.expected, &components, settings.profile);
         if engines.contains(&"gpu") && verdict == Verdict::Agree {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
                 Some(device) => {
                     let leg = on_device(device, &program, &settings);
-                    lanes = Lanes { ..leg.lanes };
-                    verdict = verdict.worse(leg.verdict);
+                    self.report.lanes += leg.lanes;
+                    match leg.verdict {
+                        // What the semantics leaves open, no device can fail; it is counted, not called agreement.
+                        Verdict::Undecided(why) => self.report.undecided.push(format!("{}:{}: {why}", self.file.name, self.test.line)),
+                        other => verdict = verdict.worse(other),
+                    }
                 }
             }
         }

@@ -128,7 +128,7 @@ impl Plan<'_, '_> {
             out.push(Op::Decorate, &[fixed::BLOCK, Decoration::Block as u32]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::DescriptorSet as u32, 0]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::Binding as u32, 0]);
-            // Said of the variable too: naga takes a buffer to be written to otherwise.
+            // naga looks for it at the variable, the rest of the world at the member.
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::NonWritable as u32]);
         }
         if self.strict() {
