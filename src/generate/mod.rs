@@ -30,6 +30,7 @@ mod random;
 mod range;
 mod recursion;
 mod scope;
+pub mod shrink;
 
 pub use mix::{Limits, Mix, Numbers};
 pub use random::Random;
@@ -119,10 +120,4 @@ pub struct Expectation {
 }
 pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
     (well_typed(seed, limits), Expectation { code: "accepted" })
-}
-pub mod shrink {
-    use smallstep_semantics::lambda_v::syntax::Tree;
-    pub fn minimal(tree: &Tree, _: &mut dyn FnMut(&Tree) -> bool, _: u32) -> Tree {
-        tree.clone()
-    }
 }
