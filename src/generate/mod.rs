@@ -32,6 +32,7 @@ mod recursion;
 mod scope;
 
 pub use mix::{Limits, Mix, Numbers};
+pub use near_miss::{Expectation, near_miss};
 pub use random::Random;
 
 use draft::{Id, Name};
