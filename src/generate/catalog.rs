@@ -64,7 +64,6 @@ pub(super) struct Known {
     pub(super) and: Builtin,
     pub(super) or: Builtin,
     pub(super) select: Builtin,
-    pub(super) column: Builtin,
     /// x, y, z, w.
     pub(super) components: [Builtin; 4],
     /// Those that make vectors and matrices, by [`slot`]; none for Num and Bool.
@@ -172,7 +171,6 @@ impl Catalog {
             and: named("and"),
             or: named("or"),
             select: named("select"),
-            column: named("column"),
             components: ["x", "y", "z", "w"].map(named),
             constructors,
         };

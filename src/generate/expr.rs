@@ -4,6 +4,7 @@ use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
 use super::draft::{Draft, Id, Name};
 use super::function::For;
 use super::mix::{Mix, Numbers};
+use super::near_miss::Breach;
 use super::random::Random;
 use super::range::{self, Range};
 use super::scope::{Binding, Kind, Scope, Signature};
@@ -40,8 +41,10 @@ pub(super) struct Generator {
     pub(super) loops: u32,
     /// The instance that this program prefers, so that a campaign sees each.
     pub(super) focus: &'static Instance,
-    /// The change to make to the program, if one is still to be made.
-    pub(super) breach: Option<super::near_miss::Breach>,
+    /// The change to make to the program, if one is still to be made, and in how many of a hundred places that allow it.
+    pub(super) breach: Option<(Breach, u32)>,
+    /// Where the change was made.
+    pub(super) broken: Option<Id>,
     /// Whether typing is certain to reach what is being made.
     pub(super) reached: bool,
 }
@@ -75,6 +78,7 @@ impl Generator {
             loops: 0,
             focus,
             breach: None,
+            broken: None,
             reached: true,
         }
     }

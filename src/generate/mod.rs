@@ -33,6 +33,7 @@ mod scope;
 pub mod shrink;
 
 pub use mix::{Limits, Mix, Numbers};
+pub use near_miss::{Expectation, near_miss};
 pub use random::Random;
 
 use draft::{Id, Name};
