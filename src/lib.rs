@@ -1,8 +1,11 @@
-//! The library of smallstep.
+//! smallstep: the semantics of shader languages, run beside their compilers and real devices. See ARCHITECTURE.md.
 
 pub mod compile;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod generate;
 pub mod gpu;
+pub mod robust;
+pub mod run;
 pub mod theorem;
+pub mod vectors;

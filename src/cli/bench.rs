@@ -1,9 +1,171 @@
-use std::process::ExitCode;
-/// x
-#[derive(clap::Args)]
-pub(crate) struct Bench {}
+//! `smallstep bench`: what the harness costs.
+
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use smallstep::gpu::rate::{self, RateError, RateOptions, Rates, Round};
+use smallstep::gpu::{Options, Route, Selection, ShaderCache};
+
+/// Set for the process that measures; see [`Bench::run`].
+const COLD: &str = "SMALLSTEP_BENCH_COLD";
+
+/// Measure how many programs a second a device draws, bare and through the harness
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the first
+    #[arg(long, default_value = "")]
+    adapter: Selection,
+    /// passthrough or naga; passthrough where it is offered, if not given
+    #[arg(long, value_parser = super::route)]
+    route: Option<Route>,
+    /// Programs that each half draws, in all rounds together
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    count: u32,
+    /// Rounds to spread them over; the medians over the rounds are told
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+    /// Width and height of the grid, in pixels
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    size: u32,
+    /// Operations of one program
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    operations: u32,
+    /// Where the programs begin
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Begin again after so many distinct programs: a driver that caches then shows what is left beside its compiler
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    distinct: Option<u32>,
+    /// Threads of the bare half; 0 for one for each core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Worker processes of the harness
+    #[arg(long, default_value_t = 1)]
+    workers: usize,
+    /// Programs that one worker holds at once
+    #[arg(long, default_value_t = 256)]
+    window: usize,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
 impl Bench {
     pub(crate) fn run(self) -> ExitCode {
-        ExitCode::SUCCESS
+        // The shader cache of the half that runs in this process must be empty, and a driver looks for it when it is loaded: so this starts itself once more.
+        if std::env::var_os(COLD).is_none() {
+            return cold();
+        }
+        let rounds = self.rounds.min(self.count);
+        let options = RateOptions {
+            rounds: rounds as usize,
+            programs: (self.count / rounds) as usize,
+            threads: self.threads,
+            device: Options {
+                workers: self.workers,
+                window: self.window,
+                program_limit: Duration::from_secs(60),
+                ..Options::default()
+            },
+        };
+        let programs = rate::programs(self.seed, self.operations as usize, self.size);
+        let programs: Box<dyn Iterator<Item = _>> = match self.distinct {
+            None => Box::new(programs),
+            Some(distinct) => Box::new(
+                programs
+                    .take(distinct as usize)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .cycle(),
+            ),
+        };
+        let mut number = 0;
+        let measured = rate::measure(&self.adapter, self.route, &options, programs, |round| {
+            number += 1;
+            self.print_round(number, round);
+        });
+        match measured {
+            Ok(rates) => {
+                self.print(&rates);
+                ExitCode::SUCCESS
+            }
+            Err(error @ RateError::NoDevice(_)) => {
+                eprintln!("{error}");
+                ExitCode::from(super::UNCHECKED)
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(4)
+            }
+        }
+    }
+
+    fn print_round(&self, number: usize, round: &Round) {
+        let (bare, harness, ratio) = (round.bare_rate(), round.harness_rate(), round.ratio());
+        if self.json {
+            say!(
+                "{}",
+                json!({ "schema": 1, "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
+            );
+        } else {
+            eprintln!(
+                "round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}"
+            );
+        }
+    }
+
+    fn print(&self, rates: &Rates) {
+        let (bare, harness, ratio) = (
+            rates.median(Round::bare_rate),
+            rates.median(Round::harness_rate),
+            rates.median(Round::ratio),
+        );
+        let programs: usize = rates.rounds.iter().map(|round| round.programs).sum();
+        if self.json {
+            say!(
+                "{}",
+                json!({
+                    "schema": 1, "summary": "bench", "adapter": rates.adapter.name, "driver": rates.adapter.driver, "route": rates.route.name(),
+                    "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "operations": self.operations, "workers": self.workers,
+                    "bare": bare, "harness": harness, "ratio": ratio,
+                })
+            );
+        } else {
+            say!("{}, {}", rates.adapter, rates.route);
+            say!(
+                "{programs} programs of {} operations at {}x{}, medians of {} rounds",
+                self.operations,
+                self.size,
+                self.size,
+                rates.rounds.len()
+            );
+            say!("bare     {bare:10.1} programs/s");
+            say!("harness  {harness:10.1} programs/s");
+            say!("ratio    {ratio:10.2}");
+        }
+    }
+}
+
+fn cold() -> ExitCode {
+    let started = ShaderCache::new().and_then(|cache| {
+        Command::new(std::env::current_exe()?)
+            .args(std::env::args_os().skip(1))
+            .env(COLD, "1")
+            .envs(cache.environment())
+            .status()
+    });
+    match started {
+        Ok(status) => ExitCode::from(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(4),
+        ),
+        Err(error) => {
+            eprintln!("the measuring process could not be started: {error}");
+            ExitCode::from(4)
+        }
     }
 }

@@ -95,12 +95,13 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 impl Fuzz {
     pub(crate) fn run(self) -> ExitCode {
-        let device = match self.open_device() {
+        let mut device = match self.open_device() {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let settings = Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
+        let settings =
+            Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
         let settings = campaign::settings_for(device.as_ref(), settings);
         let count = if self.count.is_none() && self.time.is_none() { Some(10_000) } else { self.count };
         let plan = Plan {
@@ -115,7 +116,7 @@ impl Fuzz {
             limits: generate::Limits::default(),
         };
         if let Some(index) = self.only {
-            return self.replay(&plan, device.as_ref(), index);
+            return self.replay(&plan, device.as_mut(), index);
         }
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let journal = match &self.journal {
@@ -133,7 +134,7 @@ impl Fuzz {
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        self.report(&plan, &tally, name.as_deref(), device.as_ref(), seconds)
+        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
     }
 
     fn open_device(&self) -> Result<Option<Device>, String> {
@@ -157,7 +158,7 @@ impl Fuzz {
     }
 
     /// Judges one program alone, with the relations.
-    fn replay(&self, plan: &Plan, device: Option<&Device>, index: u64) -> ExitCode {
+    fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> ExitCode {
         if self.near_miss {
             let (tree, expected) = generate::near_miss(plan.program_seed(index), &plan.limits);
             say_part!("{}", tree.print());
@@ -172,7 +173,7 @@ impl Fuzz {
         exit::of(&verdict).into()
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, device: Option<&Device>, seconds: f64) -> ExitCode {
+    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
         let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         for finding in &tally.findings {
             groups.entry(&finding.group).or_default().push(finding);
@@ -187,12 +188,15 @@ impl Fuzz {
                     break;
                 }
                 shrunk += 1;
-                self.show(plan, device, group, finding);
+                self.show(plan, device.as_deref_mut(), group, finding);
             }
         }
         let left = tally.findings.len() - shrunk;
         if left > 0 {
-            eprintln!("{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})", self.shrink);
+            eprintln!(
+                "{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})",
+                self.shrink
+            );
         }
         let missed = tally.missed_floors(device.is_some());
         let rate = tally.semantics.all() as f64 / seconds;
@@ -206,7 +210,11 @@ impl Fuzz {
             say!("{object}");
         } else {
             let all = tally.semantics.all().max(1);
-            say!("{} programs in {seconds:.1} s ({rate:.0} a second), {:.1} nodes each", tally.semantics.all(), tally.nodes as f64 / all as f64);
+            say!(
+                "{} programs in {seconds:.1} s ({rate:.0} a second), {:.1} nodes each",
+                tally.semantics.all(),
+                tally.nodes as f64 / all as f64
+            );
             say!("semantics: {}", counts_text(&tally.semantics));
             if let Some(name) = name {
                 say!("{name}: {}", counts_text(&tally.device));
@@ -231,7 +239,7 @@ impl Fuzz {
     }
 
     /// Makes one finding minimal and prints it.
-    fn show(&self, plan: &Plan, device: Option<&Device>, group: &str, finding: &Finding) {
+    fn show(&self, plan: &Plan, device: Option<&mut Device>, group: &str, finding: &Finding) {
         let near = if finding.near_miss { " --near-miss" } else { "" };
         let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
         let minimal = if finding.near_miss { None } else { reduce::minimal(&plan.program(finding.index), plan, device, finding) };

@@ -23,16 +23,30 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn run(self) -> ExitCode {
         worker::abort_on_panic();
-        let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
-        let served = frames_out().map_err(Into::into).and_then(|output| worker::serve(options, io::stdin(), output));
+        let options = worker::ServeOptions {
+            selection: self.adapter,
+            route: self.route,
+            compile_threads: self.compile_threads,
+        };
+        let served = frames_out()
+            .map_err(Into::into)
+            .and_then(|output| worker::serve(options, io::stdin(), output));
         match served {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(worker::End::Done) => ExitCode::SUCCESS,
+            Ok(worker::End::Abandoned) => killed(),
             Err(error) => {
                 eprintln!("the worker stops: {error}");
                 ExitCode::from(4)
             }
         }
     }
+}
+
+/// Ends this process without the drivers' exit routines, which would wait for what they are still drawing.
+fn killed() -> ExitCode {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    std::process::abort()
 }
 
 /// The standard output, for frames alone: whatever a driver prints there goes to standard error from now on.

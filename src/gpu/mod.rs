@@ -30,15 +30,20 @@ use crate::dispatch::Frame;
 
 mod adapters;
 mod capabilities;
+mod child;
+mod device;
 mod draw;
 mod float_controls;
+pub mod rate;
+mod shader_cache;
 mod supervisor;
 mod wire;
 pub mod worker;
 
 pub use adapters::{AdapterRecord, NO_ADAPTER, NoDevice, Selection, list};
+pub use device::{Device, DrawAll, Options};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
-pub use supervisor::{Device, DrawAll, Options};
+pub use shader_cache::ShaderCache;
 
 /// How the words reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,9 +135,15 @@ impl fmt::Display for DeviceOutcome {
         match self {
             DeviceOutcome::Drawn(frame) => write!(f, "drawn: words {:#018x}", frame.words_hash),
             DeviceOutcome::Refused(why) => write!(f, "refused: {why}"),
-            DeviceOutcome::Crashed { exit, stderr } if stderr.is_empty() => write!(f, "crashed: {exit}"),
-            DeviceOutcome::Crashed { exit, stderr } => write!(f, "crashed: {exit}; it last said: {stderr}"),
-            DeviceOutcome::TimedOut(limit) => write!(f, "timed out: not done in {} s", limit.as_secs_f64()),
+            DeviceOutcome::Crashed { exit, stderr } if stderr.is_empty() => {
+                write!(f, "crashed: {exit}")
+            }
+            DeviceOutcome::Crashed { exit, stderr } => {
+                write!(f, "crashed: {exit}; it last said: {stderr}")
+            }
+            DeviceOutcome::TimedOut(limit) => {
+                write!(f, "timed out: not done in {} s", limit.as_secs_f64())
+            }
             DeviceOutcome::Lost(why) => write!(f, "lost: {why}"),
             DeviceOutcome::Unchecked(why) => write!(f, "unchecked: {why}"),
         }

@@ -15,8 +15,8 @@ use crate::dispatch::{self, FragmentDispatch, Frame, Target};
 const MAGIC: u32 = 0x536d_5374;
 /// The most words of one frame: the largest image, or the largest module and constants, and some.
 const MAX_BODY: usize = dispatch::MAX_FRAME_PIXELS as usize * 4 + (1 << 20);
-/// How many words are read before more memory is taken.
-const STRIDE: usize = 1 << 18;
+/// How many items are read before more memory is taken.
+const STRIDE: usize = 1 << 16;
 
 const DRAW: u32 = 1;
 const READY: u32 = 2;
@@ -25,6 +25,7 @@ const DRAWN: u32 = 4;
 const REFUSED: u32 = 5;
 const UNCHECKED: u32 = 6;
 const LOST: u32 = 7;
+const GAVE_UP: u32 = 8;
 
 /// From parent to worker: draw this. The number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +42,14 @@ pub(crate) enum Report {
     /// There is no such device. The last report.
     NoDevice(String),
     /// What became of one program.
-    Finished { number: u64, result: Result<Frame, Declined> },
+    Finished {
+        number: u64,
+        result: Result<Frame, Declined>,
+    },
     /// The device is lost, and everything that it was given. The last report.
     Lost(String),
+    /// The driver refused a program in a way after which wgpu has no device any more. The last report.
+    GaveUp(String),
 }
 
 /// Why a frame could not be read.
@@ -83,30 +89,42 @@ impl Draw {
         }
         put_words(&mut body, &d.words);
         put_words(&mut body, &d.constants);
-        write_frame(out, DRAW, &body)
+        write_frame(out, DRAW, &body, &[])
     }
 
     /// The next frame; None at the end of the stream.
     pub(crate) fn read(input: &mut impl Read) -> Result<Option<Draw>, WireError> {
-        let Some((kind, body)) = read_frame(input)? else {
+        let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
         };
         if kind != DRAW {
             return malformed(format!("kind {kind} where a program is due"));
         }
-        let mut body = Body(&body);
         let number = body.u64()?;
         let (width, height) = (body.word()?, body.word()?);
         let entry = body.string()?;
         let count = body.word()?;
         let mut outputs = Vec::new();
         for _ in 0..count {
-            outputs.push(Target { location: body.word()?, components: body.word()? });
+            outputs.push(Target {
+                location: body.word()?,
+                components: body.word()?,
+            });
         }
         let words = Arc::from(body.words()?);
-        let constants = body.words()?.to_vec();
+        let constants = body.words()?;
         body.end()?;
-        Ok(Some(Draw { number, dispatch: FragmentDispatch { words, entry, width, height, outputs, constants } }))
+        Ok(Some(Draw {
+            number,
+            dispatch: FragmentDispatch {
+                words,
+                entry,
+                width,
+                height,
+                outputs,
+                constants,
+            },
+        }))
     }
 }
 
@@ -130,16 +148,17 @@ impl Report {
                 put_string(&mut body, text);
                 LOST
             }
+            Report::GaveUp(text) => {
+                put_string(&mut body, text);
+                GAVE_UP
+            }
             Report::Finished { number, result } => {
                 put_u64(&mut body, *number);
                 match result {
                     Ok(frame) => {
                         put_u64(&mut body, frame.words_hash);
                         body.push(frame.images.len() as u32);
-                        for image in &frame.images {
-                            put_words(&mut body, bytemuck::cast_slice(image));
-                        }
-                        DRAWN
+                        return write_frame(out, DRAWN, &body, &frame.images);
                     }
                     Err(Declined::Refused(text)) => {
                         put_string(&mut body, text);
@@ -152,15 +171,14 @@ impl Report {
                 }
             }
         };
-        write_frame(out, kind, &body)
+        write_frame(out, kind, &body, &[])
     }
 
     /// The next frame; None at the end of the stream.
     pub(crate) fn read(input: &mut impl Read) -> Result<Option<Report>, WireError> {
-        let Some((kind, body)) = read_frame(input)? else {
+        let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
         };
-        let mut body = Body(&body);
         let report = match kind {
             READY => {
                 let record = Box::new(body.record()?);
@@ -173,20 +191,26 @@ impl Report {
             }
             NO_DEVICE => Report::NoDevice(body.string()?),
             LOST => Report::Lost(body.string()?),
+            GAVE_UP => Report::GaveUp(body.string()?),
             DRAWN => {
                 let (number, words_hash, count) = (body.u64()?, body.u64()?, body.word()?);
                 let mut images = Vec::new();
                 for _ in 0..count {
-                    let words = body.words()?;
-                    let (pixels, []) = words.as_chunks::<4>() else {
-                        return malformed(format!("an image of {} words, which are no whole pixels", words.len()));
-                    };
-                    images.push(pixels.to_vec());
+                    images.push(body.image()?);
                 }
-                Report::Finished { number, result: Ok(Frame { words_hash, images }) }
+                Report::Finished {
+                    number,
+                    result: Ok(Frame { words_hash, images }),
+                }
             }
-            REFUSED => Report::Finished { number: body.u64()?, result: Err(Declined::Refused(body.string()?)) },
-            UNCHECKED => Report::Finished { number: body.u64()?, result: Err(Declined::Unchecked(body.string()?)) },
+            REFUSED => Report::Finished {
+                number: body.u64()?,
+                result: Err(Declined::Refused(body.string()?)),
+            },
+            UNCHECKED => Report::Finished {
+                number: body.u64()?,
+                result: Err(Declined::Unchecked(body.string()?)),
+            },
             other => return malformed(format!("kind {other} where a report is due")),
         };
         body.end()?;
@@ -194,15 +218,35 @@ impl Report {
     }
 }
 
-fn write_frame(out: &mut impl Write, kind: u32, body: &[u32]) -> io::Result<()> {
-    if body.len() > MAX_BODY {
-        return Err(io::Error::other(format!("a frame of {} words is over the bound of {MAX_BODY}", body.len())));
+/// A frame of some words and, after them, some images, each with its length in words; images are not copied on the way.
+fn write_frame(
+    out: &mut impl Write,
+    kind: u32,
+    body: &[u32],
+    images: &[Vec<[u32; 4]>],
+) -> io::Result<()> {
+    let length = body.len()
+        + images
+            .iter()
+            .map(|image| 1 + image.len() * 4)
+            .sum::<usize>();
+    if length > MAX_BODY {
+        return Err(io::Error::other(format!(
+            "a frame of {length} words is over the bound of {MAX_BODY}"
+        )));
     }
-    out.write_all(bytemuck::cast_slice(&[MAGIC, kind, body.len() as u32]))?;
-    out.write_all(bytemuck::cast_slice(body))
+    out.write_all(bytemuck::cast_slice(&[MAGIC, kind, length as u32]))?;
+    out.write_all(bytemuck::cast_slice(body))?;
+    for image in images {
+        let pixels: &[u32] = image.as_flattened();
+        out.write_all(bytemuck::bytes_of(&(pixels.len() as u32)))?;
+        out.write_all(bytemuck::cast_slice(pixels))?;
+    }
+    Ok(())
 }
 
-fn read_frame(input: &mut impl Read) -> Result<Option<(u32, Vec<u32>)>, WireError> {
+/// The kind and the body of the next frame; None at the end of the stream.
+fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_, R>)>, WireError> {
     let mut header = [0u32; 3];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut header);
     let mut have = 0;
@@ -217,19 +261,18 @@ fn read_frame(input: &mut impl Read) -> Result<Option<(u32, Vec<u32>)>, WireErro
     }
     let [magic, kind, length] = header;
     if magic != MAGIC {
-        return malformed(format!("it begins with {:?}", String::from_utf8_lossy(bytemuck::bytes_of(&header))));
+        return malformed(format!(
+            "it begins with {:?}",
+            String::from_utf8_lossy(bytemuck::bytes_of(&header))
+        ));
     }
-    let length = length as usize;
-    if length > MAX_BODY {
-        return malformed(format!("a length of {length} words, over the bound of {MAX_BODY}"));
+    let left = length as usize;
+    if left > MAX_BODY {
+        return malformed(format!(
+            "a length of {left} words, over the bound of {MAX_BODY}"
+        ));
     }
-    let mut body = Vec::new();
-    while body.len() < length {
-        let start = body.len();
-        body.resize(length.min(start + STRIDE), 0u32);
-        input.read_exact(bytemuck::cast_slice_mut(&mut body[start..])).map_err(WireError::Io)?;
-    }
-    Ok(Some((kind, body)))
+    Ok(Some((kind, Body { input, left })))
 }
 
 fn put_u64(body: &mut Vec<u32>, value: u64) {
@@ -252,45 +295,108 @@ fn put_string(body: &mut Vec<u32>, text: &str) {
 
 fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.push(record.index);
-    for text in [&record.name, &record.driver, &record.kind, &record.backend, &record.pci] {
+    for text in [
+        &record.name,
+        &record.driver,
+        &record.kind,
+        &record.backend,
+        &record.pci,
+    ] {
         put_string(body, text);
     }
-    body.extend([record.vulkan.0, record.vulkan.1, u32::from(record.passthrough), u32::from(record.float_targets)]);
+    body.extend([
+        record.vulkan.0,
+        record.vulkan.1,
+        u32::from(record.passthrough),
+        u32::from(record.float_targets),
+    ]);
     body.push(u32::from(record.float_controls.is_some()));
-    body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
-    body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
+    body.extend(
+        record
+            .float_controls
+            .unwrap_or_default()
+            .map(FloatControls::bits),
+    );
+    body.extend([
+        record.max_color_attachments,
+        record.max_color_attachment_bytes_per_sample,
+        record.max_texture_dimension_2d,
+    ]);
     put_u64(body, record.max_storage_buffer_binding_size);
 }
 
-/// What is left of a frame's body.
-struct Body<'a>(&'a [u32]);
+/// What is left of a frame's body, still in the stream.
+struct Body<'a, R> {
+    input: &'a mut R,
+    /// In words.
+    left: usize,
+}
 
-impl<'a> Body<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u32], WireError> {
-        let Some((taken, rest)) = self.0.split_at_checked(count) else {
-            return malformed(format!("{count} words are due, {} are left", self.0.len()));
-        };
-        self.0 = rest;
-        Ok(taken)
+impl<R: Read> Body<'_, R> {
+    /// Claims so many words; the caller reads them.
+    fn claim(&mut self, count: usize) -> Result<(), WireError> {
+        match self.left.checked_sub(count) {
+            Some(left) => self.left = left,
+            None => return malformed(format!("{count} words are due, {} are left", self.left)),
+        }
+        Ok(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u32; N], WireError> {
+        self.claim(N)?;
+        let mut words = [0; N];
+        self.input
+            .read_exact(bytemuck::cast_slice_mut(&mut words))
+            .map_err(WireError::Io)?;
+        Ok(words)
+    }
+
+    /// So many items of so many words, in memory that grows with what has arrived.
+    fn items<const N: usize>(&mut self, count: usize) -> Result<Vec<[u32; N]>, WireError> {
+        self.claim(count.saturating_mul(N))?;
+        let mut items: Vec<[u32; N]> = Vec::new();
+        while items.len() < count {
+            let start = items.len();
+            items.resize(count.min(start + STRIDE), [0; N]);
+            self.input
+                .read_exact(bytemuck::cast_slice_mut(items[start..].as_flattened_mut()))
+                .map_err(WireError::Io)?;
+        }
+        Ok(items)
     }
 
     fn word(&mut self) -> Result<u32, WireError> {
-        Ok(self.take(1)?[0])
+        Ok(self.array::<1>()?[0])
     }
 
     fn u64(&mut self) -> Result<u64, WireError> {
-        Ok(u64::from(self.word()?) | u64::from(self.word()?) << 32)
+        let [low, high] = self.array()?;
+        Ok(u64::from(low) | u64::from(high) << 32)
     }
 
-    fn words(&mut self) -> Result<&'a [u32], WireError> {
+    fn words(&mut self) -> Result<Vec<u32>, WireError> {
         let count = self.word()? as usize;
-        self.take(count)
+        Ok(self.items::<1>(count)?.into_flattened())
+    }
+
+    fn image(&mut self) -> Result<Vec<[u32; 4]>, WireError> {
+        let words = self.word()? as usize;
+        if !words.is_multiple_of(4) {
+            return malformed(format!(
+                "an image of {words} words, which are no whole pixels"
+            ));
+        }
+        self.items(words / 4)
     }
 
     fn string(&mut self) -> Result<String, WireError> {
         let length = self.word()? as usize;
-        let words = self.take(length.div_ceil(4))?;
-        let bytes = words.iter().flat_map(|w| w.to_le_bytes()).take(length).collect();
+        let words = self.items::<1>(length.div_ceil(4))?.into_flattened();
+        let bytes = words
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .take(length)
+            .collect();
         String::from_utf8(bytes).or_else(|_| malformed("a text that is not UTF-8"))
     }
 
@@ -311,7 +417,8 @@ impl<'a> Body<'a> {
             float_targets: self.flag()?,
             float_controls: {
                 let known = self.flag()?;
-                let widths = [self.word()?, self.word()?, self.word()?].map(FloatControls::from_bits);
+                let widths =
+                    [self.word()?, self.word()?, self.word()?].map(FloatControls::from_bits);
                 known.then_some(widths)
             },
             max_color_attachments: self.word()?,
@@ -322,7 +429,14 @@ impl<'a> Body<'a> {
     }
 
     fn end(&self) -> Result<(), WireError> {
-        if self.0.is_empty() { Ok(()) } else { malformed(format!("{} words more than the frame's kind has", self.0.len())) }
+        if self.left == 0 {
+            Ok(())
+        } else {
+            malformed(format!(
+                "{} words more than the frame's kind has",
+                self.left
+            ))
+        }
     }
 }
 
@@ -338,14 +452,27 @@ mod tests {
                 entry: "maïn".into(),
                 width: 3,
                 height: 2,
-                outputs: vec![Target { location: 2, components: 1 }, Target { location: 0, components: 4 }],
+                outputs: vec![
+                    Target {
+                        location: 2,
+                        components: 1,
+                    },
+                    Target {
+                        location: 0,
+                        components: 4,
+                    },
+                ],
                 constants: vec![7],
             },
         }
     }
 
     fn reports() -> Vec<Report> {
-        let controls = FloatControls { rounding_mode_rte: true, denorm_preserve: true, ..FloatControls::default() };
+        let controls = FloatControls {
+            rounding_mode_rte: true,
+            denorm_preserve: true,
+            ..FloatControls::default()
+        };
         let record = AdapterRecord {
             index: 3,
             name: "a name".into(),
@@ -366,9 +493,22 @@ mod tests {
             Report::Ready(Box::new(record), Route::Naga),
             Report::NoDevice("none".into()),
             Report::Lost("gone".into()),
-            Report::Finished { number: 9, result: Ok(Frame { words_hash: 1 << 63, images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]] }) },
-            Report::Finished { number: 9, result: Err(Declined::Refused("no".into())) },
-            Report::Finished { number: 9, result: Err(Declined::Unchecked("why".into())) },
+            Report::GaveUp("it would not".into()),
+            Report::Finished {
+                number: 9,
+                result: Ok(Frame {
+                    words_hash: 1 << 63,
+                    images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]],
+                }),
+            },
+            Report::Finished {
+                number: 9,
+                result: Err(Declined::Refused("no".into())),
+            },
+            Report::Finished {
+                number: 9,
+                result: Err(Declined::Unchecked("why".into())),
+            },
         ]
     }
 
@@ -384,7 +524,10 @@ mod tests {
         for report in reports() {
             let mut bytes = Vec::new();
             report.write(&mut bytes).expect("memory takes it");
-            assert_eq!(Report::read(&mut bytes.as_slice()).expect("whole"), Some(report));
+            assert_eq!(
+                Report::read(&mut bytes.as_slice()).expect("whole"),
+                Some(report)
+            );
         }
     }
 
@@ -398,7 +541,11 @@ mod tests {
         }
         for bytes in frames {
             for end in 1..bytes.len() {
-                assert!(Report::read(&mut &bytes[..end]).is_err(), "a frame cut to {end} of {} bytes", bytes.len());
+                assert!(
+                    Report::read(&mut &bytes[..end]).is_err(),
+                    "a frame cut to {end} of {} bytes",
+                    bytes.len()
+                );
             }
             // Any word replaced by a huge one: an error or another frame, never a panic and never memory for what is not there.
             for word in 0..bytes.len() / 4 {
@@ -409,6 +556,8 @@ mod tests {
             }
         }
         let text = b"a driver that prints to standard output";
-        assert!(matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver")));
+        assert!(
+            matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver"))
+        );
     }
 }

@@ -39,15 +39,24 @@ pub struct ServeOptions {
     pub compile_threads: usize,
 }
 
+/// How serving ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Everything was done, or there was no device and the parent knows.
+    Done,
+    /// The input ended while programs were being drawn: the parent is gone. Threads are left in the driver, perhaps for ever, and an orderly exit would
+    /// wait for them there: the process should kill itself.
+    Abandoned,
+}
+
 /// Serves programs from `input` until its end, and reports to `output`.
 ///
-/// Returns at the end of the input; if programs are still being drawn then, their threads are left behind for the end of the process to stop, so that a
-/// worker whose parent died does not live on in a driver that hangs. The error is that the input broke or held something else than programs.
+/// The error is that the output could not be written at the start, or that the input broke or held something else than programs.
 pub fn serve(
     options: ServeOptions,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
-) -> Result<(), Box<dyn std::error::Error>> {
+) -> Result<End, Box<dyn std::error::Error>> {
     let faults = Faults::from_environment();
     faults.at_start();
     let output: Output = Arc::new(Mutex::new(BufWriter::new(Box::new(output))));
@@ -55,50 +64,66 @@ pub fn serve(
         Ok(device) => Arc::new(device),
         Err(none) => {
             report(&output, &Report::NoDevice(none.0));
-            return Ok(flush(&output)?);
+            flush(&output)?;
+            return Ok(End::Done);
         }
     };
-    report(&output, &Report::Ready(Box::new(device.record.clone()), device.route));
+    report(
+        &output,
+        &Report::Ready(Box::new(device.record.clone()), device.route),
+    );
     flush(&output)?;
 
     let held = Arc::new(AtomicUsize::new(0));
     let (jobs, job_queue) = mpsc::channel::<Draw>();
     let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
-    let worker = Arc::new(Worker { device, output, held: held.clone(), faults });
+    let worker = Arc::new(Worker {
+        device,
+        output,
+        held: held.clone(),
+        faults,
+    });
     let job_queue = Arc::new(Mutex::new(job_queue));
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let count = if options.compile_threads == 0 { cores } else { options.compile_threads };
+    let count = if options.compile_threads == 0 {
+        cores
+    } else {
+        options.compile_threads
+    };
     let mut threads = Vec::new();
     for _ in 0..count {
         let (worker, queue, compiled) = (worker.clone(), job_queue.clone(), compiled.clone());
-        threads.push(thread::Builder::new().name("compile".into()).spawn(move || worker.compile(&queue, &compiled))?);
+        threads.push(
+            thread::Builder::new()
+                .name("compile".into())
+                .spawn(move || worker.compile(&queue, &compiled))?,
+        );
     }
     drop(compiled);
     {
         let worker = worker.clone();
-        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&compiled_queue))?);
+        threads.push(
+            thread::Builder::new()
+                .name("draw".into())
+                .spawn(move || worker.draw(&compiled_queue))?,
+        );
     }
 
     let mut input = BufReader::new(input);
-    let end = loop {
-        match Draw::read(&mut input) {
-            Ok(Some(draw)) => {
-                held.fetch_add(1, Ordering::SeqCst);
-                if jobs.send(draw).is_err() {
-                    break Ok(());
-                }
-            }
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error.into()),
-        }
-    };
-    drop(jobs);
-    if held.load(Ordering::SeqCst) == 0 {
-        for thread in threads {
-            let _ = thread.join();
+    while let Some(draw) = Draw::read(&mut input)? {
+        held.fetch_add(1, Ordering::SeqCst);
+        if jobs.send(draw).is_err() {
+            break;
         }
     }
-    end
+    drop(jobs);
+    if held.load(Ordering::SeqCst) > 0 {
+        return Ok(End::Abandoned);
+    }
+    for thread in threads {
+        let _ = thread.join();
+    }
+    Ok(End::Done)
 }
 
 type Output = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
@@ -146,7 +171,12 @@ impl Worker {
     }
 
     fn lost(&self, why: &str) {
-        report(&self.output, &Report::Lost(why.into()));
+        self.last_report(&Report::Lost(why.into()));
+    }
+
+    /// What the parent kills this process after.
+    fn last_report(&self, last: &Report) {
+        report(&self.output, last);
         let _ = flush(&self.output);
     }
 
@@ -156,26 +186,34 @@ impl Worker {
                 return;
             };
             self.faults.at_compile(&dispatch, self);
-            match self.device.compile(&dispatch) {
+            let result = self.device.compile(&dispatch);
+            if let Some(why) = self.device.lost() {
+                // The driver's refusals that Vulkan does not list for a pipeline (VK_ERROR_UNKNOWN of Mesa's SPIR-V reader, for one) are to wgpu the
+                // end of the device, in these words.
+                return self.last_report(&if why.contains("Unexpected error variant") {
+                    Report::GaveUp(format!("the driver answered with an error that Vulkan does not list for a pipeline; wgpu then says: {why}"))
+                } else {
+                    Report::Lost(format!("while a pipeline was made: {why}"))
+                });
+            }
+            match result {
                 Ok(drawable) => {
                     if compiled.send(Compiled { number, drawable }).is_err() {
                         return;
                     }
                 }
-                Err(declined) => match self.device.lost() {
-                    Some(why) => self.lost(why),
-                    None => {
-                        self.finished(number, Err(declined));
-                        let _ = flush(&self.output);
-                    }
-                },
+                Err(declined) => {
+                    self.finished(number, Err(declined));
+                    let _ = flush(&self.output);
+                }
             }
         }
     }
 
     fn draw(&self, compiled: &mpsc::Receiver<Compiled>) {
         let mut painter = Painter::new(&self.device);
-        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> = Default::default();
+        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> =
+            Default::default();
         let mut next: Option<Compiled> = None;
         loop {
             let first = match next.take() {
@@ -239,9 +277,16 @@ impl Worker {
     }
 
     /// Draws each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
-    fn draw_singly(&self, painter: &mut Painter<'_>, numbers: Vec<u64>, batch: Vec<Drawable>) -> bool {
+    fn draw_singly(
+        &self,
+        painter: &mut Painter<'_>,
+        numbers: Vec<u64>,
+        batch: Vec<Drawable>,
+    ) -> bool {
         for (number, drawable) in numbers.into_iter().zip(batch) {
-            let result = painter.submit(vec![drawable]).and_then(|submitted| painter.finish(submitted));
+            let result = painter
+                .submit(vec![drawable])
+                .and_then(|submitted| painter.finish(submitted));
             match result {
                 Ok(frames) => {
                     for frame in frames {
@@ -250,7 +295,12 @@ impl Worker {
                 }
                 Err(BatchError::Refused(why)) => self.finished(number, Err(Declined::Refused(why))),
                 Err(BatchError::OutOfMemory(why)) => {
-                    self.finished(number, Err(Declined::Unchecked(format!("the device ran out of memory: {why}"))));
+                    self.finished(
+                        number,
+                        Err(Declined::Unchecked(format!(
+                            "the device ran out of memory: {why}"
+                        ))),
+                    );
                 }
                 Err(BatchError::Lost(why)) => {
                     self.lost(&why);
@@ -271,8 +321,15 @@ struct Faults {
 
 impl Faults {
     fn from_environment() -> Faults {
-        let mut faults = Faults { at_start: Vec::new(), by_hash: HashMap::new() };
-        for item in std::env::var(TEST_FAULT).unwrap_or_default().split(',').filter(|item| !item.is_empty()) {
+        let mut faults = Faults {
+            at_start: Vec::new(),
+            by_hash: HashMap::new(),
+        };
+        for item in std::env::var(TEST_FAULT)
+            .unwrap_or_default()
+            .split(',')
+            .filter(|item| !item.is_empty())
+        {
             match item.split_once(':') {
                 None => faults.at_start.push(item.into()),
                 Some((fault, hash)) => {

@@ -21,12 +21,12 @@ pub struct Minimal {
 const TRIES: u32 = 2_000;
 
 /// The verdict on one program, with the relations beside the machines, and on the device if there is one.
-pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&Device>) -> Verdict {
+pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&mut Device>) -> Verdict {
     let settings = Settings { references: true, ..plan.settings.clone() };
     let judged = judge(tree, &settings, &mut Tally::default());
     match (device, judged.awaited) {
         (Some(device), Some((case, awaited))) => {
-            let outcome = device.draw_alone(case.dispatch(settings.size));
+            let outcome = device.draw(case.dispatch(settings.size)).outcome;
             let name = format!("{} ({})", device.adapter().name, device.route());
             let (mut verdict, _) = awaited.compare(&outcome, &name, device.route());
             if let Verdict::Disagree(difference) = &mut verdict
@@ -41,13 +41,13 @@ pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&Device>) -> Verdict {
 }
 
 /// The smallest program found that still disagrees between the same engines; `None` if the disagreement does not come back.
-pub fn minimal(tree: &Tree, plan: &Plan, device: Option<&Device>, finding: &Finding) -> Option<Minimal> {
-    let device = if finding.device { device } else { None };
-    let first = verdict(tree, plan, device);
+pub fn minimal(tree: &Tree, plan: &Plan, device: Option<&mut Device>, finding: &Finding) -> Option<Minimal> {
+    let mut device = if finding.device { device } else { None };
+    let first = verdict(tree, plan, device.as_deref_mut());
     if !matches!(first, Verdict::Disagree(_) | Verdict::Failed(_)) {
         return None;
     }
-    let mut same = |tree: &Tree| is_same(&first, &verdict(tree, plan, device));
+    let mut same = |tree: &Tree| is_same(&first, &verdict(tree, plan, device.as_deref_mut()));
     let tree = shrink::minimal(tree, &mut same, TRIES);
     let nodes = tree.roots.iter().map(|&r| tree.size(r)).sum();
     let verdict = verdict(&tree, plan, device);

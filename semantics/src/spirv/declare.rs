@@ -1,19 +1,13 @@
 //! The first pass of loading: sections, and what each declares.
 
-use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, MemoryModel, StorageClass,
-};
+mod types;
 
-use smallvec::SmallVec;
+use rspirv::spirv::{AddressingModel, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, MemoryModel};
 
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
-use super::module::{Block, Decoration, EntryPoint, Function, Interface, Module, NO_BLOCK, WHOLE};
-use super::operation::{Scalar, Shape};
+use super::module::{Block, Decoration, EntryPoint, Function, Module, NO_BLOCK, WHOLE};
 use super::words::{self, Instruction};
-
-/// The largest number of bytes that the layout of a buffer may span.
-const MAX_BUFFER_BYTES: u64 = 1 << 40;
 
 /// Sections in the order of SPIR-V §2.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +24,26 @@ enum Section {
     Annotation,
     Declaration,
     Function,
+}
+
+impl Section {
+    /// The section in words.
+    fn text(self) -> &'static str {
+        match self {
+            Section::Capability => "capabilities",
+            Section::Extension => "extensions",
+            Section::Import => "extended instruction sets",
+            Section::MemoryModel => "the memory model",
+            Section::EntryPoint => "entry points",
+            Section::ExecutionMode => "execution modes",
+            Section::Source => "sources",
+            Section::Name => "names",
+            Section::Processed => "OpModuleProcessed",
+            Section::Annotation => "decorations",
+            Section::Declaration => "types, constants and variables",
+            Section::Function => "a function's beginning",
+        }
+    }
 }
 
 struct Declare<'m> {
@@ -82,8 +96,7 @@ impl Declare<'_> {
 
     fn enter(&mut self, section: Section, instruction: &Instruction) -> Checked {
         if section < self.section || self.function.is_some() {
-            let what = format!("{} stands after the {:?} section", instruction.name(), self.section).to_lowercase();
-            let what = what.replacen("op", "Op", 1);
+            let what = format!("{} stands after {}", instruction.name(), self.section.text());
             return self.fail(Check::SectionOrder, what);
         }
         if section > Section::Annotation && self.section <= Section::Annotation {
@@ -332,219 +345,6 @@ impl Declare<'_> {
             return self.unsupported(format!("{} {}", i.name(), self.text(OperandKind::Decoration, decoration)));
         }
         self.module.decorations.push(Decoration { target, member, decoration, value });
-        Ok(())
-    }
-
-    fn type_(&mut self, i: &Instruction) -> Checked {
-        // A structure may have thousands of members; everything else has few operands.
-        let operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(&self.module.words));
-        let operand = |n: usize| operands.get(n).copied().unwrap_or(0);
-        let (mut shape, mut size) = (Shape::OTHER, 0);
-        match i.op {
-            Op::TypeBool => shape = Shape::vector(Scalar::Bool, 1),
-            Op::TypeInt => {
-                if operand(0) != 32 {
-                    return self.unsupported(format!("OpTypeInt {}", operand(0)));
-                }
-                if operand(1) > 1 {
-                    return self.fail(Check::TypeDeclaration, format!("the signedness of OpTypeInt is {}; it is 0 or 1", operand(1)));
-                }
-                (shape, size) = (Shape::vector(Scalar::Int, 1), 4);
-            }
-            Op::TypeFloat => {
-                if operand(0) != 32 || operands.len() > 1 {
-                    return self.unsupported(format!("OpTypeFloat {}", operand(0)));
-                }
-                (shape, size) = (Shape::vector(Scalar::Float, 1), 4);
-            }
-            Op::TypeVector => {
-                let component = self.inner_type(operand(0))?;
-                let scalar = self.module.shapes[component];
-                if scalar.lanes() != 1 || !(2..=4).contains(&operand(1)) {
-                    let what = format!("OpTypeVector of {} components of {scalar}; it has 2 to 4 numbers or Booleans", operand(1));
-                    return self.fail(Check::TypeDeclaration, what);
-                }
-                shape = Shape { rows: operand(1) as u8, ..scalar };
-                size = 4 * u64::from(operand(1));
-            }
-            Op::TypeMatrix => {
-                let column = self.inner_type(operand(0))?;
-                let column = self.module.shapes[column];
-                if column.scalar != Scalar::Float || column.rows < 2 || column.columns != 1 || !(2..=4).contains(&operand(1)) {
-                    let what = format!("OpTypeMatrix of {} columns of {column}; it has 2 to 4 vectors of floats", operand(1));
-                    return self.fail(Check::TypeDeclaration, what);
-                }
-                if u32::from(column.rows) != operand(1) {
-                    return self.unsupported(format!("OpTypeMatrix of {} columns of {column}, which is not square", operand(1)));
-                }
-                shape = Shape { columns: operand(1) as u8, ..column };
-                size = 4 * shape.lanes() as u64;
-            }
-            Op::TypeArray => {
-                self.element(operand(0))?;
-                self.earlier(operand(1))?;
-                let length = match self.module.integer(operand(1)) {
-                    Some(length) if length > 0 => length as u64,
-                    _ => {
-                        return self.fail(
-                            Check::TypeDeclaration,
-                            format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1)),
-                        );
-                    }
-                };
-                let stride = self.module.decoration(i.result, WHOLE, Decorate::ArrayStride).unwrap_or(0);
-                size = length * u64::from(stride);
-            }
-            Op::TypeRuntimeArray => {
-                self.element(operand(0))?;
-            }
-            Op::TypeStruct => {
-                for (member, &id) in operands.iter().enumerate() {
-                    let index = self.inner_type(id)?;
-                    let offset = self.module.decoration(i.result, member as u32, Decorate::Offset).unwrap_or(0);
-                    let member_shape = self.module.shapes[index];
-                    let bytes = match (member_shape.columns > 1, self.module.decoration(i.result, member as u32, Decorate::MatrixStride)) {
-                        (true, Some(stride)) => {
-                            u64::from(stride) * (u64::from(member_shape.columns) - 1) + 4 * u64::from(member_shape.rows)
-                        }
-                        _ => self.module.sizes[index],
-                    };
-                    size = size.max(u64::from(offset) + bytes);
-                }
-            }
-            Op::TypePointer => {
-                self.inner_type(operand(1))?;
-                shape = Shape::vector(Scalar::Pointer, 1);
-            }
-            Op::TypeFunction => {
-                let result = self.inner_type(operand(0))?;
-                if operands.len() > 1 {
-                    return self.unsupported("OpTypeFunction with parameters");
-                }
-                if !self.module.instructions[result].is(Op::TypeVoid) {
-                    return self.unsupported("OpTypeFunction with a result");
-                }
-            }
-            _ => {}
-        }
-        if size > MAX_BUFFER_BYTES {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "bytes in a type", bound: MAX_BUFFER_BYTES }));
-        }
-        self.module.shapes[self.index] = shape;
-        self.module.sizes[self.index] = size;
-        Ok(())
-    }
-
-    fn element(&mut self, id: u32) -> Checked {
-        let index = self.inner_type(id)?;
-        let element = self.module.instructions[index];
-        if matches!(element.op, Op::TypeVoid | Op::TypeFunction | Op::TypeRuntimeArray) {
-            return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
-        }
-        Ok(())
-    }
-
-    fn constant(&mut self, i: &Instruction) -> Checked {
-        let type_index = self.earlier_type(i.result_type)?;
-        let shape = self.module.shapes[type_index];
-        let operands = i.operands(&self.module.words);
-        let scalar = shape.lanes() == 1;
-        let fits = match i.op {
-            Op::ConstantTrue | Op::ConstantFalse => shape.scalar == Scalar::Bool && scalar,
-            Op::Constant => matches!(shape.scalar, Scalar::Float | Scalar::Int) && scalar,
-            Op::ConstantNull => {
-                if !shape.is_lanes() {
-                    return self.unsupported(format!("OpConstantNull of {}", self.module.instructions[type_index].name()));
-                }
-                true
-            }
-            _ => {
-                if !shape.is_lanes() || scalar {
-                    return self.unsupported(format!("OpConstantComposite of {}", self.module.instructions[type_index].name()));
-                }
-                let (parts, part) = match shape.columns {
-                    1 => (shape.rows, Shape::vector(shape.scalar, 1)),
-                    columns => (columns, Shape::vector(shape.scalar, shape.rows)),
-                };
-                for &id in operands {
-                    let index = self.earlier(id)?;
-                    if !self.module.is_lane_constant(index) || self.module.shapes[index] != part {
-                        return self.fail(Check::Constant, format!("constituent %{id} of %{} is no constant {part}", i.result));
-                    }
-                }
-                operands.len() == parts as usize
-            }
-        };
-        if !fits {
-            return self.fail(Check::Constant, format!("{} has result type %{}, which is {shape}", i.name(), i.result_type));
-        }
-        self.module.shapes[self.index] = shape;
-        Ok(())
-    }
-
-    fn variable(&mut self, i: &Instruction) -> Checked {
-        self.earlier_type(i.result_type)?;
-        let operands = i.operands(&self.module.words);
-        let class = operands[0];
-        let text = self.text(OperandKind::StorageClass, class);
-        let Some((pointer_class, pointee)) = self.module.pointer_type(i.result_type).filter(|&(c, _)| c == class) else {
-            return self.fail(Check::Variable, format!("%{} is a variable in {text}, but its type is no pointer into {text}", i.result));
-        };
-        if operands.len() > 1 {
-            return self.unsupported("OpVariable with an initializer");
-        }
-        let shape = self.module.shape(pointee);
-        let is = |c: StorageClass| pointer_class == c as u32;
-        if is(StorageClass::Input) {
-            let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) else {
-                return self.unsupported(format!("OpVariable Input without a BuiltIn (%{})", i.result));
-            };
-            if built_in != BuiltIn::FragCoord as u32 {
-                return self.unsupported(format!("BuiltIn {}", self.text(OperandKind::BuiltIn, built_in)));
-            }
-            if shape != Shape::vector(Scalar::Float, 4) {
-                return self.fail(Check::Variable, format!("FragCoord is a vec4 of float, but %{} holds {shape}", i.result));
-            }
-        } else if is(StorageClass::Output) {
-            if let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) {
-                return self.unsupported(format!("BuiltIn {} as an output", self.text(OperandKind::BuiltIn, built_in)));
-            }
-            if shape.scalar != Scalar::Float || shape.columns != 1 {
-                return self.unsupported(format!("OpVariable Output that holds {shape}"));
-            }
-            let Some(location) = self.module.decoration(i.result, WHOLE, Decorate::Location) else {
-                return self.fail(Check::Decoration, format!("output %{} has no Location", i.result));
-            };
-            let twice = |&v: &u32| self.module.interface(self.module.instructions[v as usize].result) == Some(Interface::Output(location));
-            if self.module.variables.iter().take(256).any(twice) {
-                return self.unsupported(format!("two outputs of location {location}"));
-            }
-        } else if is(StorageClass::StorageBuffer) || is(StorageClass::Uniform) {
-            self.buffer(i.result, pointee)?;
-        } else {
-            return self.unsupported(format!("OpVariable {text}"));
-        }
-        if self.module.variables.len() >= 256 {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "variables", bound: 256 }));
-        }
-        self.module.variables.push(self.index as u32);
-        self.module.shapes[self.index] = Shape::vector(Scalar::Pointer, 1);
-        Ok(())
-    }
-
-    fn buffer(&self, variable: u32, pointee: u32) -> Checked {
-        let decorated = |id, d| self.module.decoration(id, WHOLE, d).is_some();
-        if !self.module.instruction(pointee).is_some_and(|s| s.is(Op::TypeStruct)) {
-            return self.unsupported(format!("a buffer that is no structure (%{variable})"));
-        }
-        if !decorated(pointee, Decorate::Block) && !decorated(pointee, Decorate::BufferBlock) {
-            return self.fail(Check::Decoration, format!("the structure of buffer %{variable}, %{pointee}, is no Block"));
-        }
-        for decoration in [Decorate::DescriptorSet, Decorate::Binding] {
-            if !decorated(variable, decoration) {
-                return self.fail(Check::Decoration, format!("buffer %{variable} has no {decoration:?}"));
-            }
-        }
         Ok(())
     }
 

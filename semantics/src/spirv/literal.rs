@@ -89,7 +89,7 @@ fn parse_integer(text: &str, width: u32, signed: bool) -> Option<u64> {
         None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
         None => (digits, 10),
     };
-    if !digits.bytes().next()?.is_ascii_hexdigit() {
+    if !digits.bytes().next()?.is_ascii_hexdigit() || negative && !signed {
         return None;
     }
     let magnitude = i128::from(u64::from_str_radix(digits, radix).ok()?);

@@ -96,6 +96,11 @@ impl Rules {
         Rules { table }
     }
 
+    /// The rules of the table.
+    pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
+        self.table.iter().map(|&(rule, _)| rule)
+    }
+
     /// The table with one rule's function replaced; the replacement may call the one it replaces by its name in this module.
     #[must_use]
     pub fn replace(mut self, rule: Rule, function: RuleFunction) -> Rules {

@@ -1,0 +1,218 @@
+//! A worker process as its parent sees it: started, fed, read, and ended.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::supervisor::Event;
+use super::wire::{Draw, Report};
+use super::{Exit, Route, Selection};
+
+/// What is kept of a worker's standard error, in bytes.
+const STDERR_KEPT: usize = 4096;
+/// How many of its last lines are shown.
+const STDERR_LINES: usize = 8;
+/// How long a worker may take to leave, after its input ended or it was killed.
+pub(super) const LEAVE: Duration = Duration::from_secs(5);
+
+/// How a worker is started.
+#[derive(Clone)]
+pub(super) struct Launch {
+    pub(super) executable: PathBuf,
+    pub(super) selection: Selection,
+    pub(super) route: Option<Route>,
+    pub(super) compile_threads: usize,
+    pub(super) environment: Vec<(OsString, OsString)>,
+}
+
+/// A worker process. It must be ended with [`Worker::end`].
+pub(super) struct Worker {
+    child: Child,
+    /// Programs for the thread that writes them.
+    programs: mpsc::Sender<Draw>,
+    stderr: Arc<Mutex<VecDeque<u8>>>,
+    stderr_ended: mpsc::Receiver<()>,
+    pub(super) started: Instant,
+    /// Whether its device is open.
+    pub(super) ready: bool,
+}
+
+impl Worker {
+    /// Starts a worker, whose reports are passed on as events of this generation.
+    pub(super) fn start(
+        launch: &Launch,
+        generation: u64,
+        events: &mpsc::Sender<Event>,
+    ) -> io::Result<Worker> {
+        let mut command = Command::new(&launch.executable);
+        command
+            .arg("worker")
+            .arg(format!("--adapter={}", launch.selection));
+        command
+            .arg("--compile-threads")
+            .arg(launch.compile_threads.to_string());
+        if let Some(route) = launch.route {
+            command.arg("--route").arg(route.name());
+        }
+        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let started = Instant::now();
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            unreachable!("the three streams were asked for as pipes");
+        };
+        #[cfg(target_os = "linux")]
+        {
+            // As large as an unprivileged process may have them, so that large images cross in few turns; smaller ones do as well.
+            let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
+            let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
+        }
+        let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let (programs, queue) = mpsc::channel();
+        let (ended, stderr_ended) = mpsc::channel();
+        let spawned = (|| {
+            let named = |name: &str| thread::Builder::new().name(name.into());
+            let (events, kept) = (events.clone(), kept.clone());
+            named("to worker").spawn(move || write_programs(stdin, &queue))?;
+            named("from worker").spawn(move || read_reports(stdout, generation, &events))?;
+            named("worker's stderr").spawn(move || {
+                keep_last(stderr, &kept);
+                let _ = ended.send(());
+            })
+        })();
+        if let Err(error) = spawned {
+            leave(&mut child, Duration::ZERO);
+            return Err(error);
+        }
+        Ok(Worker {
+            child,
+            programs,
+            stderr: kept,
+            stderr_ended,
+            started,
+            ready: false,
+        })
+    }
+
+    /// Gives it a program. Of a worker that has ended already, the end of its output tells.
+    pub(super) fn give(&self, draw: Draw) {
+        let _ = self.programs.send(draw);
+    }
+
+    /// Ends it, after letting it go by itself for a while: how it went, and the last lines of its standard error.
+    pub(super) fn end(mut self, patience: Duration) -> (Exit, String) {
+        // Its input ends here.
+        drop(self.programs);
+        let exit = leave(&mut self.child, patience).map_or(Exit::Unknown, exit);
+        let _ = self.stderr_ended.recv_timeout(Duration::from_secs(1));
+        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        (exit, last_lines(&kept.iter().copied().collect::<Vec<u8>>()))
+    }
+}
+
+/// Waits for the process, kills it after a while, and waits again. None for a process that even a kill does not end: a driver may hold it in the kernel.
+fn leave(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let wait = |child: &mut Child, patience: Duration| {
+        let deadline = Instant::now() + patience;
+        let mut pause = Duration::from_micros(200);
+        loop {
+            if let Ok(Some(status)) = child.try_wait() {
+                return Some(status);
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    };
+    wait(child, patience).or_else(|| {
+        let _ = child.kill();
+        wait(child, LEAVE)
+    })
+}
+
+#[cfg(unix)]
+fn exit(status: ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    status
+        .signal()
+        .map(Exit::Signal)
+        .or(status.code().map(Exit::Code))
+        .unwrap_or(Exit::Unknown)
+}
+
+#[cfg(not(unix))]
+fn exit(status: ExitStatus) -> Exit {
+    status.code().map_or(Exit::Unknown, Exit::Code)
+}
+
+/// The last lines, joined by " | ".
+fn last_lines(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(STDERR_LINES)..].join(" | ")
+}
+
+/// Writes until the queue or the pipe closes. The end of the worker's input is the end of this.
+fn write_programs(stdin: ChildStdin, queue: &mpsc::Receiver<Draw>) {
+    let mut out = BufWriter::with_capacity(1 << 16, stdin);
+    while let Ok(first) = queue.recv() {
+        let mut next = Some(first);
+        while let Some(draw) = next {
+            if draw.write(&mut out).is_err() {
+                return;
+            }
+            next = queue.try_recv().ok();
+        }
+        if out.flush().is_err() {
+            return;
+        }
+    }
+}
+
+fn read_reports(stdout: ChildStdout, generation: u64, events: &mpsc::Sender<Event>) {
+    let mut input = BufReader::with_capacity(1 << 16, stdout);
+    loop {
+        let event = match Report::read(&mut input) {
+            Ok(Some(report)) => Event::Report(generation, report),
+            Ok(None) => Event::Ended(generation, None),
+            Err(error) => Event::Ended(generation, Some(error)),
+        };
+        let last = matches!(event, Event::Ended(..));
+        if events.send(event).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn keep_last(mut stderr: ChildStderr, kept: &Mutex<VecDeque<u8>>) {
+    let mut chunk = [0; 4096];
+    loop {
+        match stderr.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(count) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(&chunk[..count]);
+                let excess = kept.len().saturating_sub(STDERR_KEPT);
+                kept.drain(..excess);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! A device as its users see it: programs go in, outcomes come out.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::adapters::{AdapterRecord, NoDevice, Selection};
+use super::child::Launch;
+use super::shader_cache::ShaderCache;
+use super::supervisor::{Coordinator, Event};
+use super::{Finished, Route};
+use crate::dispatch::FragmentDispatch;
+
+/// How a device is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The program that has the `worker` subcommand; None for this one ([`std::env::current_exe`]).
+    pub executable: Option<PathBuf>,
+    /// How long one program may take, compiled and drawn alone.
+    pub program_limit: Duration,
+    /// How long a worker may take to open its device.
+    pub start_limit: Duration,
+    /// Worker processes, each with a device of its own on the same adapter. More than one helps where a driver compiles on one thread for each device, as
+    /// lavapipe does.
+    pub workers: usize,
+    /// How many programs one worker holds at once.
+    pub window: usize,
+    /// Compiling threads of one worker; 0 for the cores of this machine divided by the workers.
+    pub compile_threads: usize,
+    /// Variables added to a worker's environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Default for Options {
+    /// This executable, 20 s for a program, 60 s for a start, one worker with 256 programs.
+    fn default() -> Options {
+        Options {
+            executable: None,
+            program_limit: Duration::from_secs(20),
+            start_limit: Duration::from_secs(60),
+            workers: 1,
+            window: 256,
+            compile_threads: 0,
+            environment: Vec::new(),
+        }
+    }
+}
+
+/// An adapter with worker processes on it: programs go in, outcomes come out, in any order.
+///
+/// It may be shared between threads. Dropping it ends the workers; what was not received is dropped with it.
+pub struct Device {
+    record: AdapterRecord,
+    route: Route,
+    shared: Arc<Shared>,
+    coordinators: Coordinators,
+    /// Removed when the workers have ended.
+    _cache: ShaderCache,
+}
+
+/// The threads that run the workers. Dropping them ends them, and the workers.
+#[derive(Default)]
+struct Coordinators(Vec<(mpsc::Sender<Event>, JoinHandle<()>)>);
+
+impl Drop for Coordinators {
+    fn drop(&mut self) {
+        for (coordinator, _) in &self.0 {
+            let _ = coordinator.send(Event::Closed);
+        }
+        for (_, thread) in self.0.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the coordinators and the users of a device share.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// Programs may be submitted again.
+    room: Condvar,
+    /// A program finished.
+    done: Condvar,
+    capacity: usize,
+    pub(super) restarts: AtomicU64,
+    /// Workers that are not given up.
+    pub(super) workers: AtomicUsize,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) pending: VecDeque<Job>,
+    finished: VecDeque<Finished>,
+    /// Submitted and not finished.
+    unfinished: usize,
+}
+
+/// A program and the number that its user gave it.
+pub(super) struct Job {
+    pub(super) id: u64,
+    pub(super) dispatch: FragmentDispatch,
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn finish(&self, finished: Finished) {
+        let mut state = self.lock();
+        state.unfinished -= 1;
+        state.finished.push_back(finished);
+        drop(state);
+        self.room.notify_one();
+        self.done.notify_all();
+    }
+}
+
+impl Device {
+    /// Starts the workers and waits until each has its device open.
+    ///
+    /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
+    pub fn open(
+        selection: &Selection,
+        route: Option<Route>,
+        options: Options,
+    ) -> Result<Device, NoDevice> {
+        let executable = match &options.executable {
+            Some(path) => path.clone(),
+            None => std::env::current_exe().map_err(|error| {
+                NoDevice(format!("the path of this program is not known: {error}"))
+            })?,
+        };
+        let workers = options.workers.max(1);
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let compile_threads = if options.compile_threads == 0 {
+            cores.div_ceil(workers)
+        } else {
+            options.compile_threads
+        };
+        let cache = ShaderCache::new().map_err(|error| {
+            NoDevice(format!(
+                "no temporary directory could be made for the driver: {error}"
+            ))
+        })?;
+        let mut environment = cache.environment();
+        environment.extend(options.environment.iter().cloned());
+        let launch = Launch {
+            executable,
+            selection: selection.clone(),
+            route,
+            compile_threads,
+            environment,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State::default()),
+            room: Condvar::new(),
+            done: Condvar::new(),
+            capacity: options
+                .window
+                .max(1)
+                .saturating_mul(workers)
+                .saturating_mul(2),
+            restarts: AtomicU64::new(0),
+            workers: AtomicUsize::new(workers),
+        });
+        let mut coordinators = Coordinators::default();
+        let mut starting = Vec::new();
+        for _ in 0..workers {
+            let (sender, events) = mpsc::channel();
+            let (ready, is_ready) = mpsc::channel();
+            let coordinator = Coordinator::new(
+                shared.clone(),
+                launch.clone(),
+                &options,
+                (sender.clone(), events),
+                ready,
+            );
+            let thread = thread::Builder::new()
+                .name("device".into())
+                .spawn(move || coordinator.run())
+                .map_err(|error| NoDevice(format!("no thread could be started: {error}")))?;
+            coordinators.0.push((sender, thread));
+            starting.push(is_ready);
+        }
+        let mut opened = None;
+        for is_ready in starting {
+            let early = |_| NoDevice("the thread that starts the worker ended early".into());
+            opened = Some(is_ready.recv().map_err(early)??);
+        }
+        let (record, route) = opened.ok_or_else(|| NoDevice("no worker was started".into()))?;
+        Ok(Device {
+            record,
+            route,
+            shared,
+            coordinators,
+            _cache: cache,
+        })
+    }
+
+    /// The adapter.
+    pub fn adapter(&self) -> &AdapterRecord {
+        &self.record
+    }
+
+    /// The route that every program takes.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
+    /// How many workers were started again, because one crashed, hung or lost its device.
+    pub fn restarts(&self) -> u64 {
+        self.shared.restarts.load(Ordering::Relaxed)
+    }
+
+    /// Hands a program over; the number comes back with its outcome and need not be unique.
+    ///
+    /// Waits while two windows' worth of programs for each worker are unfinished. It never waits for [`Device::receive`], so one thread may submit
+    /// everything and then receive; what it has not received is in memory, and is bounded if it receives as it goes, or by [`Device::draw_all`].
+    pub fn submit(&self, id: u64, dispatch: FragmentDispatch) {
+        let mut state = self.shared.lock();
+        while state.unfinished >= self.shared.capacity {
+            state = self
+                .shared
+                .room
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        self.enqueue(state, Job { id, dispatch });
+    }
+
+    /// Hands a program over, or gives it back where [`Device::submit`] would wait.
+    pub fn try_submit(&self, id: u64, dispatch: FragmentDispatch) -> Result<(), FragmentDispatch> {
+        let state = self.shared.lock();
+        if state.unfinished >= self.shared.capacity {
+            return Err(dispatch);
+        }
+        self.enqueue(state, Job { id, dispatch });
+        Ok(())
+    }
+
+    fn enqueue(&self, mut state: MutexGuard<'_, State>, job: Job) {
+        state.unfinished += 1;
+        state.pending.push_back(job);
+        drop(state);
+        for (coordinator, _) in &self.coordinators.0 {
+            // A coordinator that is gone has panicked, and `receive` tells.
+            let _ = coordinator.send(Event::Submitted);
+        }
+    }
+
+    /// Waits for the next program that comes back. None if everything that was submitted has been received.
+    pub fn receive(&self) -> Option<Finished> {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(finished) = state.finished.pop_front() {
+                return Some(finished);
+            }
+            if state.unfinished == 0 {
+                return None;
+            }
+            assert!(
+                !self
+                    .coordinators
+                    .0
+                    .iter()
+                    .any(|(_, thread)| thread.is_finished()),
+                "a coordinator lives as long as its device, and one has ended with {} programs unfinished",
+                state.unfinished
+            );
+            state = self
+                .shared
+                .done
+                .wait_timeout(state, Duration::from_secs(1))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// The next program that has come back already.
+    pub fn try_receive(&self) -> Option<Finished> {
+        self.shared.lock().finished.pop_front()
+    }
+
+    /// Draws all these programs, numbered from 0, taking them as there is room for them. Outcomes come in any order. Memory is bounded.
+    pub fn draw_all<I>(&mut self, programs: I) -> DrawAll<'_, I::IntoIter>
+    where
+        I: IntoIterator<Item = FragmentDispatch>,
+    {
+        DrawAll {
+            device: self,
+            programs: programs.into_iter(),
+            next_id: 0,
+            held: None,
+            exhausted: false,
+        }
+    }
+
+    /// Draws one program and waits for it.
+    pub fn draw(&mut self, program: FragmentDispatch) -> Finished {
+        self.draw_all([program])
+            .next()
+            .expect("every submitted program comes back")
+    }
+}
+
+/// The outcomes of [`Device::draw_all`].
+pub struct DrawAll<'d, I> {
+    device: &'d Device,
+    programs: I,
+    next_id: u64,
+    held: Option<FragmentDispatch>,
+    exhausted: bool,
+}
+
+impl<I: Iterator<Item = FragmentDispatch>> Iterator for DrawAll<'_, I> {
+    type Item = Finished;
+
+    fn next(&mut self) -> Option<Finished> {
+        while !self.exhausted {
+            let Some(program) = self.held.take().or_else(|| self.programs.next()) else {
+                self.exhausted = true;
+                break;
+            };
+            if let Err(program) = self.device.try_submit(self.next_id, program) {
+                self.held = Some(program);
+                break;
+            }
+            self.next_id += 1;
+            // What has come back is given before more is taken, so that the caller's work and the device's overlap.
+            if let Some(finished) = self.device.try_receive() {
+                return Some(finished);
+            }
+        }
+        self.device.receive()
+    }
+}

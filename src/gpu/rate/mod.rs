@@ -1,0 +1,280 @@
+//! How many programs a second: bare, and through the harness.
+//!
+//! *Bare* is what a prototype would do that measures nothing but the device: in this process, some threads, each of which makes the pipelines of a batch,
+//! draws it in one submission, and makes those of the next while it waits. *Harness* is [`Device::draw_all`]: the same programs through the worker process,
+//! supervised. Both draw with the same code, on the same adapter, the same programs, by turns, and every frame of one is compared with the other's. Opening
+//! the device counts for neither.
+
+use std::fmt;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::draw::{BatchError, Declined, DrawDevice, Painter, Submitted};
+use super::worker::BATCH;
+use super::{AdapterRecord, Device, DeviceOutcome, Finished, NoDevice, Options, Route, Selection};
+use crate::dispatch::{FragmentDispatch, Frame};
+
+mod modules;
+
+pub use modules::programs;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct RateOptions {
+    /// Measured rounds; each draws its own programs once bare and once through the harness.
+    pub rounds: usize,
+    /// Programs of one round.
+    pub programs: usize,
+    /// Threads of the bare half; 0 for one for each core.
+    pub threads: usize,
+    /// How the harness runs its device.
+    pub device: Options,
+}
+
+/// The time of one round.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// Programs drawn by each half.
+    pub programs: usize,
+    /// Time of the bare half.
+    pub bare: Duration,
+    /// Time of the harness.
+    pub harness: Duration,
+}
+
+impl Round {
+    /// Programs a second, bare.
+    pub fn bare_rate(&self) -> f64 {
+        self.programs as f64 / self.bare.as_secs_f64()
+    }
+
+    /// Programs a second, through the harness.
+    pub fn harness_rate(&self) -> f64 {
+        self.programs as f64 / self.harness.as_secs_f64()
+    }
+
+    /// The harness's rate as a part of the bare one.
+    pub fn ratio(&self) -> f64 {
+        self.bare.as_secs_f64() / self.harness.as_secs_f64()
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    /// The adapter that both halves used.
+    pub adapter: AdapterRecord,
+    /// The route that both took.
+    pub route: Route,
+    /// The rounds, in order.
+    pub rounds: Vec<Round>,
+}
+
+impl Rates {
+    /// The median over the rounds of a number of each.
+    pub fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
+        let mut numbers: Vec<f64> = self.rounds.iter().map(of).collect();
+        numbers.sort_by(f64::total_cmp);
+        let middle = numbers.len() / 2;
+        match numbers.len() {
+            0 => f64::NAN,
+            n if n % 2 == 1 => numbers[middle],
+            _ => (numbers[middle - 1] + numbers[middle]) / 2.0,
+        }
+    }
+}
+
+/// Why there is no measurement.
+#[derive(Debug)]
+pub enum RateError {
+    /// There is no device.
+    NoDevice(NoDevice),
+    /// The programs ran out, a program was not drawn, or the halves drew different frames.
+    Programs(String),
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateError::NoDevice(none) => none.fmt(f),
+            RateError::Programs(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for RateError {}
+
+impl From<NoDevice> for RateError {
+    fn from(none: NoDevice) -> RateError {
+        RateError::NoDevice(none)
+    }
+}
+
+/// Measures both rates over programs from `source`, which must have enough of them: one round more than is measured, to warm up. Each finished round is
+/// passed to `progress`.
+///
+/// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
+/// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
+pub fn measure(
+    selection: &Selection,
+    route: Option<Route>,
+    options: &RateOptions,
+    mut source: impl Iterator<Item = FragmentDispatch>,
+    mut progress: impl FnMut(&Round),
+) -> Result<Rates, RateError> {
+    let bare = DrawDevice::open(selection, route)?;
+    let mut harness = Device::open(selection, Some(bare.route), options.device.clone())?;
+    if *harness.adapter() != bare.record {
+        return Err(RateError::Programs(format!(
+            "the halves opened different adapters, {} and {}",
+            bare.record,
+            harness.adapter()
+        )));
+    }
+    let threads = match options.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let mut rounds = Vec::new();
+    for number in 0..=options.rounds {
+        let programs: Vec<FragmentDispatch> = source.by_ref().take(options.programs).collect();
+        if programs.len() < options.programs {
+            return Err(RateError::Programs(format!(
+                "the source of programs ended in round {number}, after {} of {}",
+                programs.len(),
+                options.programs
+            )));
+        }
+        let round = measure_round(&bare, &mut harness, threads, &programs, number % 2 == 0)?;
+        if number > 0 {
+            progress(&round);
+            rounds.push(round);
+        }
+    }
+    Ok(Rates {
+        adapter: bare.record.clone(),
+        route: bare.route,
+        rounds,
+    })
+}
+
+fn measure_round(
+    bare: &DrawDevice,
+    harness: &mut Device,
+    threads: usize,
+    programs: &[FragmentDispatch],
+    bare_first: bool,
+) -> Result<Round, RateError> {
+    let mut times = [Duration::ZERO; 2];
+    let mut frames = [Vec::new(), Vec::new()];
+    for half in if bare_first { [0, 1] } else { [1, 0] } {
+        // The harness takes programs by value; making them is not what is measured.
+        let given = programs.to_vec();
+        let begun = Instant::now();
+        let drawn = if half == 0 {
+            draw_bare(bare, threads, &given)
+        } else {
+            draw_through_harness(harness, given)
+        };
+        times[half] = begun.elapsed();
+        frames[half] = drawn?;
+    }
+    let [from_bare, from_harness] = frames;
+    if let Some(at) = (0..programs.len()).find(|i| from_bare[*i] != from_harness[*i]) {
+        let hash = programs[at].words_hash();
+        return Err(RateError::Programs(format!(
+            "program {at}, words {hash:#018x}, was drawn differently bare and through the harness"
+        )));
+    }
+    Ok(Round {
+        programs: programs.len(),
+        bare: times[0],
+        harness: times[1],
+    })
+}
+
+fn draw_through_harness(
+    device: &mut Device,
+    programs: Vec<FragmentDispatch>,
+) -> Result<Vec<Option<Frame>>, RateError> {
+    let mut frames = vec![None; programs.len()];
+    for Finished { id, outcome, .. } in device.draw_all(programs) {
+        match outcome {
+            DeviceOutcome::Drawn(frame) => frames[id as usize] = Some(frame),
+            other => {
+                return Err(RateError::Programs(format!(
+                    "program {id} was not drawn by the harness: {other}"
+                )));
+            }
+        }
+    }
+    Ok(frames)
+}
+
+fn draw_bare(
+    device: &DrawDevice,
+    threads: usize,
+    programs: &[FragmentDispatch],
+) -> Result<Vec<Option<Frame>>, RateError> {
+    // Batches small enough that every thread gets several.
+    let batch = (programs.len() / (threads * 4)).clamp(1, BATCH);
+    let batches = Mutex::new(programs.chunks(batch).enumerate());
+    let next = || {
+        batches
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .next()
+    };
+    let draw = || -> Result<Vec<(usize, Vec<Frame>)>, String> {
+        let mut painter = Painter::new(device);
+        let mut drawn = Vec::new();
+        let mut waiting: Option<(usize, Submitted)> = None;
+        let finish = |painter: &mut Painter<'_>,
+                      waiting: Option<(usize, Submitted)>|
+         -> Result<_, BatchError> {
+            waiting
+                .map(|(at, submitted)| painter.finish(submitted).map(|frames| (at, frames)))
+                .transpose()
+        };
+        while let Some((at, chunk)) = next() {
+            let compiled = chunk
+                .iter()
+                .map(|program| device.compile(program))
+                .collect::<Result<Vec<_>, _>>();
+            let compiled =
+                compiled.map_err(|(Declined::Refused(why) | Declined::Unchecked(why))| why)?;
+            let submitted = painter
+                .submit(compiled)
+                .map_err(|error| error.to_string())?;
+            drawn.extend(
+                finish(&mut painter, waiting.replace((at, submitted)))
+                    .map_err(|error| error.to_string())?,
+            );
+        }
+        drawn.extend(finish(&mut painter, waiting).map_err(|error| error.to_string())?);
+        Ok(drawn)
+    };
+    let results: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(draw)).collect();
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err("a bare thread panicked".into()))
+            })
+            .collect()
+    });
+    let mut frames = vec![None; programs.len()];
+    for result in results {
+        for (at, drawn) in result
+            .map_err(|why| RateError::Programs(format!("a program was not drawn bare: {why}")))?
+        {
+            for (i, frame) in drawn.into_iter().enumerate() {
+                frames[at * batch + i] = Some(frame);
+            }
+        }
+    }
+    Ok(frames)
+}

@@ -1,0 +1,69 @@
+//! What must hold for any bytes at all: the properties that the fuzz targets and the mutation tests share.
+//!
+//! Each function takes bytes and panics if a property fails; an input that is refused with an error is fine.
+
+use crate::theorem::Verdict;
+use crate::theorem::case::Settings;
+use crate::theorem::check::{Checked, Checker, Devices, Options};
+use smallstep_semantics::lambda_v::parse as lv;
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::typing::Limits;
+use smallstep_semantics::number::Arithmetic;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv;
+
+/// λV text: an error inside the text, or a tree that prints and reads back to the same tree.
+pub fn parse(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match lv::parse(text) {
+        Err(e) => assert!(e.span.start as usize <= text.len(), "{e:?} lies outside the text"),
+        Ok(tree) => {
+            let printed = tree.print();
+            let again = lv::parse(&printed).unwrap_or_else(|e| panic!("{printed} does not read back: {e:?}"));
+            assert!(tree.same(&again), "{printed} reads back to another tree");
+            if let Err(e) = Program::resolve(&tree) {
+                assert!(e.span.start as usize <= text.len(), "{e:?} lies outside the text");
+            }
+        }
+    }
+}
+
+/// SPIR-V assembly: an error with a place, or words whose disassembly assembles to the same words.
+pub fn assemble(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(words) = spirv::assemble(text, spirv::Options::default()) else { return };
+    // `!` words can make anything, so the result need not be a module.
+    let Ok(again) = spirv::disassemble(&words) else { return };
+    let second = spirv::assemble(&again, spirv::Options::default()).unwrap_or_else(|e| panic!("{again}\ndoes not assemble: {e}"));
+    // What a version, generator or schema other than the assembler's own says is not in the text.
+    assert_eq!(words.get(5..), second.get(5..), "{again}\nassembles to other words");
+}
+
+/// SPIR-V words: an error, or a module that the relation and the machine run alike.
+pub fn words(bytes: &[u8]) {
+    let Ok(words) = spirv::words_of_bytes(bytes) else { return };
+    let Ok(module) = spirv::Module::load(&words) else { return };
+    let Ok(program) = spirv::Program::compile(&module, "main") else { return };
+    let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: vec![0x3f; 64] }];
+    let inputs = spirv::Inputs { frag_coord: [1.5, 2.5, 0.0, 1.0], buffers: &buffers };
+    let by_machine = program.run(&inputs, 2_000, &Arithmetic::default());
+    let by_relation = spirv::step::run(&module, "main", &inputs, 2_000, &spirv::Relation::default(), &mut ())
+        .unwrap_or_else(|e| panic!("the relation refuses what the machine compiled: {e}"));
+    match (&by_machine, &by_relation) {
+        (Outcome::Observed(a), Outcome::Observed(b)) => assert_eq!(a, b),
+        (a, b) => assert_eq!(a.name(), b.name(), "{a:?} and {b:?}"),
+    }
+    assert!(!matches!(by_machine, Outcome::Stuck(_)), "a module that was loaded is stuck: {by_machine:?}");
+}
+
+/// λV text through everything but a device: whatever it is, the theorem is not refuted.
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let settings = Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
+    let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default() };
+    let Ok(mut checker) = Checker::open(options) else { return };
+    if let checked @ Checked::Judged { .. } = checker.check("input", text) {
+        let verdict = checked.verdict();
+        assert!(!matches!(verdict, Some(Verdict::Disagree(_))), "{text}\n{verdict:?}");
+    }
+}

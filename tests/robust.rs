@@ -1,0 +1,91 @@
+//! The properties of the fuzz targets, over mutated samples: what `cargo test` can do of a fuzzer's work, from fixed seeds.
+
+use smallstep::generate::{self, Limits, Random};
+use smallstep::{compile, robust};
+use smallstep_semantics::lambda_v::resolve::Program;
+
+const ROUNDS: u64 = 3_000;
+
+fn programs() -> impl Iterator<Item = String> {
+    (0..ROUNDS).map(|seed| generate::well_typed(seed, &Limits::default()).print())
+}
+
+/// A few random edits: flips, cuts, doubled pieces, pieces of another sample.
+fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = random.below(bytes.len() as u32) as usize;
+        match random.below(5) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes.truncate(at),
+            2 => {
+                let end = (at + random.below(40) as usize).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            3 => {
+                let end = (at + random.below(40) as usize).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            _ if other.is_empty() => {}
+            _ => {
+                let from = random.below(other.len() as u32) as usize;
+                let end = (from + random.below(40) as usize).min(other.len());
+                bytes.splice(at..at, other[from..end].iter().copied());
+            }
+        }
+    }
+}
+
+fn mutated(samples: Vec<Vec<u8>>, property: fn(&[u8])) {
+    let mut random = Random::new(20);
+    for i in 0..samples.len() {
+        property(&samples[i]);
+        let mut bytes = samples[i].clone();
+        mutate(&mut bytes, &samples[(i + 1) % samples.len()], &mut random);
+        property(&bytes);
+    }
+}
+
+fn modules() -> impl Iterator<Item = Vec<u32>> {
+    programs().filter_map(|text| {
+        let program = Program::read(&text).ok()?;
+        Some(compile::lambda_v::translate(&program, &compile::lambda_v::Options::default()).ok()?.words)
+    })
+}
+
+#[test]
+fn any_text_parses_or_is_refused() {
+    mutated(programs().map(String::into_bytes).collect(), robust::parse);
+}
+
+#[test]
+fn any_text_is_checked_or_is_refused() {
+    mutated(programs().map(String::into_bytes).collect(), robust::check);
+}
+
+#[test]
+fn any_words_run_alike_or_are_refused() {
+    mutated(modules().map(|words| smallstep_semantics::spirv::bytes_of_words(&words)).collect(), robust::words);
+}
+
+#[test]
+fn any_assembly_is_stable_or_is_refused() {
+    let texts = modules().take(1_000).map(|words| smallstep_semantics::spirv::disassemble(&words).expect("our own modules disassemble"));
+    mutated(texts.map(String::into_bytes).collect(), robust::assemble);
+}
+
+#[test]
+fn deep_and_long_texts_end_soon() {
+    for text in ["(".repeat(100_000), ")".repeat(100_000), "(+ 1 ".repeat(50_000), format!("{}1{}", "(+ 1 ".repeat(9_999), ")".repeat(9_999))] {
+        robust::parse(text.as_bytes());
+        robust::check(text.as_bytes());
+        robust::assemble(text.as_bytes());
+    }
+    let wide = format!("(+ {})", "1 ".repeat(1_000_000));
+    robust::check(wide.as_bytes());
+    let defines: String = (0..20_000).map(|i| format!("(define d{i} {i})\n")).collect();
+    robust::check(defines.as_bytes());
+}
