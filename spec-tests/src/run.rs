@@ -17,7 +17,7 @@ use smallstep_semantics::lambda_v::resolve::{Output, Program};
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem, ValueId};
 use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::lambda_v::terms::TermId;
-use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
+use smallstep_semantics::lambda_v::types::{Elem, Ground, Type, Value};
 use smallstep_semantics::lambda_v::typing::{self, Derivation, Limits, StackId};
 use smallstep_semantics::number::{Arithmetic, Lane, Profile};
 use smallstep_semantics::outcome::Outcome;
@@ -366,7 +366,10 @@ impl Run<'_> {
                 let endings = reduction.explore(e, fuel as usize).ok_or("more terms are reachable than fuel allows")?;
                 return match endings.as_slice() {
                     [one] => Ok(lambda_v_ending(one, 0)),
-                    several => Ok(Found::ending("several", several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "))),
+                    several => Ok(Found::ending(
+                        "several",
+                        several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "),
+                    )),
                 };
             }
             other => return Err(format!("strategy={other} is none of first, random and all")),
@@ -505,9 +508,7 @@ impl Run<'_> {
             let (x, y) = self.pixel()?;
             let pixel = (y * settings.size.0 + x) as usize;
             for ((output, shown), ty) in program.outputs.iter().zip(&ran.expected).zip(case.derivation.types()) {
-                if let (typing_type, Some(lanes)) = (ty, shown.get(pixel))
-                    && let smallstep_semantics::lambda_v::types::Type::Ground(ty) = typing_type
-                {
+                if let (Type::Ground(ty), Some(lanes)) = (ty, shown.get(pixel)) {
                     found.values.push((output.location, ty, lanes.iter().take(ty.components()).map(|l| l.bits).collect()));
                 }
             }
@@ -544,7 +545,9 @@ impl Run<'_> {
             None => {
                 loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
                 let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
-                    text.split(',').map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers"))).collect()
+                    text.split(',')
+                        .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
+                        .collect()
                 })?;
                 (&loaded, "main", floats)
             }
