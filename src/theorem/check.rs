@@ -3,6 +3,7 @@
 use super::blame::Blame;
 use super::case::{Case, NoCase, Settings};
 use super::device::{Awaited, profile_of};
+use super::probe::Unblamed;
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
@@ -92,6 +93,17 @@ impl Checked {
         match self {
             Checked::Invalid { diagnostic, .. } => diagnostic.as_ref().map(|d| d.code.as_str()),
             Checked::Judged { .. } => None,
+        }
+    }
+
+    /// Why its first disagreement with a device has no blame, where it was searched for.
+    pub fn unblamed(&self) -> Option<&Unblamed> {
+        match self {
+            Checked::Invalid { .. } => None,
+            Checked::Judged { legs, .. } => legs.iter().find_map(|l| match &l.verdict {
+                Verdict::Disagree(d) => d.unblamed.as_ref(),
+                _ => None,
+            }),
         }
     }
 
@@ -191,10 +203,8 @@ fn on_device(device: &mut Device, program: &Program, settings: &Settings) -> Leg
     let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
     let finished = device.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&finished.outcome, &name, device.route());
-    if let Verdict::Disagree(difference) = &mut verdict
-        && let Some(place) = difference.place
-    {
-        difference.blame = super::probe::on_device(&case, place, &settings, device);
+    if let Verdict::Disagree(difference) = &mut verdict {
+        difference.search(&case, &settings, device);
     }
     Leg { lanes, ..leg(name, true, verdict) }
 }

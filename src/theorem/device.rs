@@ -84,6 +84,7 @@ impl Awaited {
                                 place: Some(Place { pixel, location: *location, component: component as u32 }),
                                 what: format!("expected {expected}, saw {}", float_text(shown[component])),
                                 blame: None,
+                                unblamed: None,
                             };
                             return (Verdict::Disagree(Box::new(difference)), lanes);
                         }
