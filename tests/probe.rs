@@ -138,7 +138,7 @@ fn a_wrong_operation_in_one_round_of_a_loop_is_named_with_its_round() {
         assert_eq!((blame.instruction.as_str(), blame.occurrence), ("OpFMul", 7));
         assert_eq!((blame.expected.as_str(), blame.found.as_str()), ("49 (0x42440000)", "50 (0x42480000)"));
         assert_eq!(&SUM[blame.span.start as usize..blame.span.end as usize], "(* i i)");
-        assert!(blame.dispatches <= 20, "{} dispatches for some 90 computations", blame.dispatches);
+        assert!(blame.dispatches <= 30, "{} dispatches for some 90 computations", blame.dispatches);
     }
 }
 
@@ -287,7 +287,7 @@ fn spirv_val_accepts_adapted_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("adapted.spv");
     let mut count = 0;
-    for seed in 1000..1060u64 {
+    for seed in 1000..1090u64 {
         let profile = [Profile::Strict, Profile::Wgsl][seed as usize % 2];
         let settings = settings(profile, PLACES[seed as usize / 2 % 2]);
         let tree = generate::well_typed(seed, &Limits::default());

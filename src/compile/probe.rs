@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! %seen  = OpVariable Private, at first the marker in every lane
-//! %count = OpVariable Private, at first 0                                  [only if the id is computed several times]
+//! %count = OpVariable Private, at first 0                                  [only if the id may be computed several times]
 //!   …
 //! r      = …                                                               [the probed instruction; of OpPhi, what follows is after the group]
 //! n      = OpLoad %count
@@ -37,7 +37,7 @@ pub const MAX_OCCURRENCE: u32 = 1 << 24;
 pub struct Probe {
     /// The result id of an instruction in the entry point's function, of floats or Booleans.
     pub id: u32,
-    /// Which of its executions in one invocation, from 0; `None` if it has only one.
+    /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more than once.
     pub occurrence: Option<u32>,
     /// Which column of a matrix; 0 for everything else.
     pub column: u32,

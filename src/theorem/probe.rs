@@ -26,6 +26,7 @@ use smallstep_semantics::lambda_v::syntax::Span;
 use smallstep_semantics::number::{Expected, Lane, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, Inputs};
 use std::sync::Arc;
@@ -113,6 +114,7 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
         inputs: &inputs,
         fuel,
         location: free.unwrap_or(place.location),
+        loops: case.module().instructions().iter().any(|i| i.is(Op::LoopMerge)),
         answers: FxHashMap::default(),
         dispatches: 0,
     };
@@ -146,6 +148,8 @@ struct Search<'a> {
     fuel: u64,
     /// Where values are shown.
     location: u32,
+    /// Whether the module has loops: a device that is wrong may execute often what should be executed once.
+    loops: bool,
     /// By index in the trace.
     answers: FxHashMap<usize, Answer>,
     dispatches: u32,
@@ -246,7 +250,7 @@ impl Search<'_> {
         let traced: Vec<u32> = self.trace.bits(computed)[from..from + rows].iter().map(|&b| if truth { as_float(b) } else { b }).collect();
         let probe = Probe {
             id: computed.id,
-            occurrence: (self.trace.executions(computed.id) > 1).then_some(computed.occurrence),
+            occurrence: self.loops.then_some(computed.occurrence),
             column,
             location: self.location,
             marker: marker(&traced),
@@ -385,7 +389,7 @@ impl Search<'_> {
         let outputs = &self.case.program.outputs;
         let output = outputs.iter().find(|o| o.location == self.place.location).unwrap_or(&outputs[0]);
         let span = self.case.program.terms.span(output.term);
-        match self.case.module().instruction(id).is_some_and(|i| i.is(spirv::grammar::Op::Phi)) {
+        match self.case.module().instruction(id).is_some_and(|i| i.is(Op::Phi)) {
             true => ("an argument of rec".into(), span, Rule::LvTrRecFunc),
             false => (format!("output {}, padded", self.place.location), span, Rule::LvMcBody),
         }

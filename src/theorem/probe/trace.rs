@@ -122,11 +122,6 @@ impl Trace {
         &self.bits[computed.first as usize..]
     }
 
-    /// How often an id was computed.
-    pub(super) fn executions(&self, id: u32) -> usize {
-        self.by_id.get(&id).map_or(0, Vec::len)
-    }
-
     /// The last computation of an id before a step.
     pub(super) fn last(&self, id: u32, step: u64) -> Option<usize> {
         let places = self.by_id.get(&id)?;
