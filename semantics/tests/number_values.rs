@@ -32,9 +32,7 @@ impl Random {
         loop {
             let x = match self.below(2) {
                 0 => self.any(),
-                _ => f32::from_bits(
-                    (self.next() >> 32) as u32 & 0x807f_ffff | (self.below(24) as u32 + 115) << 23,
-                ),
+                _ => f32::from_bits((self.next() >> 32) as u32 & 0x807f_ffff | (self.below(24) as u32 + 115) << 23),
             };
             if x.is_finite() {
                 return x;
@@ -49,32 +47,13 @@ impl Random {
 
 /// Zeros, subnormals, powers of two and their neighbours, integers and halves, the ends, infinities and NaNs; of both signs.
 fn corners() -> Vec<f32> {
-    let mut corners = vec![
-        0.0,
-        f32::INFINITY,
-        f32::NAN,
-        f32::from_bits(0x7f80_0001),
-        f32::MAX,
-        f32::MAX.next_down(),
-    ];
+    let mut corners = vec![0.0, f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001), f32::MAX, f32::MAX.next_down()];
     corners.extend([1, 2, 0x40_0000, 0x7f_ffff, 0x7f_fffe].map(f32::from_bits));
-    for exponent in [
-        -126, -125, -75, -64, -25, -24, -23, -2, -1, 0, 1, 2, 10, 22, 23, 24, 31, 63, 64, 126, 127,
-    ] {
+    for exponent in [-126, -125, -75, -64, -25, -24, -23, -2, -1, 0, 1, 2, 10, 22, 23, 24, 31, 63, 64, 126, 127] {
         let power = 2f32.powi(exponent);
         corners.extend([power.next_down(), power, power.next_up(), power * 1.5]);
     }
-    corners.extend([
-        0.1,
-        2.5,
-        3.5,
-        7.0,
-        10.0,
-        100.25,
-        8_388_607.5,
-        std::f32::consts::PI,
-        std::f32::consts::FRAC_PI_2,
-    ]);
+    corners.extend([0.1, 2.5, 3.5, 7.0, 10.0, 100.25, 8_388_607.5, std::f32::consts::PI, std::f32::consts::FRAC_PI_2]);
     let negative: Vec<f32> = corners.iter().map(|x| -x).collect();
     corners.extend(negative);
     corners
@@ -95,11 +74,7 @@ fn scalar(op: Op, args: &[f32]) -> f32 {
 
 fn assert_same(op: Op, args: &[f32], expected: f32) {
     let found = scalar(op, args);
-    let expected = if expected.is_nan() {
-        NAN
-    } else {
-        expected.to_bits()
-    };
+    let expected = if expected.is_nan() { NAN } else { expected.to_bits() };
     assert!(
         found.to_bits() == expected,
         "{op:?} {args:?}: found {found:?} ({:#010x}), the second way gives {:?} ({expected:#010x})",
@@ -123,14 +98,7 @@ fn for_pairs(random_pairs: usize, mut check: impl FnMut(f32, f32)) {
         // Of like magnitude, so that digits cancel.
         let (x, y) = (random.finite(), random.finite());
         check(x, y);
-        check(
-            x,
-            f32::from_bits(
-                x.to_bits()
-                    .wrapping_add(random.below(9) as u32)
-                    .wrapping_sub(4),
-            ),
-        );
+        check(x, f32::from_bits(x.to_bits().wrapping_add(random.below(9) as u32).wrapping_sub(4)));
     }
 }
 
@@ -145,11 +113,7 @@ fn arithmetic_is_rounded_to_nearest_even() {
         assert_same(Op::VectorTimesScalar, &[x, y], (a * b) as f32);
         assert_same(Op::Div, &[x, y], (a / b) as f32);
         assert_same(Op::Sqrt, &[x], a.sqrt() as f32);
-        let negated = if x.is_nan() {
-            x
-        } else {
-            f32::from_bits(x.to_bits() ^ 0x8000_0000)
-        };
+        let negated = if x.is_nan() { x } else { f32::from_bits(x.to_bits() ^ 0x8000_0000) };
         assert_same(Op::Negate, &[x], negated);
     });
 }
@@ -176,33 +140,9 @@ fn comparisons_and_choices_follow_the_order() {
         test(Op::Equal, keys.is_some_and(|(a, b)| a == b));
         test(Op::NotEqual, keys.is_none_or(|(a, b)| a != b));
         // The first operand where the order does not say.
-        assert_same(
-            Op::Min,
-            &[x, y],
-            if keys.is_some_and(|(a, b)| b < a) {
-                y
-            } else {
-                x
-            },
-        );
-        assert_same(
-            Op::Max,
-            &[x, y],
-            if keys.is_some_and(|(a, b)| b > a) {
-                y
-            } else {
-                x
-            },
-        );
-        assert_same(
-            Op::Step,
-            &[x, y],
-            if keys.is_some_and(|(a, b)| b < a) {
-                0.0
-            } else {
-                1.0
-            },
-        );
+        assert_same(Op::Min, &[x, y], if keys.is_some_and(|(a, b)| b < a) { y } else { x });
+        assert_same(Op::Max, &[x, y], if keys.is_some_and(|(a, b)| b > a) { y } else { x });
+        assert_same(Op::Step, &[x, y], if keys.is_some_and(|(a, b)| b < a) { 0.0 } else { 1.0 });
         let sign = match key(x) {
             None => f32::NAN,
             Some(key) => key.signum() as f32,
@@ -220,11 +160,7 @@ fn comparisons_and_choices_follow_the_order() {
                 } else {
                     z
                 };
-                assert_eq!(
-                    key(scalar(Op::Clamp, &[z, low, high])),
-                    key(expected),
-                    "clamp {z} {low} {high}"
-                );
+                assert_eq!(key(scalar(Op::Clamp, &[z, low, high])), key(expected), "clamp {z} {low} {high}");
             }
         }
     });
@@ -250,11 +186,7 @@ fn integral(op: Op, x: f32) -> f32 {
             (up, up)
         }
     };
-    let up = if x.is_sign_negative() {
-        up_if_negative
-    } else {
-        up_if_positive
-    };
+    let up = if x.is_sign_negative() { up_if_negative } else { up_if_positive };
     ((whole + i64::from(up)) as f32).copysign(x)
 }
 
@@ -264,11 +196,7 @@ fn rounding_to_integers_is_exact() {
         for op in [Op::Trunc, Op::Floor, Op::Ceil, Op::RoundEven, Op::Round] {
             assert_same(op, &[x], integral(op, x));
         }
-        let fract = if x.is_infinite() {
-            f64::NAN
-        } else {
-            f64::from(x) - f64::from(integral(Op::Floor, x))
-        };
+        let fract = if x.is_infinite() { f64::NAN } else { f64::from(x) - f64::from(integral(Op::Floor, x)) };
         assert_same(Op::Fract, &[x], fract as f32);
     });
 }
@@ -280,37 +208,21 @@ fn logic_follows_its_tables() {
         let unary = |op: Op| apply(op, &[Tuple::vector(&truth(a))])[0].is_true();
         assert_eq!(unary(Op::Not), !a);
         for b in [false, true] {
-            let binary = |op: Op| {
-                apply(op, &[Tuple::vector(&truth(a)), Tuple::vector(&truth(b))])[0].is_true()
-            };
+            let binary = |op: Op| apply(op, &[Tuple::vector(&truth(a)), Tuple::vector(&truth(b))])[0].is_true();
             assert_eq!(binary(Op::And), a & b);
             assert_eq!(binary(Op::Or), a | b);
             assert_eq!(binary(Op::LogicalEqual), !(a ^ b));
             assert_eq!(binary(Op::LogicalNotEqual), a ^ b);
             for c in [false, true] {
                 let lanes = [Lane::truth(a), Lane::truth(b), Lane::truth(c)];
-                assert_eq!(
-                    apply(Op::Any, &[Tuple::vector(&lanes)])[0].is_true(),
-                    a | b | c
-                );
-                assert_eq!(
-                    apply(Op::All, &[Tuple::vector(&lanes)])[0].is_true(),
-                    a & b & c
-                );
+                assert_eq!(apply(Op::Any, &[Tuple::vector(&lanes)])[0].is_true(), a | b | c);
+                assert_eq!(apply(Op::All, &[Tuple::vector(&lanes)])[0].is_true(), a & b & c);
                 let (x, y) = (floats(&[1.0, 2.0, 3.0]), floats(&[-1.0, f32::NAN, -0.0]));
                 let select = |condition: &[Lane]| -> Vec<u32> {
-                    let args = [
-                        Tuple::vector(condition),
-                        Tuple::vector(&x),
-                        Tuple::vector(&y),
-                    ];
-                    apply(Op::Select, &args)
-                        .iter()
-                        .map(|lane| lane.bits)
-                        .collect()
+                    let args = [Tuple::vector(condition), Tuple::vector(&x), Tuple::vector(&y)];
+                    apply(Op::Select, &args).iter().map(|lane| lane.bits).collect()
                 };
-                let pick =
-                    |i: usize, condition: bool| if condition { x[i].bits } else { y[i].bits };
+                let pick = |i: usize, condition: bool| if condition { x[i].bits } else { y[i].bits };
                 assert_eq!(select(&lanes), [pick(0, a), pick(1, b), pick(2, c)]);
                 assert_eq!(select(&lanes[..1]), [pick(0, a), pick(1, a), pick(2, a)]);
             }
@@ -331,11 +243,7 @@ fn nearest(x: &BigFloat) -> f32 {
         return f32::NAN;
     }
     if x.is_inf() {
-        return if x.is_inf_pos() {
-            f32::INFINITY
-        } else {
-            f32::NEG_INFINITY
-        };
+        return if x.is_inf_pos() { f32::INFINITY } else { f32::NEG_INFINITY };
     }
     if x.is_zero() {
         return 0.0;
@@ -347,17 +255,9 @@ fn nearest(x: &BigFloat) -> f32 {
     // x = top / 2^64 · 2^exponent, so its leading bit is worth 2^(exponent - 1).
     let leading = i64::from(exponent) - 1;
     if leading >= 128 {
-        return if sign == Sign::Pos {
-            f32::INFINITY
-        } else {
-            f32::NEG_INFINITY
-        };
+        return if sign == Sign::Pos { f32::INFINITY } else { f32::NEG_INFINITY };
     }
-    let keep = if leading >= -126 {
-        24
-    } else {
-        24 + 126 + leading
-    };
+    let keep = if leading >= -126 { 24 } else { 24 + 126 + leading };
     let magnitude = if keep < 0 {
         0.0
     } else {
@@ -369,11 +269,7 @@ fn nearest(x: &BigFloat) -> f32 {
         // Exact: 2^(leading - keep + 1) is at least 2^-149.
         ((kept + u128::from(up)) as f64 * 2f64.powi((leading - keep + 1) as i32)) as f32
     };
-    if sign == Sign::Pos {
-        magnitude
-    } else {
-        -magnitude
-    }
+    if sign == Sign::Pos { magnitude } else { -magnitude }
 }
 
 /// A finite x as a 64-bit float, truncated.
@@ -383,11 +279,7 @@ fn wide(x: &BigFloat) -> f64 {
         Some(_) if x.is_zero() => 0.0,
         Some((words, _, sign, exponent, _)) => {
             let magnitude = (words[words.len() - 1] >> 11) as f64 * 2f64.powi(exponent - 53);
-            if sign == Sign::Pos {
-                magnitude
-            } else {
-                -magnitude
-            }
+            if sign == Sign::Pos { magnitude } else { -magnitude }
         }
     }
 }
@@ -457,11 +349,7 @@ fn in_domain(op: Op, random: &mut Random) -> (f32, f32) {
         _ => random.finite(),
     };
     let bad = |x: f32| x == 0.0 || !x.is_finite();
-    if bad(x) || bad(y) || op == Op::Acosh && x <= 1.0 || op == Op::Atanh && x.abs() >= 1.0 {
-        in_domain(op, random)
-    } else {
-        (x, y)
-    }
+    if bad(x) || bad(y) || op == Op::Acosh && x <= 1.0 || op == Op::Atanh && x.abs() >= 1.0 { in_domain(op, random) } else { (x, y) }
 }
 
 const TRANSCENDENTAL: [Op; 22] = [
@@ -507,22 +395,14 @@ fn transcendental_functions_are_within_half_a_unit_in_the_last_place() {
                 continue;
             }
             not_nearest += 1;
-            assert!(
-                found.is_finite() && expected.is_finite(),
-                "{op:?} {args:?}: found {found:?}, due {expected:?}"
-            );
+            assert!(found.is_finite() && expected.is_finite(), "{op:?} {args:?}: found {found:?}, due {expected:?}");
             let unit = f64::from(found.abs().next_up()) - f64::from(found.abs());
             let error = wide(&exact.sub(&big(found), P, RM)).abs() / unit;
             worst = worst.max(error);
             // A 64-bit function wrong by a few units in its last place moves nothing by more than this.
-            assert!(
-                error < 0.5 + 1e-7,
-                "{op:?} {args:?}: found {found:?}, due {expected:?}, off by {error} units"
-            );
+            assert!(error < 0.5 + 1e-7, "{op:?} {args:?}: found {found:?}, due {expected:?}, off by {error} units");
         }
-        println!(
-            "{op:?}: {not_nearest} of {SAMPLES} are not the nearest float; the worst of these is off by {worst:.9} units"
-        );
+        println!("{op:?}: {not_nearest} of {SAMPLES} are not the nearest float; the worst of these is off by {worst:.9} units");
     }
 }
 
@@ -540,15 +420,7 @@ fn modulo_is_the_exact_remainder_rounded_once() {
         let quotient = a.div(&b, WIDE, RM).floor();
         let remainder = a.sub(&b.mul(&quotient, WIDE, RM), WIDE, RM);
         let expected = nearest(&remainder);
-        assert_same(
-            Op::Mod,
-            &[x, y],
-            if remainder.is_zero() {
-                0f32.copysign(y)
-            } else {
-                expected
-            },
-        );
+        assert_same(Op::Mod, &[x, y], if remainder.is_zero() { 0f32.copysign(y) } else { expected });
     };
     let corners = corners();
     for &x in &corners {
@@ -646,26 +518,13 @@ fn r(x: f64) -> f64 {
 
 fn values(op: Op, args: &[(&[f32], usize)]) -> Vec<f32> {
     let lanes: Vec<Lanes> = args.iter().map(|(values, _)| floats(values)).collect();
-    let tuples: Vec<Tuple<'_>> = lanes
-        .iter()
-        .zip(args)
-        .map(|(lanes, &(_, columns))| Tuple { lanes, columns })
-        .collect();
+    let tuples: Vec<Tuple<'_>> = lanes.iter().zip(args).map(|(lanes, &(_, columns))| Tuple { lanes, columns }).collect();
     apply(op, &tuples).iter().map(|lane| lane.float()).collect()
 }
 
 fn assert_all(op: Op, args: &[(&[f32], usize)], expected: &[f64]) {
     let found: Vec<u32> = values(op, args).iter().map(|x| x.to_bits()).collect();
-    let expected: Vec<u32> = expected
-        .iter()
-        .map(|&x| {
-            if x.is_nan() {
-                NAN
-            } else {
-                (x as f32).to_bits()
-            }
-        })
-        .collect();
+    let expected: Vec<u32> = expected.iter().map(|&x| if x.is_nan() { NAN } else { (x as f32).to_bits() }).collect();
     assert_eq!(found, expected, "{op:?} {args:?}");
 }
 
@@ -675,21 +534,9 @@ fn composite_operations_follow_their_formulas() {
     for round in 0..20_000 {
         let n = 1 + round % 4;
         let vector = |random: &mut Random, n: usize| -> Vec<f32> {
-            (0..n)
-                .map(|_| {
-                    if random.below(4) == 0 {
-                        random.any()
-                    } else {
-                        random.finite()
-                    }
-                })
-                .collect()
+            (0..n).map(|_| if random.below(4) == 0 { random.any() } else { random.finite() }).collect()
         };
-        let (x, y, a) = (
-            vector(&mut random, n),
-            vector(&mut random, n),
-            vector(&mut random, n),
-        );
+        let (x, y, a) = (vector(&mut random, n), vector(&mut random, n), vector(&mut random, n));
         let w = |v: &[f32]| -> Vec<f64> { v.iter().map(|&x| f64::from(x)).collect() };
         let (xw, yw, aw) = (w(&x), w(&y), w(&a));
         let dot = |x: &[f64], y: &[f64]| {
@@ -700,9 +547,7 @@ fn composite_operations_follow_their_formulas() {
             sum
         };
         assert_all(Op::Dot, &[(&x, 1), (&y, 1)], &[dot(&xw, &yw)]);
-        let mix: Vec<f64> = (0..n)
-            .map(|i| r(r(xw[i] * r(1.0 - aw[i])) + r(yw[i] * aw[i])))
-            .collect();
+        let mix: Vec<f64> = (0..n).map(|i| r(r(xw[i] * r(1.0 - aw[i])) + r(yw[i] * aw[i]))).collect();
         assert_all(Op::Mix, &[(&x, 1), (&y, 1), (&a, 1)], &mix);
         let twice = r(2.0 * dot(&yw, &xw));
         let reflect: Vec<f64> = (0..n).map(|i| r(xw[i] - r(twice * yw[i]))).collect();
@@ -712,11 +557,7 @@ fn composite_operations_follow_their_formulas() {
         let normal: Vec<f64> = xw.iter().map(|x| r(x / length)).collect();
         assert_all(Op::Normalize, &[(&x, 1)], &normal);
         let difference: Vec<f64> = xw.iter().zip(&yw).map(|(x, y)| r(x - y)).collect();
-        assert_all(
-            Op::Distance,
-            &[(&x, 1), (&y, 1)],
-            &[r(dot(&difference, &difference).sqrt())],
-        );
+        assert_all(Op::Distance, &[(&x, 1), (&y, 1)], &[r(dot(&difference, &difference).sqrt())]);
         let smooth: Vec<f64> = (0..n)
             .map(|i| {
                 let t = r(r(aw[i] - xw[i]) / r(yw[i] - xw[i]));
@@ -729,35 +570,22 @@ fn composite_operations_follow_their_formulas() {
         let (u, v) = (vector(&mut random, 3), vector(&mut random, 3));
         let (uw, vw) = (w(&u), w(&v));
         let minor = |i: usize, j: usize| r(r(uw[i] * vw[j]) - r(vw[i] * uw[j]));
-        assert_all(
-            Op::Cross,
-            &[(&u, 1), (&v, 1)],
-            &[minor(1, 2), minor(2, 0), minor(0, 1)],
-        );
+        assert_all(Op::Cross, &[(&u, 1), (&v, 1)], &[minor(1, 2), minor(2, 0), minor(0, 1)]);
 
         let n = 2 + round % 3;
-        let (m, k, v) = (
-            vector(&mut random, n * n),
-            vector(&mut random, n * n),
-            vector(&mut random, n),
-        );
+        let (m, k, v) = (vector(&mut random, n * n), vector(&mut random, n * n), vector(&mut random, n));
         let (mw, kw, vw) = (w(&m), w(&k), w(&v));
         let row = |m: &[f64], i: usize| -> Vec<f64> { (0..n).map(|c| m[c * n + i]).collect() };
         let right: Vec<f64> = (0..n).map(|i| dot(&row(&mw, i), &vw)).collect();
         assert_all(Op::MatrixTimesVector, &[(&m, n), (&v, 1)], &right);
         let left: Vec<f64> = (0..n).map(|c| dot(&vw, &mw[c * n..(c + 1) * n])).collect();
         assert_all(Op::VectorTimesMatrix, &[(&v, 1), (&m, n)], &left);
-        let product: Vec<f64> = (0..n * n)
-            .map(|i| dot(&row(&mw, i % n), &kw[i / n * n..(i / n + 1) * n]))
-            .collect();
+        let product: Vec<f64> = (0..n * n).map(|i| dot(&row(&mw, i % n), &kw[i / n * n..(i / n + 1) * n])).collect();
         assert_all(Op::MatrixTimesMatrix, &[(&m, n), (&k, n)], &product);
         let scaled: Vec<f64> = mw.iter().map(|x| r(x * vw[0])).collect();
         assert_all(Op::MatrixTimesScalar, &[(&m, n), (&v[..1], 1)], &scaled);
         let turned: Vec<u32> = (0..n * n).map(|i| m[i % n * n + i / n].to_bits()).collect();
-        let found: Vec<u32> = values(Op::Transpose, &[(&m, n)])
-            .iter()
-            .map(|x| x.to_bits())
-            .collect();
+        let found: Vec<u32> = values(Op::Transpose, &[(&m, n)]).iter().map(|x| x.to_bits()).collect();
         assert_eq!(found, turned);
     }
 }
@@ -766,9 +594,7 @@ fn composite_operations_follow_their_formulas() {
 fn determinant(m: &[Vec<i64>]) -> i64 {
     fn sum(m: &[Vec<i64>], row: usize, used: &mut Vec<usize>) -> i64 {
         if row == m.len() {
-            let inversions = (0..row)
-                .flat_map(|i| (0..i).map(move |j| (i, j)))
-                .filter(|&(i, j)| used[j] > used[i]);
+            let inversions = (0..row).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| used[j] > used[i]);
             return if inversions.count() % 2 == 0 { 1 } else { -1 };
         }
         let mut total = 0;
@@ -790,41 +616,20 @@ fn determinants_and_inverses_of_integers_are_right() {
     for round in 0..5_000 {
         let n = 2 + round % 3;
         // m[c][r]
-        let m: Vec<Vec<i64>> = (0..n)
-            .map(|_| (0..n).map(|_| random.integer(7)).collect())
-            .collect();
+        let m: Vec<Vec<i64>> = (0..n).map(|_| (0..n).map(|_| random.integer(7)).collect()).collect();
         let lanes: Vec<f32> = m.iter().flatten().map(|&x| x as f32).collect();
         let whole = determinant(&m);
-        assert_eq!(
-            values(Op::Determinant, &[(&lanes, n)])[0],
-            whole as f32,
-            "{m:?}"
-        );
+        assert_eq!(values(Op::Determinant, &[(&lanes, n)])[0], whole as f32, "{m:?}");
         if whole == 0 {
             continue;
         }
         let inverse = values(Op::MatrixInverse, &[(&lanes, n)]);
         for c in 0..n {
             for r in 0..n {
-                let without = |k: usize, skip: usize| {
-                    (0..n)
-                        .filter(move |&i| i != skip)
-                        .nth(k)
-                        .expect("n - 1 are left")
-                };
-                let minor: Vec<Vec<i64>> = (0..n - 1)
-                    .map(|i| {
-                        (0..n - 1)
-                            .map(|j| m[without(i, r)][without(j, c)])
-                            .collect()
-                    })
-                    .collect();
+                let without = |k: usize, skip: usize| (0..n).filter(move |&i| i != skip).nth(k).expect("n - 1 are left");
+                let minor: Vec<Vec<i64>> = (0..n - 1).map(|i| (0..n - 1).map(|j| m[without(i, r)][without(j, c)]).collect()).collect();
                 let cofactor = determinant(&minor) * if (c + r) % 2 == 0 { 1 } else { -1 };
-                assert_eq!(
-                    inverse[c * n + r],
-                    (cofactor as f64 / whole as f64) as f32,
-                    "{m:?} [{c}][{r}]"
-                );
+                assert_eq!(inverse[c * n + r], (cofactor as f64 / whole as f64) as f32, "{m:?} [{c}][{r}]");
             }
         }
     }
@@ -833,12 +638,7 @@ fn determinants_and_inverses_of_integers_are_right() {
 /// Operands of fitting shapes for an operation, all lanes made by `float` or Booleans.
 fn operands(op: Op, n: usize, m: usize, mut float: impl FnMut() -> f32) -> Vec<(Lanes, usize)> {
     let mut vector = |n: usize| ((0..n).map(|_| Lane::exact(float())).collect::<Lanes>(), 1);
-    let booleans = |n: usize| {
-        (
-            (0..n).map(|i| Lane::truth(i % 2 == 0)).collect::<Lanes>(),
-            1,
-        )
-    };
+    let booleans = |n: usize| ((0..n).map(|i| Lane::truth(i % 2 == 0)).collect::<Lanes>(), 1);
     let mut matrix = |n: usize| (vector(n * n).0, n);
     match op {
         Op::VectorTimesScalar => vec![vector(n), vector(1)],
@@ -862,26 +662,13 @@ fn no_operand_makes_an_operation_panic_and_nan_is_always_the_same() {
     for &op in Op::ALL {
         for round in 0..3_000 {
             let float = || {
-                if random.below(2) == 0 {
-                    corners[random.below(corners.len())]
-                } else {
-                    random.any()
-                }
+                if random.below(2) == 0 { corners[random.below(corners.len())] } else { random.any() }
             };
             let operands = operands(op, 1 + round % 4, 2 + round % 3, float);
-            let tuples: Vec<Tuple<'_>> = operands
-                .iter()
-                .map(|(lanes, columns)| Tuple {
-                    lanes,
-                    columns: *columns,
-                })
-                .collect();
+            let tuples: Vec<Tuple<'_>> = operands.iter().map(|(lanes, columns)| Tuple { lanes, columns: *columns }).collect();
             for lane in apply(op, &tuples) {
                 let moves_bits = matches!(op, Op::Select | Op::Transpose);
-                assert!(
-                    moves_bits || !lane.float().is_nan() || lane.bits == NAN,
-                    "{op:?} {lane:?}"
-                );
+                assert!(moves_bits || !lane.float().is_nan() || lane.bits == NAN, "{op:?} {lane:?}");
             }
         }
     }
@@ -893,16 +680,12 @@ fn names_and_numbers_are_those_of_the_grammar() {
     for &op in Op::ALL {
         let name = match op.instruction() {
             Instruction::Core(opcode) => {
-                let found = INSTRUCTION_TABLE
-                    .lookup_opcode(u32::from(opcode))
-                    .expect("the grammar has it");
+                let found = INSTRUCTION_TABLE.lookup_opcode(u32::from(opcode)).expect("the grammar has it");
                 assert_eq!(Op::of_core(opcode), Some(op));
                 format!("Op{}", found.opname)
             }
             Instruction::Glsl(number) => {
-                let found = GLSL_STD_450_INSTRUCTION_TABLE
-                    .lookup_opcode(number)
-                    .expect("the grammar has it");
+                let found = GLSL_STD_450_INSTRUCTION_TABLE.lookup_opcode(number).expect("the grammar has it");
                 assert_eq!(Op::of_glsl(number), Some(op));
                 found.opname.to_string()
             }
@@ -911,15 +694,7 @@ fn names_and_numbers_are_those_of_the_grammar() {
         assert_eq!(Op::named(&name), Some(op));
         assert_eq!(Op::of(op.instruction()), Some(op));
     }
-    assert_eq!(
-        (
-            Op::of_core(127),
-            Op::of_core(0),
-            Op::of_glsl(1),
-            Op::of_glsl(0)
-        ),
-        (Some(Op::Negate), None, Some(Op::Round), None)
-    );
+    assert_eq!((Op::of_core(127), Op::of_core(0), Op::of_glsl(1), Op::of_glsl(0)), (Some(Op::Negate), None, Some(Op::Round), None));
 }
 
 /// What is known of the only lane of a result.
@@ -941,11 +716,7 @@ fn what_is_decided_and_why_not() {
         (Op::Mul, &[&[0.1], &[0.3]], strict_only),
         (Op::Mul, &[&[1e-30], &[1e-10]], because(Why::Subnormal)),
         (Op::Mul, &[&[1e-30], &[1e-30]], because(Why::Subnormal)),
-        (
-            Op::Mul,
-            &[&[1.0 - f32::EPSILON / 2.0], &[f32::MIN_POSITIVE]],
-            because(Why::Subnormal),
-        ),
+        (Op::Mul, &[&[1.0 - f32::EPSILON / 2.0], &[f32::MIN_POSITIVE]], because(Why::Subnormal)),
         (Op::Add, &[&[1e-40], &[1.0]], because(Why::Subnormal)),
         (Op::Negate, &[&[1e-40]], because(Why::Subnormal)),
         (Op::Mul, &[&[1e30], &[1e30]], because(Why::Infinite)),
@@ -966,30 +737,18 @@ fn what_is_decided_and_why_not() {
         (Op::Normalize, &[&[0.0, 0.0]], because(Why::Domain)),
         (Op::Clamp, &[&[0.5], &[1.0], &[0.0]], because(Why::Domain)),
         (Op::Clamp, &[&[0.5], &[0.0], &[1.0]], decided),
-        (
-            Op::SmoothStep,
-            &[&[1.0], &[1.0], &[0.5]],
-            because(Why::Domain),
-        ),
+        (Op::SmoothStep, &[&[1.0], &[1.0], &[0.5]], because(Why::Domain)),
         (Op::Round, &[&[2.5]], because(Why::Tie)),
         (Op::RoundEven, &[&[2.5]], decided),
         (Op::Round, &[&[2.25]], decided),
         (Op::Fract, &[&[2.25]], decided),
         (Op::Fract, &[&[-1e-10]], because(Why::Approximate)),
         (Op::Dot, &[&[1.0, 2.0, 3.0], &[4.0, -5.0, 6.0]], decided),
-        (
-            Op::Dot,
-            &[&[0.1, 0.2], &[0.3, 0.4]],
-            because(Why::Approximate),
-        ),
+        (Op::Dot, &[&[0.1, 0.2], &[0.3, 0.4]], because(Why::Approximate)),
         // A unit vector picks a component whatever the others are.
         (Op::Dot, &[&[0.1, 1e20, 1e-20], &[0.0, 1.0, 0.0]], decided),
         (Op::Mix, &[&[1.0], &[3.0], &[0.25]], decided),
-        (
-            Op::Mix,
-            &[&[0.1], &[0.3], &[0.7]],
-            because(Why::Approximate),
-        ),
+        (Op::Mix, &[&[0.1], &[0.3], &[0.7]], because(Why::Approximate)),
         (Op::LessThan, &[&[0.1], &[1e6]], decided),
         (Op::LessThan, &[&[1e-40], &[1.0]], because(Why::Subnormal)),
     ] {

@@ -1,6 +1,7 @@
 //! Near-misses: a module that loads, and for every named error a change of it that is refused by that name.
 
 use pretty_assertions::assert_eq;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::{Check, LoadError, Malformed, Module, Options, WordsError, assemble, decode, words_of_bytes};
 
 const BASE: &str = r#"
@@ -445,6 +446,30 @@ fn an_id_bound_beyond_the_limit_is_a_limit() {
     assert_eq!(refused(&base).to_string(), "limit exceeded: more than 4194303 ids (the bound in the header)");
     base[3] = u32::MAX;
     assert!(matches!(refused(&base), LoadError::Limit(_)));
+}
+
+#[test]
+fn the_profile_is_strict_only_where_everything_is_declared() {
+    let controls =
+        "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32 OpExecutionMode %main OriginUpperLeft";
+    let exact = ["y", "mv", "k", "j"].map(|id| format!("OpDecorate %{id} NoContraction")).join(" ");
+    let strict = BASE.replacen("OpExecutionMode %main OriginUpperLeft", controls, 1).replacen(
+        "OpDecorate %S Block",
+        &format!("OpDecorate %S Block {exact}"),
+        1,
+    );
+    let profile = |text: &str| {
+        let module = Module::load(&words(text)).unwrap_or_else(|e| panic!("{e}"));
+        module.profile(&module.entry_points()[0])
+    };
+    assert_eq!(profile(&strict), Profile::Strict);
+    assert_eq!(profile(BASE), Profile::Wgsl);
+    for missing in ["RoundingModeRTE 32", "SignedZeroInfNanPreserve 32"] {
+        assert_eq!(profile(&strict.replacen(missing, "DenormPreserve 32", 1)), Profile::Wgsl, "{missing}");
+    }
+    for id in ["y", "mv", "k", "j"] {
+        assert_eq!(profile(&strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1)), Profile::Wgsl, "%{id}");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn theorem(text: &str) -> Result<Theorem, String> {
     }
 }
 
-fn constants(text: &str) -> Result<Constants, String> {
+pub(super) fn constants(text: &str) -> Result<Constants, String> {
     match text {
         "module" => Ok(Constants::InModule),
         "opaque" => Ok(Constants::Opaque),

@@ -100,7 +100,8 @@ impl Fuzz {
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let settings = Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
+        let settings =
+            Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
         let settings = campaign::settings_for(device.as_ref(), settings);
         let count = if self.count.is_none() && self.time.is_none() { Some(10_000) } else { self.count };
         let plan = Plan {
@@ -192,7 +193,10 @@ impl Fuzz {
         }
         let left = tally.findings.len() - shrunk;
         if left > 0 {
-            eprintln!("{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})", self.shrink);
+            eprintln!(
+                "{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})",
+                self.shrink
+            );
         }
         let missed = tally.missed_floors(device.is_some());
         let rate = tally.semantics.all() as f64 / seconds;
@@ -206,7 +210,11 @@ impl Fuzz {
             say!("{object}");
         } else {
             let all = tally.semantics.all().max(1);
-            say!("{} programs in {seconds:.1} s ({rate:.0} a second), {:.1} nodes each", tally.semantics.all(), tally.nodes as f64 / all as f64);
+            say!(
+                "{} programs in {seconds:.1} s ({rate:.0} a second), {:.1} nodes each",
+                tally.semantics.all(),
+                tally.nodes as f64 / all as f64
+            );
             say!("semantics: {}", counts_text(&tally.semantics));
             if let Some(name) = name {
                 say!("{name}: {}", counts_text(&tally.device));

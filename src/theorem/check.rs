@@ -189,8 +189,8 @@ impl Checker {
     }
 }
 
-/// Checks a program on a device, with the module that the device's route takes.
-fn on_device(device: &mut Device, program: &Program, settings: &Settings) -> Leg {
+/// Checks a program on a device, with the module that the device's route takes. The program must agree between the semantics.
+pub fn on_device(device: &mut Device, program: &Program, settings: &Settings) -> Leg {
     let name = device_name(device);
     let profile = profile_of(device.route());
     let settings = Settings { profile, references: false, ..settings.clone() };

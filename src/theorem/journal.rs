@@ -42,7 +42,9 @@ impl Journal {
             let value: Value = serde_json::from_str(line).map_err(|e| wrong(&format!("no JSON: {e}")))?;
             if i == 0 {
                 if value != header {
-                    return Err(wrong("this is the journal of another campaign; give another file, or the same seed, count, size and device"));
+                    return Err(wrong(
+                        "this is the journal of another campaign; give another file, or the same seed, count, size and device",
+                    ));
                 }
             } else {
                 let chunk = value.get("chunk").and_then(Value::as_u64).ok_or_else(|| wrong("the line names no chunk"))?;

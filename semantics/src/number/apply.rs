@@ -21,9 +21,7 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
             let r = scalar::of_two(op, x.float(), y.float());
             float(r, rules::rounded(op, x, y, r))
         }),
-        Op::Negate => unary(args, |x| {
-            float(scalar::of_one(op, x.float()), rules::moved(x))
-        }),
+        Op::Negate => unary(args, |x| float(scalar::of_one(op, x.float()), rules::moved(x))),
         Op::VectorTimesScalar | Op::MatrixTimesScalar => {
             let y = args[1].lanes[0];
             unary(args, |x| {
@@ -31,17 +29,9 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
                 float(r, rules::scaled(x, y, r))
             })
         }
-        Op::LessThan
-        | Op::LessThanEqual
-        | Op::GreaterThan
-        | Op::GreaterThanEqual
-        | Op::Equal
-        | Op::NotEqual => binary(args, |x, y| {
-            truth(
-                scalar::comparison(op, x.float(), y.float()),
-                rules::compared(x, y),
-            )
-        }),
+        Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
+            binary(args, |x, y| truth(scalar::comparison(op, x.float(), y.float()), rules::compared(x, y)))
+        }
         Op::Min | Op::Max | Op::Step => binary(args, |x, y| {
             let r = scalar::of_two(op, x.float(), y.float());
             float(r, rules::exact_of_two(op, x, y, r))
@@ -49,19 +39,9 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
         Op::Clamp => ternary(args, |x, low, high| {
             let (a, b, c) = (x.float(), low.float(), high.float());
             let r = scalar::of_three(op, a, b, c);
-            float(
-                r,
-                rules::clamped(x, low, high, scalar::in_domain_of_three(op, a, b, c), r),
-            )
+            float(r, rules::clamped(x, low, high, scalar::in_domain_of_three(op, a, b, c), r))
         }),
-        Op::Abs
-        | Op::Sign
-        | Op::Floor
-        | Op::Ceil
-        | Op::Trunc
-        | Op::Round
-        | Op::RoundEven
-        | Op::Fract => unary(args, |x| {
+        Op::Abs | Op::Sign | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Fract => unary(args, |x| {
             let r = scalar::of_one(op, x.float());
             float(r, rules::exact_of_one(op, x, r))
         }),
@@ -69,19 +49,13 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
             let (a, b) = (x.float(), y.float());
             let r = scalar::of_two(op, a, b);
             let faulty = rules::fault(x).or(rules::fault(y));
-            float(
-                r,
-                rules::approximate(faulty, scalar::in_domain_of_two(op, a, b), r),
-            )
+            float(r, rules::approximate(faulty, scalar::in_domain_of_two(op, a, b), r))
         }),
         Op::SmoothStep => ternary(args, |x, y, z| {
             let (a, b, c) = (x.float(), y.float(), z.float());
             let r = scalar::of_three(op, a, b, c);
             let faulty = rules::fault(x).or(rules::fault(y)).or(rules::fault(z));
-            float(
-                r,
-                rules::approximate(faulty, scalar::in_domain_of_three(op, a, b, c), r),
-            )
+            float(r, rules::approximate(faulty, scalar::in_domain_of_three(op, a, b, c), r))
         }),
         Op::Radians
         | Op::Degrees
@@ -104,46 +78,20 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
         | Op::Sqrt
         | Op::InverseSqrt => unary(args, |x| {
             let r = scalar::of_one(op, x.float());
-            float(
-                r,
-                rules::approximate(rules::fault(x), scalar::in_domain_of_one(op, x.float()), r),
-            )
+            float(r, rules::approximate(rules::fault(x), scalar::in_domain_of_one(op, x.float()), r))
         }),
-        Op::LogicalEqual => binary(args, |x, y| {
-            truth(x.is_true() == y.is_true(), rules::logical(&[x, y]))
-        }),
-        Op::LogicalNotEqual => binary(args, |x, y| {
-            truth(x.is_true() != y.is_true(), rules::logical(&[x, y]))
-        }),
-        Op::And => binary(args, |x, y| {
-            truth(x.is_true() && y.is_true(), rules::absorbed(&[x, y], false))
-        }),
-        Op::Or => binary(args, |x, y| {
-            truth(x.is_true() || y.is_true(), rules::absorbed(&[x, y], true))
-        }),
+        Op::LogicalEqual => binary(args, |x, y| truth(x.is_true() == y.is_true(), rules::logical(&[x, y]))),
+        Op::LogicalNotEqual => binary(args, |x, y| truth(x.is_true() != y.is_true(), rules::logical(&[x, y]))),
+        Op::And => binary(args, |x, y| truth(x.is_true() && y.is_true(), rules::absorbed(&[x, y], false))),
+        Op::Or => binary(args, |x, y| truth(x.is_true() || y.is_true(), rules::absorbed(&[x, y], true))),
         Op::Not => unary(args, |x| truth(!x.is_true(), rules::logical(&[x]))),
-        Op::Any => one(truth(
-            args[0].lanes.iter().any(|x| x.is_true()),
-            rules::absorbed(args[0].lanes, true),
-        )),
-        Op::All => one(truth(
-            args[0].lanes.iter().all(|x| x.is_true()),
-            rules::absorbed(args[0].lanes, false),
-        )),
+        Op::Any => one(truth(args[0].lanes.iter().any(|x| x.is_true()), rules::absorbed(args[0].lanes, true))),
+        Op::All => one(truth(args[0].lanes.iter().all(|x| x.is_true()), rules::absorbed(args[0].lanes, false))),
         Op::Select => select(args[0].lanes, args[1].lanes, args[2].lanes),
         Op::Dot => composite::dot(args[0].lanes, args[1].lanes),
-        Op::VectorTimesMatrix => {
-            composite::vector_times_matrix(args[0].lanes, args[1].lanes, args[1].columns)
-        }
-        Op::MatrixTimesVector => {
-            composite::matrix_times_vector(args[0].lanes, args[0].columns, args[1].lanes)
-        }
-        Op::MatrixTimesMatrix => composite::matrix_times_matrix(
-            args[0].lanes,
-            args[0].columns,
-            args[1].lanes,
-            args[1].columns,
-        ),
+        Op::VectorTimesMatrix => composite::vector_times_matrix(args[0].lanes, args[1].lanes, args[1].columns),
+        Op::MatrixTimesVector => composite::matrix_times_vector(args[0].lanes, args[0].columns, args[1].lanes),
+        Op::MatrixTimesMatrix => composite::matrix_times_matrix(args[0].lanes, args[0].columns, args[1].lanes, args[1].columns),
         Op::Transpose => composite::transpose(args[0].lanes, args[0].columns),
         Op::Mix => composite::mix(args[0].lanes, args[1].lanes, args[2].lanes),
         Op::Cross => composite::cross(args[0].lanes, args[1].lanes),
@@ -158,18 +106,12 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
 
 #[inline]
 fn float(value: f32, trust: Trust) -> Lane {
-    Lane {
-        bits: value.to_bits(),
-        trust,
-    }
+    Lane { bits: value.to_bits(), trust }
 }
 
 #[inline]
 fn truth(value: bool, trust: Trust) -> Lane {
-    Lane {
-        bits: value as u32,
-        trust,
-    }
+    Lane { bits: value as u32, trust }
 }
 
 fn one(lane: Lane) -> Lanes {
@@ -197,11 +139,7 @@ fn binary(args: &[Tuple<'_>], f: impl Fn(Lane, Lane) -> Lane) -> Lanes {
 #[inline]
 fn ternary(args: &[Tuple<'_>], f: impl Fn(Lane, Lane, Lane) -> Lane) -> Lanes {
     let mut result = Lanes::with_capacity(args[0].lanes.len());
-    for (&x, (&y, &z)) in args[0]
-        .lanes
-        .iter()
-        .zip(args[1].lanes.iter().zip(args[2].lanes))
-    {
+    for (&x, (&y, &z)) in args[0].lanes.iter().zip(args[1].lanes.iter().zip(args[2].lanes)) {
         result.push(f(x, y, z));
     }
     result
@@ -211,15 +149,8 @@ fn select(conditions: &[Lane], on_true: &[Lane], on_false: &[Lane]) -> Lanes {
     let mut result = Lanes::with_capacity(on_true.len());
     for (i, (&on_true, &on_false)) in on_true.iter().zip(on_false).enumerate() {
         let condition = conditions[if conditions.len() == 1 { 0 } else { i }];
-        let bits = if condition.is_true() {
-            on_true.bits
-        } else {
-            on_false.bits
-        };
-        result.push(Lane {
-            bits,
-            trust: rules::selected(condition, on_true, on_false),
-        });
+        let bits = if condition.is_true() { on_true.bits } else { on_false.bits };
+        result.push(Lane { bits, trust: rules::selected(condition, on_true, on_false) });
     }
     result
 }

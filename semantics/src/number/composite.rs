@@ -26,32 +26,19 @@ struct Traced {
 impl Traced {
     fn of(lane: Lane) -> Traced {
         let value = lane.float();
-        Traced {
-            value,
-            own: Grid::of(value),
-            whole: lane.trust.grid,
-            faulty: rules::fault(lane),
-        }
+        Traced { value, own: Grid::of(value), whole: lane.trust.grid, faulty: rules::fault(lane) }
     }
 
     fn constant(value: f32) -> Traced {
         let grid = Grid::of(value);
-        Traced {
-            value,
-            own: grid,
-            whole: grid,
-            faulty: None,
-        }
+        Traced { value, own: grid, whole: grid, faulty: None }
     }
 
     /// The lane; `by_itself` if no other operation can be drawn into this one's formula under `Strict`.
     fn lane(self, by_itself: bool) -> Lane {
         let value = canonical(self.value);
         let decided = self.own.is_some() && (by_itself || self.whole.is_some());
-        Lane {
-            bits: value.to_bits(),
-            trust: rules::polynomial(self.faulty, decided, value, self.whole),
-        }
+        Lane { bits: value.to_bits(), trust: rules::polynomial(self.faulty, decided, value, self.whole) }
     }
 }
 
@@ -73,10 +60,7 @@ impl std::ops::Sub for Traced {
 
     fn sub(self, other: Traced) -> Traced {
         // Certificates know magnitudes only.
-        Traced {
-            value: self.value - other.value,
-            ..self + other
-        }
+        Traced { value: self.value - other.value, ..self + other }
     }
 }
 
@@ -95,10 +79,7 @@ impl std::ops::Mul for Traced {
 
 /// x0·y0 + x1·y1 + …, the sum from the left; zero of no terms.
 fn dot_of(pairs: impl Iterator<Item = (Lane, Lane)>) -> Traced {
-    pairs
-        .map(|(x, y)| Traced::of(x) * Traced::of(y))
-        .reduce(|sum, term| sum + term)
-        .unwrap_or(Traced::constant(0.0))
+    pairs.map(|(x, y)| Traced::of(x) * Traced::of(y)).reduce(|sum, term| sum + term).unwrap_or(Traced::constant(0.0))
 }
 
 /// OpDot: x0·y0 + x1·y1 + …, the sum from the left.
@@ -109,45 +90,27 @@ pub(super) fn dot(x: &[Lane], y: &[Lane]) -> Lanes {
 /// OpVectorTimesMatrix: component c is the dot product of the vector and column c.
 pub(super) fn vector_times_matrix(vector: &[Lane], matrix: &[Lane], columns: usize) -> Lanes {
     let rows = matrix.len() / columns.max(1);
-    matrix
-        .chunks(rows.max(1))
-        .map(|column| dot_of(vector.iter().copied().zip(column.iter().copied())).lane(true))
-        .collect()
+    matrix.chunks(rows.max(1)).map(|column| dot_of(vector.iter().copied().zip(column.iter().copied())).lane(true)).collect()
 }
 
 /// OpMatrixTimesVector: component r is m[0][r]·v0 + m[1][r]·v1 + …, the sum from the left.
 pub(super) fn matrix_times_vector(matrix: &[Lane], columns: usize, vector: &[Lane]) -> Lanes {
     let rows = matrix.len() / columns.max(1);
     let row = |r: usize| matrix.iter().copied().skip(r).step_by(rows);
-    (0..rows)
-        .map(|r| dot_of(row(r).zip(vector.iter().copied())).lane(true))
-        .collect()
+    (0..rows).map(|r| dot_of(row(r).zip(vector.iter().copied())).lane(true)).collect()
 }
 
 /// OpMatrixTimesMatrix: column c is the left matrix times column c of the right one.
-pub(super) fn matrix_times_matrix(
-    left: &[Lane],
-    left_columns: usize,
-    right: &[Lane],
-    right_columns: usize,
-) -> Lanes {
+pub(super) fn matrix_times_matrix(left: &[Lane], left_columns: usize, right: &[Lane], right_columns: usize) -> Lanes {
     let rows = right.len() / right_columns.max(1);
-    right
-        .chunks(rows.max(1))
-        .flat_map(|column| matrix_times_vector(left, left_columns, column))
-        .collect()
+    right.chunks(rows.max(1)).flat_map(|column| matrix_times_vector(left, left_columns, column)).collect()
 }
 
 /// OpTranspose.
 pub(super) fn transpose(matrix: &[Lane], columns: usize) -> Lanes {
     let rows = matrix.len() / columns.max(1);
-    let moved = |lane: Lane| Lane {
-        trust: rules::moved(lane),
-        ..lane
-    };
-    (0..rows)
-        .flat_map(|r| matrix.iter().skip(r).step_by(rows).map(|&lane| moved(lane)))
-        .collect()
+    let moved = |lane: Lane| Lane { trust: rules::moved(lane), ..lane };
+    (0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows).map(|&lane| moved(lane))).collect()
 }
 
 /// FMix: x·(1 - a) + y·a, componentwise.
@@ -162,12 +125,7 @@ pub(super) fn mix(x: &[Lane], y: &[Lane], a: &[Lane]) -> Lanes {
 /// Cross: x1·y2 - y1·x2, x2·y0 - y2·x0, x0·y1 - y0·x1.
 pub(super) fn cross(x: &[Lane], y: &[Lane]) -> Lanes {
     let component = |i: usize, j: usize| {
-        let (x_i, x_j, y_i, y_j) = (
-            Traced::of(x[i]),
-            Traced::of(x[j]),
-            Traced::of(y[i]),
-            Traced::of(y[j]),
-        );
+        let (x_i, x_j, y_i, y_j) = (Traced::of(x[i]), Traced::of(x[j]), Traced::of(y[i]), Traced::of(y[j]));
         (x_i * y_j - y_i * x_j).lane(false)
     };
     SmallVec::from_slice(&[component(1, 2), component(2, 0), component(0, 1)])
@@ -176,10 +134,7 @@ pub(super) fn cross(x: &[Lane], y: &[Lane]) -> Lanes {
 /// Reflect (I, N): I - (2·dot(N, I))·N, the sum in dot from the left.
 pub(super) fn reflect(i: &[Lane], n: &[Lane]) -> Lanes {
     let twice = Traced::constant(2.0) * dot_of(n.iter().copied().zip(i.iter().copied()));
-    i.iter()
-        .zip(n)
-        .map(|(&i, &n)| (Traced::of(i) - twice * Traced::of(n)).lane(false))
-        .collect()
+    i.iter().zip(n).map(|(&i, &n)| (Traced::of(i) - twice * Traced::of(n)).lane(false)).collect()
 }
 
 /// The first fault of any of the lanes.
@@ -190,18 +145,12 @@ fn faulty(lanes: &[Lane]) -> Option<Why> {
 fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Lane {
     let r = canonical(r);
     let trust = rules::approximate(faulty, in_domain, r);
-    Lane {
-        bits: r.to_bits(),
-        trust,
-    }
+    Lane { bits: r.to_bits(), trust }
 }
 
 /// √(x0·x0 + x1·x1 + …), the sum from the left, each operation rounded.
 fn length_of(x: impl Iterator<Item = f32>) -> f32 {
-    x.map(|x| x * x)
-        .reduce(|sum, term| sum + term)
-        .unwrap_or(0.0)
-        .sqrt()
+    x.map(|x| x * x).reduce(|sum, term| sum + term).unwrap_or(0.0).sqrt()
 }
 
 /// Length: √(x0·x0 + x1·x1 + …), the sum from the left. (Of one component too: infinite for 1e30.)
@@ -221,9 +170,7 @@ pub(super) fn normalize(x: &[Lane]) -> Lanes {
     let length = length_of(x.iter().map(|x| x.float()));
     let faulty = faulty(x);
     let in_domain = x.iter().any(|x| x.float() != 0.0);
-    x.iter()
-        .map(|x| approximate(faulty, in_domain, x.float() / length))
-        .collect()
+    x.iter().map(|x| approximate(faulty, in_domain, x.float() / length)).collect()
 }
 
 /// The floats of a small square matrix, column after column.
@@ -235,10 +182,7 @@ fn square(matrix: &[Lane]) -> Square {
 
 /// The matrix without column c and row r.
 fn minor(m: &[f32], n: usize, c: usize, r: usize) -> Square {
-    (0..n * n)
-        .filter(|i| i / n != c && i % n != r)
-        .map(|i| m[i])
-        .collect()
+    (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
 }
 
 /// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1 + m[0][2]·d2 - …, from the left, where
@@ -250,13 +194,7 @@ fn determinant_of(m: &[f32], n: usize) -> f32 {
         2 => m[0] * m[3] - m[2] * m[1],
         _ => {
             let term = |r: usize| m[r] * determinant_of(&minor(m, n, 0, r), n - 1);
-            (1..n).fold(term(0), |sum, r| {
-                if r % 2 == 1 {
-                    sum - term(r)
-                } else {
-                    sum + term(r)
-                }
-            })
+            (1..n).fold(term(0), |sum, r| if r % 2 == 1 { sum - term(r) } else { sum + term(r) })
         }
     }
 }
@@ -276,11 +214,7 @@ pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
     let component = |i: usize| {
         let (c, r) = (i / n, i % n);
         let cofactor = determinant_of(&minor(&m, n, r, c), n - 1);
-        let signed = if (c + r) % 2 == 1 {
-            -cofactor
-        } else {
-            cofactor
-        };
+        let signed = if (c + r) % 2 == 1 { -cofactor } else { cofactor };
         approximate(faulty, determinant != 0.0, signed / determinant)
     };
     (0..n * n).map(component).collect()

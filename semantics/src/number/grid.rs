@@ -37,26 +37,14 @@ impl Grid {
     pub const NONE_NONZERO: i16 = i16::MAX;
 
     /// The certificate of what has no magnitude: a Boolean.
-    pub const BOOLEAN: Grid = Grid {
-        exponent: 0,
-        low: 0,
-        bound: 1.0,
-        high: 1.0,
-        leaf: true,
-    };
+    pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, leaf: true };
 
     /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and where a bit is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
         if magnitude == 0.0 {
-            return Some(Grid {
-                exponent: Grid::NONE_NONZERO,
-                low: 0,
-                bound: 0.0,
-                high: 1.0,
-                leaf: true,
-            });
+            return Some(Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, leaf: true });
         }
         let biased = (bits >> 23 & 0xff) as i16;
         if biased == 0 || biased >= 254 {
@@ -68,13 +56,7 @@ impl Grid {
             exponent = 0;
         }
         let low = exponent.min(0);
-        (low >= -126).then_some(Grid {
-            exponent,
-            low,
-            bound: magnitude,
-            high: magnitude.max(1.0),
-            leaf: true,
-        })
+        (low >= -126).then_some(Grid { exponent, low, bound: magnitude, high: magnitude.max(1.0), leaf: true })
     }
 
     /// The certificate of a sum or difference, if there is one.
@@ -93,21 +75,9 @@ impl Grid {
     pub fn product(self, other: Grid) -> Option<Grid> {
         let high = self.high * other.high * ROUND_UP;
         let product = if self.vanishes() || other.vanishes() {
-            Grid {
-                exponent: Grid::NONE_NONZERO,
-                low: 0,
-                bound: 0.0,
-                high,
-                leaf: false,
-            }
+            Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high, leaf: false }
         } else {
-            Grid {
-                exponent: self.exponent + other.exponent,
-                low: self.low + other.low,
-                bound: self.bound * other.bound,
-                high,
-                leaf: false,
-            }
+            Grid { exponent: self.exponent + other.exponent, low: self.low + other.low, bound: self.bound * other.bound, high, leaf: false }
         };
         product.checked()
     }
@@ -137,9 +107,7 @@ impl Grid {
     /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 + exponent), and rounding it to nearest
     /// cannot bring a greater one below.
     fn checked(self) -> Option<Grid> {
-        let exact = self.vanishes()
-            || self.low >= -126
-                && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
+        let exact = self.vanishes() || self.low >= -126 && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
         (exact && self.high < TOO_HIGH).then_some(self)
     }
 }
@@ -163,14 +131,7 @@ mod tests {
         assert_eq!(leaf(-0.75).exponent, -2);
         assert_eq!(leaf(f32::MIN_POSITIVE).exponent, -126);
         let power = |exponent: i32| 2f32.powi(exponent);
-        for none in [
-            f32::NAN,
-            f32::INFINITY,
-            f32::MAX,
-            power(127),
-            f32::from_bits(1),
-            1.5 * f32::MIN_POSITIVE,
-        ] {
+        for none in [f32::NAN, f32::INFINITY, f32::MAX, power(127), f32::from_bits(1), 1.5 * f32::MIN_POSITIVE] {
             assert_eq!(Grid::of(none), None, "{none:?}");
         }
     }
@@ -205,10 +166,7 @@ mod tests {
     fn a_zero_leaf_takes_its_monomials_away_but_not_their_overflow() {
         let zero = leaf(0.0);
         let gone = zero.product(leaf(16_777_215.0)).expect("zero");
-        assert!(
-            gone.sum(leaf(0.125))
-                .is_some_and(|sum| sum.exponent == -3 && sum.bound == 0.125)
-        );
+        assert!(gone.sum(leaf(0.125)).is_some_and(|sum| sum.exponent == -3 && sum.bound == 0.125));
         let huge = leaf(2f32.powi(100));
         assert_eq!(zero.product(huge).and_then(|gone| gone.product(huge)), None);
     }
@@ -217,15 +175,7 @@ mod tests {
     fn either_polynomial_is_covered() {
         let (small, large) = (leaf(0.5), leaf(3.0).sum(leaf(-2.5)).expect("exact"));
         for either in [small.either(large), large.either(small)] {
-            assert_eq!(
-                either,
-                Some(Grid {
-                    exponent: -1,
-                    low: -1,
-                    bound: 5.5,
-                    ..large
-                })
-            );
+            assert_eq!(either, Some(Grid { exponent: -1, low: -1, bound: 5.5, ..large }));
         }
         assert_eq!(leaf(16_777_215.0).either(small), None);
     }

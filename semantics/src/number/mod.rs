@@ -52,30 +52,18 @@ pub struct Tuple<'a> {
 impl Lane {
     /// A float that every conforming device holds exactly as it is: a constant, or an input read from a buffer.
     pub fn exact(value: f32) -> Lane {
-        Lane {
-            bits: value.to_bits(),
-            trust: Trust::of_exact(value),
-        }
+        Lane { bits: value.to_bits(), trust: Trust::of_exact(value) }
     }
 
     /// A float that a fragment's interface brings: loads from the Input storage class there keep no signs of zeros.
     pub fn fragment_input(value: f32) -> Lane {
-        let trust = Trust {
-            zero_sign: value != 0.0,
-            ..Trust::of_exact(value)
-        };
-        Lane {
-            bits: value.to_bits(),
-            trust,
-        }
+        let trust = Trust { zero_sign: value != 0.0, ..Trust::of_exact(value) };
+        Lane { bits: value.to_bits(), trust }
     }
 
     /// A Boolean that every conforming device agrees on.
     pub fn truth(value: bool) -> Lane {
-        Lane {
-            bits: value as u32,
-            trust: Trust::CERTAIN,
-        }
+        Lane { bits: value as u32, trust: Trust::CERTAIN }
     }
 
     /// The float that the bits encode.

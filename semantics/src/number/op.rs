@@ -129,18 +129,12 @@ impl Op {
 
     /// The operation of a core opcode, if it is one of these.
     pub fn of_core(opcode: u16) -> Option<Op> {
-        Op::ALL
-            .iter()
-            .copied()
-            .find(|op| op.instruction() == Instruction::Core(opcode))
+        Op::ALL.iter().copied().find(|op| op.instruction() == Instruction::Core(opcode))
     }
 
     /// The operation of a number within GLSL.std.450, if it is one of these.
     pub fn of_glsl(number: u32) -> Option<Op> {
-        Op::ALL
-            .iter()
-            .copied()
-            .find(|op| op.instruction() == Instruction::Glsl(number))
+        Op::ALL.iter().copied().find(|op| op.instruction() == Instruction::Glsl(number))
     }
 
     /// The operation whose instruction has this name, if there is one.
@@ -152,11 +146,9 @@ impl Op {
     pub fn arity(self) -> usize {
         use Op::*;
         match self {
-            Add | Sub | Mul | Div | Mod | VectorTimesScalar | MatrixTimesScalar
-            | VectorTimesMatrix | MatrixTimesVector | MatrixTimesMatrix | Dot | LessThan
-            | LessThanEqual | GreaterThan | GreaterThanEqual | Equal | NotEqual | LogicalEqual
-            | LogicalNotEqual | And | Or | Atan2 | Pow | Min | Max | Step | Distance | Cross
-            | Reflect => 2,
+            Add | Sub | Mul | Div | Mod | VectorTimesScalar | MatrixTimesScalar | VectorTimesMatrix | MatrixTimesVector
+            | MatrixTimesMatrix | Dot | LessThan | LessThanEqual | GreaterThan | GreaterThanEqual | Equal | NotEqual | LogicalEqual
+            | LogicalNotEqual | And | Or | Atan2 | Pow | Min | Max | Step | Distance | Cross | Reflect => 2,
             Select | Clamp | Mix | SmoothStep => 3,
             _ => 1,
         }

@@ -25,11 +25,7 @@ use super::{Grid, Lane, Op, Trust, Why};
 
 /// The trust of a float result; where there is doubt there is no certificate.
 fn result(doubt: Option<Why>, zero_sign: bool, grid: Option<Grid>) -> Trust {
-    Trust {
-        doubt,
-        zero_sign,
-        grid: if doubt.is_none() { grid } else { None },
-    }
+    Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None } }
 }
 
 /// The trust of a Boolean.
@@ -63,13 +59,9 @@ pub(super) fn rounded(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
             Op::Mul => (a != 0.0 || x.trust.zero_sign) && (b != 0.0 || y.trust.zero_sign),
             _ => {
                 // -0 + y is y, but +0 + y is +0 for a zero y of either sign.
-                let y_is_plus_zero =
-                    y.trust.zero_sign && (y.bits == if op == Op::Sub { 0x8000_0000 } else { 0 });
+                let y_is_plus_zero = y.trust.zero_sign && (y.bits == if op == Op::Sub { 0x8000_0000 } else { 0 });
                 let x_is_plus_zero = x.trust.zero_sign && x.bits == 0;
-                a != 0.0
-                    || x_is_plus_zero
-                    || y_is_plus_zero
-                    || x.trust.zero_sign && y.trust.zero_sign
+                a != 0.0 || x_is_plus_zero || y_is_plus_zero || x.trust.zero_sign && y.trust.zero_sign
             }
         };
     result(doubt, zero_sign, grid)
@@ -97,10 +89,7 @@ fn out_of_range(op: Op, a: f32, b: f32, r: f32) -> Option<Why> {
 /// OpVectorTimesScalar and OpMatrixTimesScalar: OpFMul, but the sign of a zero is not required.
 pub(super) fn scaled(x: Lane, y: Lane, r: f32) -> Trust {
     let trust = rounded(Op::Mul, x, y, r);
-    Trust {
-        zero_sign: r != 0.0,
-        ..trust
-    }
+    Trust { zero_sign: r != 0.0, ..trust }
 }
 
 /// Functions of GLSL.std.450 of one float that are exact.
@@ -144,14 +133,9 @@ pub(super) fn exact_of_two(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
 
 /// FClamp.
 pub(super) fn clamped(x: Lane, low: Lane, high: Lane, in_domain: bool, r: f32) -> Trust {
-    let doubt = fault(x)
-        .or(fault(low))
-        .or(fault(high))
-        .or((!in_domain).then_some(Why::Domain));
+    let doubt = fault(x).or(fault(low)).or(fault(high)).or((!in_domain).then_some(Why::Domain));
     let grid = match (x.trust.grid, low.trust.grid, high.trust.grid) {
-        (Some(a), Some(b), Some(c)) if a.comparable(b) && a.comparable(c) && b.comparable(c) => {
-            chosen(r, &[x, low, high])
-        }
+        (Some(a), Some(b), Some(c)) if a.comparable(b) && a.comparable(c) && b.comparable(c) => chosen(r, &[x, low, high]),
         _ => None,
     };
     result(doubt, r != 0.0, grid)
@@ -166,20 +150,13 @@ fn chosen(r: f32, operands: &[Lane]) -> Option<Grid> {
 
 /// Operations that are not required to be correctly rounded. `faulty` is the first fault of an operand.
 pub(super) fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Trust {
-    let why = faulty
-        .or((!in_domain).then_some(Why::Domain))
-        .or(special(r))
-        .unwrap_or(Why::Approximate);
+    let why = faulty.or((!in_domain).then_some(Why::Domain)).or(special(r)).unwrap_or(Why::Approximate);
     result(Some(why), r != 0.0, None)
 }
 
 /// A polynomial formula: `faulty` is the first fault of an operand, `decided` whether `Strict` has a certificate.
 pub(super) fn polynomial(faulty: Option<Why>, decided: bool, r: f32, whole: Option<Grid>) -> Trust {
-    let doubt = faulty.or(if decided {
-        None
-    } else {
-        Some(special(r).unwrap_or(Why::Approximate))
-    });
+    let doubt = faulty.or(if decided { None } else { Some(special(r).unwrap_or(Why::Approximate)) });
     result(doubt, r != 0.0, whole)
 }
 
@@ -196,27 +173,16 @@ pub(super) fn compared(x: Lane, y: Lane) -> Trust {
 /// Logical operations that need all of their operands: equality, negation.
 pub(super) fn logical(operands: &[Lane]) -> Trust {
     let doubt = operands.iter().find_map(|operand| operand.trust.doubt);
-    boolean(
-        doubt,
-        operands.iter().all(|operand| operand.trust.grid.is_some()),
-    )
+    boolean(doubt, operands.iter().all(|operand| operand.trust.grid.is_some()))
 }
 
 /// Conjunction (absorbing false) and disjunction (absorbing true): one operand that is certain to absorb the others settles it.
 pub(super) fn absorbed(operands: &[Lane], absorbing: bool) -> Trust {
     let absorbs = |operand: &&Lane| operand.is_true() == absorbing;
-    if operands
-        .iter()
-        .filter(absorbs)
-        .any(|operand| operand.trust.grid.is_some())
-    {
+    if operands.iter().filter(absorbs).any(|operand| operand.trust.grid.is_some()) {
         return Trust::CERTAIN;
     }
-    if operands
-        .iter()
-        .filter(absorbs)
-        .any(|operand| operand.trust.doubt.is_none())
-    {
+    if operands.iter().filter(absorbs).any(|operand| operand.trust.doubt.is_none()) {
         return boolean(None, false);
     }
     logical(operands)
@@ -224,12 +190,7 @@ pub(super) fn absorbed(operands: &[Lane], absorbing: bool) -> Trust {
 
 /// OpSelect: the chosen lane as it is, if the condition is certain or both are the same.
 pub(super) fn selected(condition: Lane, on_true: Lane, on_false: Lane) -> Trust {
-    let chosen = if condition.is_true() {
-        on_true
-    } else {
-        on_false
-    }
-    .trust;
+    let chosen = if condition.is_true() { on_true } else { on_false }.trust;
     let (a, b) = (on_true.trust, on_false.trust);
     let same = on_true.bits == on_false.bits;
     let grid = if condition.trust.grid.is_some() {

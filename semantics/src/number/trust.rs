@@ -59,44 +59,24 @@ pub enum Expected {
 
 impl Trust {
     /// A Boolean, or anything else that is certain and has no magnitude.
-    pub const CERTAIN: Trust = Trust {
-        doubt: None,
-        zero_sign: true,
-        grid: Some(Grid::BOOLEAN),
-    };
+    pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid::BOOLEAN) };
 
     /// The trust of a constant or input that reaches the program bit for bit. A subnormal, infinity or NaN is itself exact; only arithmetic
     /// on it is in doubt. (Under `Wgsl` nothing preserves such values.)
     pub fn of_exact(value: f32) -> Trust {
-        Trust {
-            doubt: None,
-            zero_sign: true,
-            grid: Grid::of(value),
-        }
+        Trust { doubt: None, zero_sign: true, grid: Grid::of(value) }
     }
 
     /// Doubtful under both profiles, for this reason if there was none before.
     pub fn in_doubt(self, why: Why) -> Trust {
-        Trust {
-            doubt: self.doubt.or(Some(why)),
-            grid: None,
-            ..self
-        }
+        Trust { doubt: self.doubt.or(Some(why)), grid: None, ..self }
     }
 
     /// The trust of a value that is there only because a condition came out as it did: doubtful where the condition is.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
-        let grid = if doubt.is_none() && condition.grid.is_some() {
-            self.grid
-        } else {
-            None
-        };
-        Trust {
-            doubt,
-            grid,
-            ..self
-        }
+        let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
+        Trust { doubt, grid, ..self }
     }
 
     /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero and for which NaN it is.
@@ -121,9 +101,7 @@ impl Lane {
             return Expected::Undecided(Why::NaN);
         }
         match profile {
-            Profile::Wgsl if self.trust.grid.is_none() => {
-                Expected::Undecided(special(value).unwrap_or(Why::Approximate))
-            }
+            Profile::Wgsl if self.trust.grid.is_none() => Expected::Undecided(special(value).unwrap_or(Why::Approximate)),
             Profile::Strict if self.trust.zero_sign => Expected::Bits(self.bits),
             _ if value == 0.0 => Expected::Zero,
             _ => Expected::Bits(self.bits),

@@ -8,8 +8,8 @@ use super::grammar::Op;
 use super::operation::{Scalar, Shape};
 use super::words::{self, Header, Instruction};
 use super::{check, declare};
-use crate::number::{Lane, Lanes};
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, StorageClass};
+use crate::number::{Lane, Lanes, Profile};
+use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, StorageClass};
 
 /// No block, where an instruction's block is asked for.
 pub const NO_BLOCK: u32 = u32::MAX;
@@ -294,10 +294,44 @@ impl Module {
         constant && self.shapes[index].is_lanes()
     }
 
+    /// The profile that the module itself asks its environment for: [`Profile::Strict`] where the entry point declares RoundingModeRTE and
+    /// SignedZeroInfNanPreserve for 32 bits and every instruction that could be contracted is decorated NoContraction.
+    pub fn profile(&self, entry: &EntryPoint) -> Profile {
+        let declares = |mode: ExecutionMode| {
+            let wanted = [entry.function, mode as u32, 32];
+            self.instructions.iter().any(|i| i.is(Op::ExecutionMode) && i.operands(&self.words) == wanted)
+        };
+        let function = self.functions.iter().find(|f| f.id == entry.function);
+        let blocks = function.map_or(&[][..], |f| &self.blocks[f.first_block as usize..f.end_block as usize]);
+        let mut contractible = blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op));
+        let strict = declares(ExecutionMode::RoundingModeRTE)
+            && declares(ExecutionMode::SignedZeroInfNanPreserve)
+            && contractible.all(|i| self.decoration(i.result, WHOLE, Decorate::NoContraction).is_some());
+        if strict { Profile::Strict } else { Profile::Wgsl }
+    }
+
     /// The name that OpName gives an id, for people.
     pub fn name(&self, id: u32) -> Option<String> {
         let mut names = self.instructions.iter().filter(|i| i.is(Op::Name)).map(|i| i.operands(&self.words));
         let operands = names.find(|operands| operands[0] == id)?;
         words::string_at(&operands[1..]).ok().map(|(name, _)| name).filter(|name| !name.is_empty())
     }
+}
+
+/// Whether the instruction multiplies or adds, so that a device could fuse it with another.
+fn is_contractible(op: Op) -> bool {
+    matches!(
+        op,
+        Op::FAdd
+            | Op::FSub
+            | Op::FMul
+            | Op::FDiv
+            | Op::FMod
+            | Op::VectorTimesScalar
+            | Op::MatrixTimesScalar
+            | Op::VectorTimesMatrix
+            | Op::MatrixTimesVector
+            | Op::MatrixTimesMatrix
+            | Op::Dot
+    )
 }

@@ -392,7 +392,7 @@ pub struct Event<'a, 'm> {
     pub at: Place,
     /// The instruction; for OpPhi, one event for each of the group, all of one step.
     pub instruction: &'m Instruction,
-    /// The value that the instruction's result now has.
+    /// The value that the instruction's result now has; none where the rule ends the run in undefined behaviour.
     pub value: Option<&'a Value>,
 }
 
@@ -455,6 +455,9 @@ pub fn run(
                 return Ok(Outcome::Observed(last.memory.outputs(module, last.control, steps + 1)));
             }
             Next::Undefined(mut undefined) => {
+                if let (true, Some(instruction)) = (sink.wants_events(), config.head()) {
+                    sink.event(&Event { rule, step: steps, at, instruction, value: None });
+                }
                 undefined.at = format!("{}, step {steps}", undefined.at);
                 return Ok(Outcome::Undefined(undefined));
             }

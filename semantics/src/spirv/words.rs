@@ -15,7 +15,7 @@ pub const HEADER_WORDS: usize = 5;
 /// The bound on ids that SPIR-V §2.17 requires of every implementation, and that is our limit.
 pub const MAX_ID_BOUND: u32 = 4_194_303;
 /// The longest module, in words.
-pub const MAX_WORDS: usize = 1 << 26;
+pub const MAX_WORDS: usize = 1 << 22;
 
 /// The header of a module, SPIR-V §2.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,12 +34,7 @@ pub struct Device<'p> {
 impl<'p> Device<'p> {
     /// Runs the program, with choices drawn from the seed.
     pub fn run(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
-        let mut device = Device {
-            profile,
-            program,
-            random: Random(seed),
-            values: Vec::new(),
-        };
+        let mut device = Device { profile, program, random: Random(seed), values: Vec::new() };
         for node in 0..program.nodes.len() {
             let values = device.node(node);
             device.values.push(values);
@@ -61,9 +56,7 @@ impl<'p> Device<'p> {
                 if let Some(values) = self.approximate(op, index) {
                     return values;
                 }
-                (0..node.lanes.len())
-                    .map(|lane| self.operation(op, index, lane))
-                    .collect()
+                (0..node.lanes.len()).map(|lane| self.operation(op, index, lane)).collect()
             }
         }
     }
@@ -71,11 +64,7 @@ impl<'p> Device<'p> {
     fn operation(&mut self, op: Op, index: usize, lane: usize) -> u32 {
         let args = &self.program.nodes[index].args;
         let at = |k: usize| {
-            if self.values[args[k]].len() == 1 {
-                0
-            } else {
-                lane
-            }
+            if self.values[args[k]].len() == 1 { 0 } else { lane }
         };
         let bits = |k: usize| self.values[args[k]][at(k)];
         match op {
@@ -95,14 +84,7 @@ impl<'p> Device<'p> {
                     Profile::Wgsl => self.signed(value).to_bits(),
                 }
             }
-            Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::Negate
-            | Op::VectorTimesScalar
-            | Op::MatrixTimesScalar
-                if self.profile == Profile::Strict =>
-            {
+            Op::Add | Op::Sub | Op::Mul | Op::Negate | Op::VectorTimesScalar | Op::MatrixTimesScalar if self.profile == Profile::Strict => {
                 self.core(op, index, lane)
             }
             _ if is_polynomial(op) => {
@@ -110,15 +92,12 @@ impl<'p> Device<'p> {
                 let result = self.rewritten_and_evaluated(expr);
                 self.finish(result)
             }
-            Op::LessThan
-            | Op::LessThanEqual
-            | Op::GreaterThan
-            | Op::GreaterThanEqual
-            | Op::Equal
-            | Op::NotEqual => match self.sides((args[0], lane), (args[1], lane)) {
-                Ok((x, y)) => compare(op, x, y) as u32,
-                Err(Arbitrary) => self.random.percent(50) as u32,
-            },
+            Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
+                match self.sides((args[0], lane), (args[1], lane)) {
+                    Ok((x, y)) => compare(op, x, y) as u32,
+                    Err(Arbitrary) => self.random.percent(50) as u32,
+                }
+            }
             _ => {
                 let result = self.exact(op, index, lane);
                 self.finish(result)
@@ -144,11 +123,7 @@ impl<'p> Device<'p> {
 
     /// A subnormal may become a zero of either sign.
     fn flushed(&mut self, value: f32) -> f32 {
-        if value.is_subnormal() && self.random.percent(50) {
-            self.zero()
-        } else {
-            value
-        }
+        if value.is_subnormal() && self.random.percent(50) { self.zero() } else { value }
     }
 
     fn zero(&mut self) -> f32 {
@@ -165,9 +140,7 @@ impl<'p> Device<'p> {
         let args = &self.program.nodes[index].args;
         let x = self.float(args[0], lane);
         let x = self.flushed(x);
-        let y = args.get(1).map_or(0.0, |&arg| {
-            self.float(arg, if self.values[arg].len() == 1 { 0 } else { lane })
-        });
+        let y = args.get(1).map_or(0.0, |&arg| self.float(arg, if self.values[arg].len() == 1 { 0 } else { lane }));
         let y = self.flushed(y);
         let mut preserves_sign = true;
         let exact = match op {
@@ -191,14 +164,8 @@ impl<'p> Device<'p> {
         let mut result = rounded;
         if exact != 0.0 && exact.abs() < f64::from(f32::MIN_POSITIVE) && self.random.percent(50) {
             result = self.zero();
-        } else if exact.abs() > f64::from(f32::MAX) && exact.is_finite() && self.random.percent(50)
-        {
-            result = if self.random.percent(50) {
-                f32::INFINITY
-            } else {
-                f32::MAX
-            }
-            .copysign(rounded);
+        } else if exact.abs() > f64::from(f32::MAX) && exact.is_finite() && self.random.percent(50) {
+            result = if self.random.percent(50) { f32::INFINITY } else { f32::MAX }.copysign(rounded);
         } else if !preserves_sign {
             result = self.signed(result);
         }
@@ -227,37 +194,20 @@ impl<'p> Device<'p> {
         match it.kind {
             Kind::Construct => self.operand(root, args[lane], 0, depth),
             Kind::Extract(from) => self.operand(root, args[0], from, depth),
-            Kind::Apply(op) if self.transparent(root, op) => {
-                self.formula_at(root, op, node, lane, depth - 1)
-            }
+            Kind::Apply(op) if self.transparent(root, op) => self.formula_at(root, op, node, lane, depth - 1),
             Kind::Apply(Op::Select) if wgsl => {
-                let condition = self.values[args[0]][if self.values[args[0]].len() == 1 {
-                    0
-                } else {
-                    lane
-                }];
-                self.operand(
-                    root,
-                    args[if condition == 1 { 1 } else { 2 }],
-                    lane,
-                    depth - 1,
-                )
+                let condition = self.values[args[0]][if self.values[args[0]].len() == 1 { 0 } else { lane }];
+                self.operand(root, args[if condition == 1 { 1 } else { 2 }], lane, depth - 1)
             }
             // A compiler may know that one of these does nothing here.
-            Kind::Apply(
-                Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Sign,
-            ) if wgsl && self.float(args[0], lane) == value => {
+            Kind::Apply(Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Sign)
+                if wgsl && self.float(args[0], lane) == value =>
+            {
                 self.operand(root, args[0], lane, depth - 1)
             }
-            Kind::Apply(Op::Abs) if wgsl => {
-                Expr::Negated(Box::new(self.operand(root, args[0], lane, depth - 1)))
-            }
+            Kind::Apply(Op::Abs) if wgsl => Expr::Negated(Box::new(self.operand(root, args[0], lane, depth - 1))),
             Kind::Apply(Op::Min | Op::Max | Op::Clamp) if wgsl => {
-                let equal: Vec<usize> = args
-                    .iter()
-                    .copied()
-                    .filter(|&arg| self.float(arg, lane) == value)
-                    .collect();
+                let equal: Vec<usize> = args.iter().copied().filter(|&arg| self.float(arg, lane) == value).collect();
                 match equal.len() {
                     0 => leaf,
                     n => {
@@ -297,34 +247,18 @@ impl<'p> Device<'p> {
                 let x = get((0, lane));
                 product(x, get(broadcast(1, second)))
             }
-            Op::Dot => Expr::Sum(
-                (0..first)
-                    .map(|i| product(get((0, i)), get((1, i))))
-                    .collect(),
-            ),
+            Op::Dot => Expr::Sum((0..first).map(|i| product(get((0, i)), get((1, i)))).collect()),
             Op::MatrixTimesVector => {
                 let n = second;
-                Expr::Sum(
-                    (0..n)
-                        .map(|c| product(get((0, c * n + lane)), get((1, c))))
-                        .collect(),
-                )
+                Expr::Sum((0..n).map(|c| product(get((0, c * n + lane)), get((1, c)))).collect())
             }
             Op::VectorTimesMatrix => {
                 let n = first;
-                Expr::Sum(
-                    (0..n)
-                        .map(|r| product(get((0, r)), get((1, lane * n + r))))
-                        .collect(),
-                )
+                Expr::Sum((0..n).map(|r| product(get((0, r)), get((1, lane * n + r)))).collect())
             }
             Op::MatrixTimesMatrix => {
                 let (c, r) = (lane / n, lane % n);
-                Expr::Sum(
-                    (0..n)
-                        .map(|k| product(get((0, k * n + r)), get((1, c * n + k))))
-                        .collect(),
-                )
+                Expr::Sum((0..n).map(|k| product(get((0, k * n + r)), get((1, c * n + k)))).collect())
             }
             Op::Mix => {
                 let (x, y, a) = (get((0, lane)), get((1, lane)), get((2, lane)));
@@ -338,25 +272,15 @@ impl<'p> Device<'p> {
                 Expr::Sum(vec![left, negated(product(get((1, i)), get((0, j))))])
             }
             Op::Reflect => {
-                let dot = Expr::Sum(
-                    (0..first)
-                        .map(|i| product(get((1, i)), get((0, i))))
-                        .collect(),
-                );
+                let dot = Expr::Sum((0..first).map(|i| product(get((1, i)), get((0, i)))).collect());
                 let two = Expr::Leaf((CONSTANT, 2), 2.0);
                 let x = get((0, lane));
-                Expr::Sum(vec![
-                    x,
-                    negated(Expr::Product(vec![two, dot, get((1, lane))])),
-                ])
+                Expr::Sum(vec![x, negated(Expr::Product(vec![two, dot, get((1, lane))]))])
             }
             Op::Fract => {
                 let x = get((0, lane));
                 let floor = self.float(args[0], lane).floor();
-                Expr::Sum(vec![
-                    x,
-                    negated(Expr::Leaf((CONSTANT - 1 - node, lane), floor)),
-                ])
+                Expr::Sum(vec![x, negated(Expr::Leaf((CONSTANT - 1 - node, lane), floor))])
             }
             _ => unreachable!("{op:?} is no polynomial"),
         }
@@ -378,12 +302,9 @@ impl<'p> Device<'p> {
             Expr::Leaf(..) => expr,
             Expr::Negated(inner) => match self.rewrite(*inner) {
                 Expr::Negated(inner) => *inner,
-                Expr::Sum(terms) if self.random.percent(70) => Expr::Sum(
-                    terms
-                        .into_iter()
-                        .map(|term| Expr::Negated(Box::new(term)))
-                        .collect(),
-                ),
+                Expr::Sum(terms) if self.random.percent(70) => {
+                    Expr::Sum(terms.into_iter().map(|term| Expr::Negated(Box::new(term))).collect())
+                }
                 Expr::Product(mut factors) if self.random.percent(70) => {
                     let i = self.random.below(factors.len());
                     let factor = factors.remove(i);
@@ -420,10 +341,7 @@ impl<'p> Device<'p> {
         if terms.len() < 2 || self.random.percent(50) {
             return Expr::Sum(terms);
         }
-        let (i, j) = (
-            self.random.below(terms.len()),
-            self.random.below(terms.len()),
-        );
+        let (i, j) = (self.random.below(terms.len()), self.random.below(terms.len()));
         if i == j {
             return Expr::Sum(terms);
         }
@@ -441,29 +359,16 @@ impl<'p> Device<'p> {
         }
         let shared = a.1.iter().find_map(|x| {
             let id = leaf_id(x)?;
-            b.1.iter()
-                .any(|y| leaf_id(y) == Some(id))
-                .then(|| x.clone())
+            b.1.iter().any(|y| leaf_id(y) == Some(id)).then(|| x.clone())
         });
         let Some(shared) = shared else {
             return Expr::Sum(terms);
         };
         let rest = |(sign, mut factors): (bool, Vec<Expr>)| {
-            let at = factors
-                .iter()
-                .position(|x| leaf_id(x) == leaf_id(&shared))
-                .expect("the shared factor is there");
+            let at = factors.iter().position(|x| leaf_id(x) == leaf_id(&shared)).expect("the shared factor is there");
             factors.remove(at);
-            let product = if factors.is_empty() {
-                Expr::Leaf((CONSTANT, 1), 1.0)
-            } else {
-                Expr::Product(factors)
-            };
-            if sign {
-                Expr::Negated(Box::new(product))
-            } else {
-                product
-            }
+            let product = if factors.is_empty() { Expr::Leaf((CONSTANT, 1), 1.0) } else { Expr::Product(factors) };
+            if sign { Expr::Negated(Box::new(product)) } else { product }
         };
         let inner = Expr::Sum(vec![rest(a), rest(b)]);
         for k in [i.max(j), i.min(j)] {
@@ -480,23 +385,17 @@ impl<'p> Device<'p> {
         }
         if factors.len() > 1
             && self.random.percent(50)
-            && let Some(i) = factors
-                .iter()
-                .position(|x| matches!(x, Expr::Leaf(_, value) if *value == 2.0))
+            && let Some(i) = factors.iter().position(|x| matches!(x, Expr::Leaf(_, value) if *value == 2.0))
         {
             factors.remove(i);
             let rest = Expr::Product(factors);
             return Expr::Sum(vec![rest.clone(), rest]);
         }
-        let sums: Vec<usize> = (0..factors.len())
-            .filter(|&i| matches!(factors[i], Expr::Sum(_)))
-            .collect();
+        let sums: Vec<usize> = (0..factors.len()).filter(|&i| matches!(factors[i], Expr::Sum(_))).collect();
         if sums.is_empty() {
             return Expr::Product(factors);
         }
-        let Expr::Sum(terms) = factors.remove(sums[self.random.below(sums.len())]) else {
-            unreachable!()
-        };
+        let Expr::Sum(terms) = factors.remove(sums[self.random.below(sums.len())]) else { unreachable!() };
         let multiplied = |term: Expr| {
             let mut factors = factors.clone();
             factors.push(term);
@@ -531,10 +430,7 @@ impl<'p> Device<'p> {
                     match term {
                         Expr::Product(factors) if factors.len() > 1 && self.random.percent(50) => {
                             let split = 1 + self.random.below(factors.len() - 1);
-                            let (a, b) = (
-                                self.product(&factors[..split])?,
-                                self.product(&factors[split..])?,
-                            );
+                            let (a, b) = (self.product(&factors[..split])?, self.product(&factors[split..])?);
                             let c = sums.pop().expect("one sum");
                             sums.push(self.round(f64::from(a) * f64::from(b), f64::from(c))?);
                         }
@@ -573,17 +469,9 @@ impl<'p> Device<'p> {
         if result.is_infinite() || sum.abs() > f64::from(f32::MAX) {
             return Err(Arbitrary);
         }
-        let off = if sum == f64::from(result) {
-            error
-        } else {
-            sum - f64::from(result)
-        };
+        let off = if sum == f64::from(result) { error } else { sum - f64::from(result) };
         if off != 0.0 && self.profile == Profile::Wgsl && self.random.percent(50) {
-            result = if off > 0.0 {
-                result.next_up()
-            } else {
-                result.next_down()
-            };
+            result = if off > 0.0 { result.next_up() } else { result.next_down() };
             if result.is_infinite() {
                 return Err(Arbitrary);
             }
@@ -626,10 +514,7 @@ impl<'p> Device<'p> {
             0 => Expr::Leaf((CONSTANT, 0), 0.0),
             _ => Expr::Sum(terms),
         });
-        Ok((
-            self.rewritten_and_evaluated(left)?,
-            self.rewritten_and_evaluated(right)?,
-        ))
+        Ok((self.rewritten_and_evaluated(left)?, self.rewritten_and_evaluated(right)?))
     }
 
     /// Functions of GLSL.std.450 whose results need no rounding, or one.
@@ -677,11 +562,7 @@ impl<'p> Device<'p> {
                 }
                 let fract = x - x.floor();
                 // Some devices keep the result below 1.
-                if fract == 1.0 && self.random.percent(50) {
-                    1f32.next_down()
-                } else {
-                    fract
-                }
+                if fract == 1.0 && self.random.percent(50) { 1f32.next_down() } else { fract }
             }
             Op::Min => {
                 if operands[1] == x || !less(self, 1, 0)? {
@@ -760,14 +641,8 @@ impl<'p> Device<'p> {
                     .collect()
             })
             .collect();
-        let tuples: Vec<Tuple<'_>> = operands
-            .iter()
-            .zip(&args)
-            .map(|(lanes, &arg)| Tuple {
-                lanes,
-                columns: self.program.nodes[arg].shape.columns(),
-            })
-            .collect();
+        let tuples: Vec<Tuple<'_>> =
+            operands.iter().zip(&args).map(|(lanes, &arg)| Tuple { lanes, columns: self.program.nodes[arg].shape.columns() }).collect();
         let results = apply(op, &tuples);
         let moved = |lane: &Lane| {
             let value = lane.float();
@@ -775,10 +650,7 @@ impl<'p> Device<'p> {
                 return self.finish(Err(Arbitrary));
             }
             let bits = value.to_bits();
-            let moved = f32::from_bits(
-                (bits & 0x7fff_ffff).saturating_add_signed(self.random.below(5) as i32 - 2)
-                    | bits & 0x8000_0000,
-            );
+            let moved = f32::from_bits((bits & 0x7fff_ffff).saturating_add_signed(self.random.below(5) as i32 - 2) | bits & 0x8000_0000);
             self.finish(Ok(moved))
         };
         Some(results.iter().map(moved).collect())

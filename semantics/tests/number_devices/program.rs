@@ -110,11 +110,7 @@ const FAVOURED: [Op; 38] = [
 
 /// A float for a program of this style.
 fn float(random: &mut Random, style: usize) -> f32 {
-    let style = if random.percent(75) {
-        style
-    } else {
-        random.below(7)
-    };
+    let style = if random.percent(75) { style } else { random.below(7) };
     match style {
         0 => random.below(17) as f32 - 8.0,
         1 => (random.below(129) as f32 - 64.0) / 16.0,
@@ -157,9 +153,7 @@ fn float(random: &mut Random, style: usize) -> f32 {
                 // A power of two, or a few times one.
                 let reach = if style == 6 { 120 } else { 30 };
                 let exponent = random.below(2 * reach) as i32 - reach as i32;
-                (1 + random.below(5)) as f32
-                    * 2f32.powi(exponent)
-                    * if random.percent(50) { 1.0 } else { -1.0 }
+                (1 + random.below(5)) as f32 * 2f32.powi(exponent) * if random.percent(50) { 1.0 } else { -1.0 }
             }
         },
     }
@@ -171,33 +165,18 @@ impl Program {
         let mut program = Program::default();
         let style = random.below(7);
         for _ in 0..length {
-            let op = if random.percent(70) {
-                FAVOURED[random.below(FAVOURED.len())]
-            } else {
-                Op::ALL[random.below(Op::ALL.len())]
-            };
+            let op = if random.percent(70) { FAVOURED[random.below(FAVOURED.len())] } else { Op::ALL[random.below(Op::ALL.len())] };
             program.push_operation(random, style, op, arithmetic);
         }
         program
     }
 
     fn push(&mut self, kind: Kind, args: Vec<usize>, shape: Shape, lanes: Lanes) -> usize {
-        self.nodes.push(Node {
-            kind,
-            args,
-            shape,
-            lanes,
-        });
+        self.nodes.push(Node { kind, args, shape, lanes });
         self.nodes.len() - 1
     }
 
-    fn push_operation(
-        &mut self,
-        random: &mut Random,
-        style: usize,
-        op: Op,
-        arithmetic: &Arithmetic,
-    ) {
+    fn push_operation(&mut self, random: &mut Random, style: usize, op: Op, arithmetic: &Arithmetic) {
         use Shape::{Bool, Float, Matrix};
         let n = [1, 1, 1, 1, 2, 3, 4][random.below(7)];
         let m = [2, 2, 2, 3, 3, 4][random.below(6)];
@@ -212,58 +191,35 @@ impl Program {
             Op::Dot | Op::Distance => (vec![Float(n), Float(n)], Float(1)),
             Op::Length => (vec![Float(n)], Float(1)),
             Op::Cross => (vec![Float(3), Float(3)], Float(3)),
-            Op::LessThan
-            | Op::LessThanEqual
-            | Op::GreaterThan
-            | Op::GreaterThanEqual
-            | Op::Equal
-            | Op::NotEqual => (vec![Float(n), Float(n)], Bool(n)),
-            Op::LogicalEqual | Op::LogicalNotEqual | Op::And | Op::Or => {
-                (vec![Bool(n), Bool(n)], Bool(n))
+            Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
+                (vec![Float(n), Float(n)], Bool(n))
             }
+            Op::LogicalEqual | Op::LogicalNotEqual | Op::And | Op::Or => (vec![Bool(n), Bool(n)], Bool(n)),
             Op::Not => (vec![Bool(n)], Bool(n)),
             Op::Any | Op::All => (vec![Bool(m)], Bool(1)),
             Op::Select => {
-                let object = if random.percent(15) {
-                    Bool(n)
-                } else {
-                    Float(n)
-                };
+                let object = if random.percent(15) { Bool(n) } else { Float(n) };
                 let condition = if random.percent(50) { Bool(1) } else { Bool(n) };
                 (vec![condition, object, object], object)
             }
             _ => (vec![Float(n); op.arity()], Float(n)),
         };
-        let mut args: Vec<usize> = wanted
-            .into_iter()
-            .map(|shape| self.operand(random, style, shape))
-            .collect();
+        let mut args: Vec<usize> = wanted.into_iter().map(|shape| self.operand(random, style, shape)).collect();
         // Against its own value: devices that round otherwise see another outcome, and either may be chosen.
-        let chooses = matches!(shape, Bool(_))
-            || matches!(op, Op::Step | Op::Min | Op::Max | Op::Clamp | Op::Select);
+        let chooses = matches!(shape, Bool(_)) || matches!(op, Op::Step | Op::Min | Op::Max | Op::Clamp | Op::Select);
         if chooses && args.len() >= 2 && random.percent(30) {
             let (mut from, mut to) = if args.len() == 2 { (0, 1) } else { (1, 2) };
             if random.percent(50) {
                 (from, to) = (to, from);
             }
-            let (shape, mut lanes) = (
-                self.nodes[args[from]].shape,
-                self.nodes[args[from]].lanes.clone(),
-            );
+            let (shape, mut lanes) = (self.nodes[args[from]].shape, self.nodes[args[from]].lanes.clone());
             if matches!(shape, Float(_)) {
-                lanes
-                    .iter_mut()
-                    .for_each(|lane| *lane = Lane::exact(lane.float()));
+                lanes.iter_mut().for_each(|lane| *lane = Lane::exact(lane.float()));
                 args[to] = self.push(Kind::Leaf, Vec::new(), shape, lanes);
             }
         }
-        let tuples: Vec<Tuple<'_>> = args
-            .iter()
-            .map(|&arg| Tuple {
-                lanes: &self.nodes[arg].lanes,
-                columns: self.nodes[arg].shape.columns(),
-            })
-            .collect();
+        let tuples: Vec<Tuple<'_>> =
+            args.iter().map(|&arg| Tuple { lanes: &self.nodes[arg].lanes, columns: self.nodes[arg].shape.columns() }).collect();
         let lanes = arithmetic.apply(op, &tuples);
         self.push(Kind::Apply(op), args, shape, lanes);
     }
@@ -271,9 +227,7 @@ impl Program {
     /// A result of this shape: one that is there, mostly a late one, or a new one.
     fn operand(&mut self, random: &mut Random, style: usize, shape: Shape) -> usize {
         if random.percent(65) {
-            let fitting: Vec<usize> = (0..self.nodes.len())
-                .filter(|&i| self.nodes[i].shape == shape)
-                .collect();
+            let fitting: Vec<usize> = (0..self.nodes.len()).filter(|&i| self.nodes[i].shape == shape).collect();
             if !fitting.is_empty() {
                 let back = random.below(fitting.len()).min(random.below(fitting.len()));
                 return fitting[fitting.len() - 1 - back];
@@ -281,9 +235,7 @@ impl Program {
         }
         match shape {
             Shape::Float(1) if random.percent(30) => {
-                let vectors: Vec<usize> = (0..self.nodes.len())
-                    .filter(|&i| matches!(self.nodes[i].shape, Shape::Float(2..)))
-                    .collect();
+                let vectors: Vec<usize> = (0..self.nodes.len()).filter(|&i| matches!(self.nodes[i].shape, Shape::Float(2..))).collect();
                 if let Some(&vector) = vectors.last() {
                     let lane = random.below(self.nodes[vector].lanes.len());
                     let lanes = Lanes::from_slice(&[self.nodes[vector].lanes[lane]]);
@@ -291,9 +243,7 @@ impl Program {
                 }
             }
             Shape::Float(n @ 2..) if random.percent(40) => {
-                let args: Vec<usize> = (0..n)
-                    .map(|_| self.operand(random, style, Shape::Float(1)))
-                    .collect();
+                let args: Vec<usize> = (0..n).map(|_| self.operand(random, style, Shape::Float(1))).collect();
                 let lanes = args.iter().map(|&arg| self.nodes[arg].lanes[0]).collect();
                 return self.push(Kind::Construct, args, shape, lanes);
             }
@@ -301,9 +251,7 @@ impl Program {
         }
         let lanes = match shape {
             Shape::Float(n) => (0..n).map(|_| Lane::exact(float(random, style))).collect(),
-            Shape::Matrix(n) => (0..n * n)
-                .map(|_| Lane::exact(float(random, style)))
-                .collect(),
+            Shape::Matrix(n) => (0..n * n).map(|_| Lane::exact(float(random, style))).collect(),
             Shape::Bool(n) => (0..n).map(|_| Lane::truth(random.percent(50))).collect(),
         };
         self.push(Kind::Leaf, Vec::new(), shape, lanes)

@@ -31,7 +31,10 @@ impl Typer {
     fn atom(&mut self, rule: Rule, goal: Goal, ty: Ground, what: &str) -> Result<NodeId, TypeError> {
         let decision = match self.d.stack(goal.a) {
             None => Ok(Type::Ground(ty)),
-            Some(_) => Err(self.ill_typed(rule, goal.e, format!("{what} is applied to arguments; only functions and builtins can be"))),
+            // The list, not the value: a let or a parameter may have brought that from elsewhere.
+            Some(stack) => {
+                Err(self.ill_typed(rule, stack.list, format!("{what} is applied to arguments; only functions and builtins can be")))
+            }
         };
         self.conclude(rule, goal, &[], decision)
     }

@@ -12,7 +12,7 @@ use crate::number::{Lane, Lanes};
 use crate::outcome::Limit;
 
 /// The most lanes that a program's registers may have.
-const MAX_LANES: usize = 1 << 24;
+const MAX_LANES: usize = 1 << 22;
 
 /// A resolved pointer.
 #[derive(Clone, Copy, Debug)]
