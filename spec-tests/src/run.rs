@@ -362,7 +362,10 @@ impl Run<'_> {
                 let endings = reduction.explore(e, fuel as usize).ok_or("more terms are reachable than fuel allows")?;
                 return match endings.as_slice() {
                     [one] => Ok(lambda_v_ending(one, 0)),
-                    several => Ok(Found::ending("several", several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "))),
+                    several => Ok(Found::ending(
+                        "several",
+                        several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "),
+                    )),
                 };
             }
             other => return Err(format!("strategy={other} is none of first, random and all")),
@@ -536,7 +539,9 @@ impl Run<'_> {
             None => {
                 loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
                 let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
-                    text.split(',').map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers"))).collect()
+                    text.split(',')
+                        .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
+                        .collect()
                 })?;
                 (&loaded, "main", floats)
             }

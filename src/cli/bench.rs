@@ -63,23 +63,12 @@ impl Bench {
             rounds: rounds as usize,
             programs: (self.count / rounds) as usize,
             threads: self.threads,
-            device: Options {
-                workers: self.workers,
-                window: self.window,
-                program_limit: Duration::from_secs(60),
-                ..Options::default()
-            },
+            device: Options { workers: self.workers, window: self.window, program_limit: Duration::from_secs(60), ..Options::default() },
         };
         let programs = rate::programs(self.seed, self.operations as usize, self.size);
         let programs: Box<dyn Iterator<Item = _>> = match self.distinct {
             None => Box::new(programs),
-            Some(distinct) => Box::new(
-                programs
-                    .take(distinct as usize)
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .cycle(),
-            ),
+            Some(distinct) => Box::new(programs.take(distinct as usize).collect::<Vec<_>>().into_iter().cycle()),
         };
         let mut number = 0;
         let measured = rate::measure(&self.adapter, self.route, &options, programs, |round| {
@@ -110,18 +99,12 @@ impl Bench {
                 json!({ "schema": 1, "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
             );
         } else {
-            eprintln!(
-                "round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}"
-            );
+            eprintln!("round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}");
         }
     }
 
     fn print(&self, rates: &Rates) {
-        let (bare, harness, ratio) = (
-            rates.median(Round::bare_rate),
-            rates.median(Round::harness_rate),
-            rates.median(Round::ratio),
-        );
+        let (bare, harness, ratio) = (rates.median(Round::bare_rate), rates.median(Round::harness_rate), rates.median(Round::ratio));
         let programs: usize = rates.rounds.iter().map(|round| round.programs).sum();
         if self.json {
             say!(
@@ -150,19 +133,10 @@ impl Bench {
 
 fn cold() -> ExitCode {
     let started = ShaderCache::new().and_then(|cache| {
-        Command::new(std::env::current_exe()?)
-            .args(std::env::args_os().skip(1))
-            .env(COLD, "1")
-            .envs(cache.environment())
-            .status()
+        Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).env(COLD, "1").envs(cache.environment()).status()
     });
     match started {
-        Ok(status) => ExitCode::from(
-            status
-                .code()
-                .and_then(|code| u8::try_from(code).ok())
-                .unwrap_or(4),
-        ),
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)),
         Err(error) => {
             eprintln!("the measuring process could not be started: {error}");
             ExitCode::from(4)

@@ -23,14 +23,8 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn run(self) -> ExitCode {
         worker::abort_on_panic();
-        let options = worker::ServeOptions {
-            selection: self.adapter,
-            route: self.route,
-            compile_threads: self.compile_threads,
-        };
-        let served = frames_out()
-            .map_err(Into::into)
-            .and_then(|output| worker::serve(options, io::stdin(), output));
+        let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
+        let served = frames_out().map_err(Into::into).and_then(|output| worker::serve(options, io::stdin(), output));
         match served {
             Ok(worker::End::Done) => ExitCode::SUCCESS,
             Ok(worker::End::Abandoned) => killed(),

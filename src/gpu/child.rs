@@ -44,31 +44,18 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Starts a worker, whose reports are passed on as events of this generation.
-    pub(super) fn start(
-        launch: &Launch,
-        generation: u64,
-        events: &mpsc::Sender<Event>,
-    ) -> io::Result<Worker> {
+    pub(super) fn start(launch: &Launch, generation: u64, events: &mpsc::Sender<Event>) -> io::Result<Worker> {
         let mut command = Command::new(&launch.executable);
-        command
-            .arg("worker")
-            .arg(format!("--adapter={}", launch.selection));
-        command
-            .arg("--compile-threads")
-            .arg(launch.compile_threads.to_string());
+        command.arg("worker").arg(format!("--adapter={}", launch.selection));
+        command.arg("--compile-threads").arg(launch.compile_threads.to_string());
         if let Some(route) = launch.route {
             command.arg("--route").arg(route.name());
         }
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let started = Instant::now();
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
             unreachable!("the three streams were asked for as pipes");
         };
         #[cfg(target_os = "linux")]
@@ -94,14 +81,7 @@ impl Worker {
             leave(&mut child, Duration::ZERO);
             return Err(error);
         }
-        Ok(Worker {
-            child,
-            programs,
-            stderr: kept,
-            stderr_ended,
-            started,
-            ready: false,
-        })
+        Ok(Worker { child, programs, stderr: kept, stderr_ended, started, ready: false })
     }
 
     /// Gives it a program. Of a worker that has ended already, the end of its output tells.
@@ -145,11 +125,7 @@ fn leave(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 #[cfg(unix)]
 fn exit(status: ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
-    status
-        .signal()
-        .map(Exit::Signal)
-        .or(status.code().map(Exit::Code))
-        .unwrap_or(Exit::Unknown)
+    status.signal().map(Exit::Signal).or(status.code().map(Exit::Code)).unwrap_or(Exit::Unknown)
 }
 
 #[cfg(not(unix))]
@@ -160,11 +136,7 @@ fn exit(status: ExitStatus) -> Exit {
 /// The last lines, joined by " | ".
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(STDERR_LINES)..].join(" | ")
 }
 

@@ -337,7 +337,9 @@ impl Case {
         });
         match &outcome {
             Outcome::Observed(reduced) if reduced.same_bits(value) => {}
-            Outcome::Observed(reduced) => return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value))),
+            Outcome::Observed(reduced) => {
+                return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
+            }
             // A limit of the slower engine says nothing about the faster.
             Outcome::Limit(_) => return Ok(()),
             Outcome::Stuck(stuck) => return Err(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
