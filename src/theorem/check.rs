@@ -134,10 +134,16 @@ impl Checker {
         let selections = match &checker.options.devices {
             Devices::None => Vec::new(),
             Devices::Named(selections) => selections.clone(),
-            Devices::Auto | Devices::Required => gpu::list().iter().map(|a| Selection::Index(a.index)).collect(),
+            Devices::Auto | Devices::Required => match gpu::list(&checker.options.workers) {
+                Ok(adapters) => adapters.iter().map(|a| Selection::Index(a.index)).collect(),
+                Err(why) => {
+                    checker.missing = Some(why.to_string());
+                    Vec::new()
+                }
+            },
         };
         if selections.is_empty() && checker.options.devices != Devices::None {
-            let none = NoDevice(gpu::NO_ADAPTER.into());
+            let none = NoDevice(checker.missing.take().unwrap_or_else(|| gpu::NO_ADAPTER.into()));
             match checker.options.devices {
                 Devices::Auto => checker.missing = Some(none.to_string()),
                 _ => return Err(none),
