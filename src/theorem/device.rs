@@ -85,6 +85,7 @@ impl Awaited {
                                 bits: Some((bits, shown[component])),
                                 what: format!("expected {expected}, saw {}", float_text(shown[component])),
                                 blame: None,
+                                unblamed: None,
                             };
                             return (Verdict::Disagree(Box::new(difference)), lanes);
                         }

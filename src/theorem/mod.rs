@@ -150,6 +150,8 @@ pub struct Difference {
     pub what: String,
     /// The first subexpression whose value differs.
     pub blame: Option<blame::Blame>,
+    /// Where a device was searched for that subexpression and none could be named: why.
+    pub unblamed: Option<probe::Unblamed>,
 }
 
 impl fmt::Display for Difference {
@@ -165,7 +167,17 @@ impl fmt::Display for Difference {
 impl Difference {
     /// A difference that is no difference of observed lanes.
     pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
-        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, bits: None, what: what.into(), blame: None }))
+        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, bits: None, what: what.into(), blame: None, unblamed: None }))
+    }
+
+    /// Searches the device for the first subexpression that it gets wrong, if the difference is one of observed lanes.
+    pub fn search(&mut self, case: &case::Case, settings: &case::Settings, device: &mut dyn probe::Drawer) {
+        if let Some(place) = self.place {
+            match probe::on_device(case, place, settings, device) {
+                Ok(blame) => self.blame = Some(blame),
+                Err(unblamed) => self.unblamed = Some(unblamed),
+            }
+        }
     }
 
     /// The group that a campaign puts the difference in: the engines, and the rule and instruction to blame, or how the lanes differ.

@@ -162,7 +162,7 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
                     let pixel = (i as u32 % case.dispatch.width, i as u32 / case.dispatch.width);
                     let place = Some(Place { pixel, location: target.location, component: component as u32 });
                     let what = format!("expected {text}, saw {}", float_text(shown));
-                    Difference { between: (Engine::Vectors, engine.clone()), place, bits: Some((bits, shown)), what, blame: None }
+                    Difference { between: (Engine::Vectors, engine.clone()), place, bits: Some((bits, shown)), what, blame: None, unblamed: None }
                 });
             }
         }

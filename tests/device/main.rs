@@ -16,10 +16,7 @@ fn selection() -> Selection {
 }
 
 fn options() -> Options {
-    Options {
-        executable: Some(env!("CARGO_BIN_EXE_smallstep").into()),
-        ..Options::default()
-    }
+    Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Options::default() }
 }
 
 /// The device, or None where there is none and none is required.

@@ -301,7 +301,7 @@ impl<'m> Pass<'m> {
                 if class == StorageClass::StorageBuffer as u32 {
                     return self.unsupported("OpStore to StorageBuffer");
                 }
-                if class != StorageClass::Output as u32 {
+                if class != StorageClass::Output as u32 && class != StorageClass::Private as u32 {
                     return self
                         .fail(Check::Storage, format!("OpStore stores through %{}, which points to what is read-only", operands[0]));
                 }
@@ -397,8 +397,10 @@ impl<'m> Pass<'m> {
 
     fn access_chain(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let (class, mut type_id) = self.pointer(operands[0])?;
-        if class == StorageClass::Output as u32 {
-            return self.unsupported(format!("{} into Output", i.name()));
+        for whole in [StorageClass::Output, StorageClass::Private] {
+            if class == whole as u32 {
+                return self.unsupported(format!("{} into {whole:?}", i.name()));
+            }
         }
         let in_buffer = class != StorageClass::Input as u32;
         for &id in &operands[1..] {
