@@ -1,4 +1,4 @@
-//! The library of smallstep.
+//! smallstep: the semantics of shader languages, run beside their compilers and real devices. See ARCHITECTURE.md.
 
 pub mod compile;
 pub mod diagnostic;
@@ -6,4 +6,6 @@ pub mod dispatch;
 pub mod generate;
 pub mod gpu;
 pub mod robust;
+pub mod run;
 pub mod theorem;
+pub mod vectors;

@@ -199,6 +199,12 @@ fn every_check_refuses_a_near_miss() {
             "%p_in2 = OpTypePointer Input %v2 %coord = OpVariable %p_in2 Input",
             "FragCoord is a vec4",
         ),
+        (
+            Check::Variable,
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %v4 %own = OpVariable %pp Private %pair",
+            "is no constant of type",
+        ),
         (Check::Function, "%main = OpFunction %void None %fn", "%main = OpFunction %void None %void", "is no OpTypeFunction"),
         (Check::Function, "OpReturn\nOpFunctionEnd", "OpReturn", "OpFunctionEnd is missing"),
         (Check::Function, "OpReturn\nOpFunctionEnd", "OpReturn %g = OpFunction %void None %fn", "OpFunction stands within a function"),
@@ -339,6 +345,21 @@ fn what_is_not_modeled_is_refused_by_name() {
             "%q = OpAccessChain %p_f %u %i0 %i1",
             "%po = OpAccessChain %p_f %out %i1 %q = OpAccessChain %p_f %u %i0 %i1",
             "OpAccessChain into Output",
+        ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %v4n = OpConstantNull %v4 %out2 = OpVariable %p_out Output %v4n",
+            "OpVariable Output with an initializer",
+        ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %v4 %own = OpVariable %pp Private",
+            "OpVariable Private without an initializer",
+        ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %bool %own = OpVariable %pp Private %true",
+            "OpVariable Private that holds bool",
         ),
     ];
     for (from, to, what) in cases {

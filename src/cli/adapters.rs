@@ -16,7 +16,10 @@ pub(crate) struct Adapters {
 
 impl Adapters {
     pub(crate) fn run(self) -> ExitCode {
-        let records = gpu::list();
+        let records = match gpu::list(&gpu::Options::default()) {
+            Ok(records) => records,
+            Err(e) => return super::input::fail(super::exit::FAILED, &e.to_string()),
+        };
         for record in &records {
             if self.json {
                 say!("{}", as_json(record));

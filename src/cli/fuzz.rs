@@ -252,10 +252,12 @@ impl Fuzz {
         if let Some(minimal) = &minimal {
             eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
             eprintln!("{}", minimal.verdict.why());
-            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict
-                && let Some(blame) = &difference.blame
-            {
-                eprintln!("first differing subexpression: {blame}");
+            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict {
+                match (&difference.blame, &difference.unblamed) {
+                    (Some(blame), _) => eprintln!("first differing subexpression: {blame}"),
+                    (None, Some(unblamed)) => eprintln!("{unblamed}"),
+                    (None, None) => {}
+                }
             }
         }
         eprintln!("replay: {replay}");

@@ -30,6 +30,15 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
     })
 }
 
+/// The 32-bit words of a file, little-endian.
+pub(crate) fn words(path: &Path) -> Result<Vec<u32>, String> {
+    let bytes = bytes(path)?;
+    if !bytes.len().is_multiple_of(4) {
+        return Err(format!("{}: {} bytes are no whole number of 4-byte words", path.display(), bytes.len()));
+    }
+    Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}
+
 /// Reads `WxH`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     let wrong = || format!("\"{text}\" is no size; write it as 256x256, each side from 1 to 4096");
@@ -49,5 +58,11 @@ pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
 /// Prints an error and gives its code.
 pub(crate) fn fail(code: u8, message: &str) -> std::process::ExitCode {
     eprintln!("error: {message}");
+    code.into()
+}
+
+/// [`fail`] for a message that says what kind it is.
+pub(crate) fn fail_with(code: u8, message: &str) -> std::process::ExitCode {
+    eprintln!("{message}");
     code.into()
 }

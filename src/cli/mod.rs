@@ -19,13 +19,19 @@ macro_rules! say_part {
 }
 
 mod adapters;
+mod asm;
 mod bench;
 mod check;
 mod exit;
 mod fuzz;
 mod input;
+mod output;
+mod replay;
+mod run;
 mod trace;
+mod translate;
 mod type_of;
+mod vectors;
 mod worker;
 
 pub(crate) use exit::UNCHECKED;
@@ -44,7 +50,13 @@ enum Command {
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Trace(trace::Trace),
+    Run(run::Run),
+    Translate(translate::Translate),
+    Asm(asm::Asm),
+    Dis(asm::Dis),
     Fuzz(fuzz::Fuzz),
+    Vectors(vectors::Vectors),
+    Replay(replay::Replay),
     Adapters(adapters::Adapters),
     Bench(bench::Bench),
     #[command(hide = true)]
@@ -56,7 +68,13 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::TypeOf(command) => command.run(),
         Command::Trace(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Translate(command) => command.run(),
+        Command::Asm(command) => command.run(),
+        Command::Dis(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Vectors(command) => command.run(),
+        Command::Replay(command) => command.run(),
         Command::Adapters(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Worker(command) => command.run(),
@@ -70,6 +88,18 @@ pub(crate) fn route(text: &str) -> Result<smallstep::gpu::Route, String> {
         .into_iter()
         .find(|route| route.name() == text)
         .ok_or_else(|| format!("no route is called \"{text}\"; there are passthrough and naga"))
+}
+
+/// A progress bar on standard error, shown only if that is a terminal.
+pub(crate) fn progress(length: Option<u64>, template: &str) -> indicatif::ProgressBar {
+    let bar = match length {
+        Some(length) => indicatif::ProgressBar::new(length),
+        None => indicatif::ProgressBar::new_spinner(),
+    };
+    if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
 }
 
 pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {

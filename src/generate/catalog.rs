@@ -35,6 +35,7 @@ impl Instance {
             Emit::Compute(Op::Mul) => 4,
             Emit::Compute(Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual) => 2,
             Emit::Construct => 5,
+            Emit::Compute(Op::Select | Op::Any | Op::All) => 2,
             Emit::FragCoord => 3,
             _ => 1,
         }
@@ -63,7 +64,6 @@ pub(super) struct Known {
     pub(super) and: Builtin,
     pub(super) or: Builtin,
     pub(super) select: Builtin,
-    pub(super) column: Builtin,
     /// x, y, z, w.
     pub(super) components: [Builtin; 4],
     /// Those that make vectors and matrices, by [`slot`]; none for Num and Bool.
@@ -80,6 +80,8 @@ pub(super) struct Catalog {
     pub(super) fixed: [Vec<u16>; 11],
     /// Positions of the others.
     pub(super) rough: [Vec<u16>; 11],
+    /// Positions of those with a fixed result, by [`slot`] of the result and of an operand.
+    pub(super) taking: [[Vec<u16>; 11]; 11],
     pub(super) known: Known,
 }
 
@@ -137,6 +139,14 @@ impl Catalog {
             let into = if instance.rough { &mut rough } else { &mut fixed };
             into[slot(instance.result)].extend(std::iter::repeat_n(i as u16, instance.weight()));
         }
+        let mut taking: [[Vec<u16>; 11]; 11] = Default::default();
+        for (i, instance) in all.iter().enumerate().filter(|(_, instance)| !instance.rough) {
+            for (k, &param) in instance.params.iter().enumerate().skip(usize::from(instance.index)) {
+                if !instance.params[..k].contains(&param) || instance.index {
+                    taking[slot(instance.result)][slot(param)].push(i as u16);
+                }
+            }
+        }
         let mut constructors = [None; 11];
         for instance in all.iter().filter(|i| i.emit == Emit::Construct) {
             constructors[slot(instance.result)] = Some(instance.builtin);
@@ -161,11 +171,10 @@ impl Catalog {
             and: named("and"),
             or: named("or"),
             select: named("select"),
-            column: named("column"),
             components: ["x", "y", "z", "w"].map(named),
             constructors,
         };
-        Catalog { all, builtins: TABLE.len() as u32, fixed, rough, known }
+        Catalog { all, builtins: TABLE.len() as u32, fixed, rough, taking, known }
     }
 }
 

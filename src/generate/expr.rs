@@ -2,7 +2,9 @@
 
 use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
 use super::draft::{Draft, Id, Name};
+use super::function::For;
 use super::mix::{Mix, Numbers};
+use super::near_miss::Breach;
 use super::random::Random;
 use super::range::{self, Range};
 use super::scope::{Binding, Kind, Scope, Signature};
@@ -37,26 +39,46 @@ pub(super) struct Generator {
     pub(super) nesting: u32,
     /// The number of loops made.
     pub(super) loops: u32,
-    /// The change to make to the program, if one is still to be made.
-    pub(super) breach: Option<super::near_miss::Breach>,
+    /// The instance that this program prefers, so that a campaign sees each.
+    pub(super) focus: &'static Instance,
+    /// The change to make to the program, if one is still to be made, and in how many of a hundred places that allow it.
+    pub(super) breach: Option<(Breach, u32)>,
+    /// Where the change was made.
+    pub(super) broken: Option<Id>,
     /// Whether typing is certain to reach what is being made.
     pub(super) reached: bool,
 }
 
 impl Generator {
-    pub(super) fn new(random: Random, mix: Mix) -> Generator {
+    pub(super) fn new(mut random: Random, mut mix: Mix) -> Generator {
+        let catalog = catalog();
+        let focus = loop {
+            let instance = &catalog.all[random.below(catalog.all.len() as u32) as usize];
+            if mix.rough == instance.rough || random.percent(30) {
+                break instance;
+            }
+        };
+        let takes = |wanted: fn(&Ground) -> bool| focus.params.iter().any(wanted) || wanted(&focus.result);
+        if takes(|ty| matches!(ty, Ground::Mat(_))) {
+            (mix.matrices, mix.size) = (mix.matrices.max(80), mix.size.max(40));
+        }
+        if takes(|ty| matches!(ty, Ground::Vec(2.., _))) {
+            mix.vectors = mix.vectors.max(80);
+        }
         Generator {
             random,
             mix,
             draft: Draft::with_room(mix.size + 20),
             scope: Scope::new(),
             signatures: Vec::new(),
-            catalog: catalog(),
+            catalog,
             work: 0,
             unseen: 0,
             nesting: 0,
             loops: 0,
+            focus,
             breach: None,
+            broken: None,
             reached: true,
         }
     }
@@ -100,16 +122,18 @@ impl Generator {
         {
             return made;
         }
+        // What costs more than it should is made up for by the rest.
+        let size = if self.draft.len() as u32 > self.mix.size + self.mix.size / 3 + 12 { 1 } else { size };
         if size < 3 || size < 4 && ty != Ground::NUM {
             return self.leaf(ty, size);
         }
         let has = |name| self.scope.means_itself(name);
         let weights = [
-            45,
+            if size >= 14 { 30 } else { 45 },
             if size >= 8 && has(Name::IF) { self.mix.ifs } else { 0 },
             if size >= 9 && has(Name::LET) { self.mix.lets } else { 0 },
             if size >= 7 && has(Name::FUNC) { self.mix.functions + if self.has_unused_function() { 25 } else { 0 } } else { 0 },
-            if size >= 18 && self.nesting < 3 && self.can_loop() { self.mix.loops * (2 + u32::from(self.nesting > 0)) } else { 0 },
+            if size >= 16 && self.nesting < 3 && self.can_loop() { self.mix.loops * (2 + 2 * u32::from(self.nesting > 0)) } else { 0 },
             if self.mix.unused > 0 && size >= 6 { 1 } else { 0 },
         ];
         match self.random.weighted(&weights) {
@@ -329,9 +353,14 @@ impl Generator {
     fn builtin(&mut self, ty: Ground, size: u32) -> Made {
         let catalog = self.catalog;
         if self.random.percent(60)
-            && let Some(made) = self.builtin_on_unused(ty, size)
+            && let Some(made) = self.on_unused(ty, size)
         {
             return made;
+        }
+        let focus = self.focus;
+        let focused = focus.result == ty && (!focus.rough || self.is_rough());
+        if focused && self.random.percent(50) && self.fits_here(focus, size) {
+            return self.apply_instance(focus, size, None);
         }
         for _ in 0..6 {
             let rough = self.is_rough() && self.random.percent(40);
@@ -347,21 +376,63 @@ impl Generator {
         self.leaf(ty, size)
     }
 
-    /// A builtin applied to a variable that was not used yet, of whatever type.
-    fn builtin_on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
-        let catalog = self.catalog;
+    /// An expression made with a variable that was not used yet, of whatever type.
+    fn on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
         let wanted = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= DEAREST);
         let at = self.scope.bindings.iter().rposition(wanted)?;
-        let Kind::Value(wanted, ..) = self.scope.bindings[at].kind else { return None };
-        let among = &catalog.fixed[slot(ty)];
-        for _ in 0..8 {
-            let instance = &catalog.all[self.random.pick(among) as usize];
-            let place = instance.params.iter().position(|&p| p == wanted).filter(|&place| place > 0 || !instance.index);
-            if let Some(place) = place.filter(|_| self.fits_here(instance, size)) {
-                return Some(self.apply_instance(instance, size, Some((place, at))));
+        let Kind::Value(given, ..) = self.scope.bindings[at].kind else { return None };
+        let variable = self.use_value(at);
+        self.made_with(ty, variable, given, size)
+    }
+
+    /// An expression of the type made with the given one: a builtin of both, a conditional, or in two steps.
+    fn made_with(&mut self, ty: Ground, given: Made, given_ty: Ground, size: u32) -> Option<Made> {
+        if given_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
+            let sizes = self.split(size - 3, &[ty, ty]);
+            let yes = self.expr(ty, sizes[0]);
+            let no = self.expr(ty, sizes[1]);
+            return Some(Made { id: self.if_list(given.id, yes.id, no.id), range: yes.range.join(no.range) });
+        }
+        let among = &self.catalog.taking[slot(ty)][slot(given_ty)];
+        for _ in 0..if among.is_empty() { 0 } else { 3 } {
+            let instance = &self.catalog.all[self.random.pick(among) as usize];
+            if self.fits_here(instance, size) {
+                let place = instance.params.iter().rposition(|&p| p == given_ty)?;
+                return Some(self.apply_instance(instance, size, Some((place, given))));
             }
         }
-        None
+        let middle = match given_ty {
+            _ if given_ty == ty => return Some(given),
+            Ground::Mat(n) => Ground::Vec(n, Elem::F),
+            Ground::Vec(2.., Elem::B) => Ground::BOOL,
+            Ground::Vec(2.., Elem::F) => Ground::NUM,
+            _ => return None,
+        };
+        if middle == ty {
+            return None;
+        }
+        let part = self.made_with(middle, given, given_ty, size / 3)?;
+        self.made_with(ty, part, middle, size * 2 / 3)
+    }
+
+    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a body that uses it.
+    pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
+        let focus = self.focus;
+        if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
+            return self.expr(ty, size);
+        }
+        let before = self.work;
+        let shown = self.unreached(|g| g.apply_instance(focus, size / 2, None));
+        let weight = std::mem::replace(&mut self.work, before) - before;
+        let name = self.fresh(For::Value(focus.result), &[]);
+        let value = Kind::Value(focus.result, shown.range, weight);
+        let head = self.open_alias(shown.id, name, value);
+        let rest = (size / 2).max(8);
+        let body = match self.on_unused(ty, rest) {
+            Some(made) => made,
+            None => self.expr(ty, rest),
+        };
+        Made { id: self.close_let(head, body.id), range: body.range }
     }
 
     /// Whether the instance can be named and there is room for its operands.
@@ -386,16 +457,16 @@ impl Generator {
         instance.emit != Emit::FragCoord || size <= 12
     }
 
-    /// The instance applied to expressions; one of them, if given, is the variable at a position of the scope.
-    fn apply_instance(&mut self, instance: &Instance, size: u32, variable: Option<(usize, usize)>) -> Made {
-        if variable.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
+    /// The instance applied to expressions, of which one may be given with its place.
+    fn apply_instance(&mut self, instance: &Instance, size: u32, given: Option<(usize, Made)>) -> Made {
+        if given.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
             return self.clamp(instance, size);
         }
         let sizes = self.split(size.saturating_sub(2), &instance.params);
         let mut operands: SmallVec<[Made; 4]> = SmallVec::new();
         for (i, (&param, &size)) in instance.params.iter().zip(&sizes).enumerate() {
             let operand = match instance.index && i == 0 {
-                _ if variable.is_some_and(|(place, _)| place == i) => self.use_value(variable.map_or(0, |(_, at)| at)),
+                _ if given.is_some_and(|(place, _)| place == i) => given.map_or_else(|| self.literal(param), |(_, made)| made),
                 true => {
                     let n = instance.params[1].columns() as u32;
                     let x = self.random.below(n) as f32;
@@ -493,7 +564,9 @@ impl Generator {
 
     /// Parts of `size`, one for each type, at random but each with room for the least.
     pub(super) fn split(&mut self, size: u32, types: &[Ground]) -> SmallVec<[u32; 4]> {
-        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty)).collect();
+        // Never more than there is, or expressions of dear types would only grow on the way down.
+        let most = size / (types.len() as u32).max(1);
+        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty).min(most)).collect();
         let spare = size.saturating_sub(parts.iter().sum());
         self.spread(spare, &mut parts);
         parts
@@ -553,7 +626,7 @@ impl Generator {
     }
 
     /// A conditional whose one branch is never taken, and may hold what it likes.
-    fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
+    pub(super) fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
         let known = self.known();
         let (taken, condition) = match self.random.below(3) {
             0 => (self.random.percent(50), None),
@@ -574,7 +647,8 @@ impl Generator {
         let sizes = self.split(size.saturating_sub(6), &[ty, ty]);
         let seen = self.expr(ty, sizes[0]);
         let before = self.work;
-        let unseen = self.unseen(|g| g.expr(ty, sizes[1]));
+        let shown = self.focus.rough && !self.is_rough();
+        let unseen = self.unseen(|g| if shown { g.showcase(ty, sizes[1].max(12)) } else { g.expr(ty, sizes[1]) });
         self.work = before;
         let (yes, no) = if taken { (seen, unseen) } else { (unseen, seen) };
         Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })

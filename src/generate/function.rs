@@ -42,18 +42,18 @@ impl Generator {
             let i = self.random.below(64);
             let shadow = self.random.percent(self.mix.shadowing);
             let name = match purpose {
-                For::Value(ty) if shadow => match self.predefined_for(ty) {
-                    Some(name) => name,
-                    None => continue,
-                },
+                _ if shadow && self.scope.len() > 0 && self.random.percent(60) => {
+                    let at = self.random.below(self.scope.len() as u32) as usize;
+                    self.scope.bindings[at].name
+                }
+                For::Value(_) if shadow => Name::predefined(self.random.below(256)),
                 For::Value(_) => Name::of_value(i),
                 For::Function => Name::of_function(i),
                 For::Accumulator => Name::of_accumulator(i),
                 For::Counter => Name::of_counter(i),
                 For::Rec => Name::of_rec(i),
             };
-            let inner_duplicate = taken.contains(&name);
-            if !inner_duplicate && (shadow || !self.scope.binds(name)) {
+            if !taken.contains(&name) && (shadow || !self.scope.binds(name)) && self.may_bind(name, purpose) {
                 return name;
             }
         }
@@ -61,27 +61,30 @@ impl Generator {
         (0..64).map(Name::of_value).find(|name| !taken.contains(name)).unwrap_or(Name::of_function(0))
     }
 
-    /// A predefined identifier that a value of the type may hide. The name of a constructor is left to values of its own type, so that there is
-    /// always an expression of each type.
-    fn predefined_for(&mut self, ty: Ground) -> Option<Name> {
-        let name = Name::predefined(self.random.below(256));
-        let constructed = self.known().constructors.iter().position(|b| b.is_some_and(|b| Name::builtin(b) == name));
-        match constructed {
-            Some(slot) => (Ground::ALL[slot] == ty).then_some(name),
-            None => Some(name),
+    /// The name of a constructor is left to values of its own type, so that there always is an expression of each type.
+    fn may_bind(&self, name: Name, purpose: For) -> bool {
+        if !name.is_predefined() {
+            return true;
         }
+        let constructed = self.known().constructors.iter().position(|b| b.is_some_and(|b| Name::builtin(b) == name));
+        constructed.is_none_or(|slot| matches!(purpose, For::Value(ty) if ty == Ground::ALL[slot]))
     }
 
     /// A type for a binding or parameter: now and then that of what is being made.
     pub(super) fn some_type(&mut self, hint: Ground, size: u32) -> Ground {
+        let matrix = Ground::Mat(self.random.between(2, 4) as u8);
+        if literal_size(matrix) <= size + 6 && self.random.percent(self.mix.matrices / 4) {
+            return matrix;
+        }
         for _ in 0..4 {
-            let ty = match self.random.below(20) {
+            let ty = match self.random.below(22) {
                 0..6 => hint,
-                6..12 => Ground::NUM,
-                12..16 => Ground::Vec(self.random.between(2, 4) as u8, Elem::F),
-                16 | 17 => Ground::BOOL,
-                18 => Ground::Vec(self.random.between(2, 4) as u8, Elem::B),
-                _ if self.random.percent(self.mix.matrices) => Ground::Mat(self.random.between(2, 4) as u8),
+                6..11 => Ground::NUM,
+                11..15 => Ground::Vec(self.random.between(2, 4) as u8, Elem::F),
+                15 => Ground::BOOL,
+                16..19 if !self.focus.params.is_empty() => self.random.pick(&self.focus.params),
+                16..20 => self.focus.result,
+                20 => Ground::Vec(self.random.between(2, 4) as u8, Elem::B),
                 _ => Ground::NUM,
             };
             if literal_size(ty) <= size {
@@ -94,19 +97,20 @@ impl Generator {
     /// `(let ((id e) …) e)`
     pub(super) fn let_expr(&mut self, ty: Ground, size: u32) -> Made {
         let share = (size - 5) * self.random.between(25, 65) / 100;
-        let head = self.open_let(ty, share);
+        let head = self.open_let(ty, share, &[]);
         let body = self.expr(ty, (size - 4).saturating_sub(share).max(2));
         Made { id: self.close_let(head, body.id), range: body.range }
     }
 
-    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible.
-    pub(super) fn open_let(&mut self, hint: Ground, size: u32) -> LetHead {
+    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible. The names in
+    /// `keep` are not bound.
+    pub(super) fn open_let(&mut self, hint: Ground, size: u32, keep: &[Name]) -> LetHead {
         let count = match size {
             0..6 => 1,
             6..14 => self.random.between(1, 2),
             _ => self.random.between(1, 3),
         };
-        let mut names: SmallVec<[Name; 4]> = SmallVec::new();
+        let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
         let mut kinds: SmallVec<[Kind; 4]> = SmallVec::new();
         let mut pairs: SmallVec<[Id; 4]> = SmallVec::new();
         for _ in 0..count {
@@ -117,7 +121,7 @@ impl Generator {
             names.push(name);
             kinds.push(kind);
         }
-        self.begin_scope(&pairs, &names, &kinds)
+        self.begin_scope(&pairs, &names[keep.len()..], &kinds)
     }
 
     fn begin_scope(&mut self, pairs: &[Id], names: &[Name], kinds: &[Kind]) -> LetHead {
@@ -281,11 +285,11 @@ impl Generator {
     /// A signature with this result. Functions are among the parameters if `higher` and the mix say so.
     pub(super) fn draw_signature(&mut self, result: Ty, size: u32, higher: bool) -> u16 {
         let Ty::Value(hint) = result else { return self.signature(&[Ty::Value(Ground::NUM)], result) };
-        if self.random.percent(4) {
+        if self.random.percent(9) {
             // That of `if` itself.
             return self.signature(&[Ty::Value(Ground::BOOL), result, result], result);
         }
-        if higher && self.random.percent(self.mix.higher_order / 4) {
+        if higher && self.random.percent(self.mix.higher_order / 2) {
             // A function that returns a function.
             let inner = self.draw_signature(result, size / 2, false);
             let ty = self.some_type(hint, size / 4);
@@ -351,19 +355,19 @@ impl Generator {
                     return (self.draft.name(Name::builtin(builtin)), one);
                 }
             }
-            8 if size >= 20 && self.scope.means_itself(Name::IF) => {
+            8 if size >= 14 && self.scope.means_itself(Name::IF) => {
                 let condition = self.unreached(|g| g.condition(size / 5));
                 let (yes, a) = self.function(signature, size * 2 / 5);
                 let (no, b) = self.function(signature, size * 2 / 5);
                 let uses = std::array::from_fn(|i| a.uses[i].max(b.uses[i]));
                 return (self.if_list(condition.id, yes, no), Cost { body: a.body + b.body, uses });
             }
-            9 if size >= 18 && self.scope.means_itself(Name::LET) => {
-                let head = self.open_let(Ground::NUM, size / 3);
+            9 if size >= 12 && self.scope.means_itself(Name::LET) => {
+                let head = self.open_let(Ground::NUM, size / 3, &[Name::FUNC]);
                 let (body, cost) = self.function(signature, size / 2);
                 return (self.close_let(head, body), cost);
             }
-            10 if size >= 18 => {
+            10 if size >= 14 => {
                 // Partly applied: ((func (a) (func (b) e)) e1).
                 let ty = self.some_type(Ground::NUM, size / 4);
                 let curried = self.signature(&[Ty::Value(ty)], Ty::Function(signature));
@@ -371,15 +375,16 @@ impl Generator {
                 let argument = self.unreached(|g| g.expr_within(ty, size / 4, Range::PARAMETER));
                 return (self.draft.apply(head, &[argument.id]), Cost { body: cost.body, uses: [2; 4] });
             }
-            11 if size >= 16 && described.params.len() == 2 => {
+            11 if size >= 14 && described.params.len() == 2 => {
                 // (flip f), with f taking the two the other way round.
                 let flipped = self.signature(&[described.params[1], described.params[0]], described.result);
                 if let Some(head) = self.combinator_head(Combinator::Flip) {
                     let (f, cost) = self.function(flipped, size - 8);
-                    return (self.draft.apply(head, &[f]), cost);
+                    let uses = [cost.uses[1], cost.uses[0], 0, 0];
+                    return (self.draft.apply(head, &[f]), Cost { uses, ..cost });
                 }
             }
-            12 if size >= 16 && described.params.len() == 1 => {
+            12 if size >= 14 && described.params.len() == 1 => {
                 let middle = Ty::Value(self.some_type(Ground::NUM, size / 4));
                 let (first, second) = (self.signature(&described.params, middle), self.signature(&[middle], described.result));
                 if let Some(head) = self.combinator_head(Combinator::Compose) {
@@ -398,21 +403,24 @@ impl Generator {
     pub(super) fn lambda(&mut self, signature: u16, size: u32) -> (Id, Cost) {
         let described = self.signatures[signature as usize].clone();
         let params: SmallVec<[(Ty, Range); 4]> = described.params.iter().map(|&ty| (ty, Range::PARAMETER)).collect();
-        self.lambda_over(&params, size, |g, size| match described.result {
+        // A function that returns one needs `func` in its body.
+        let keep: &[Name] = if matches!(described.result, Ty::Function(_)) { &[Name::FUNC] } else { &[] };
+        self.lambda_over(&params, keep, size, |g, size| match described.result {
             Ty::Value(ty) => g.unreached(|g| g.expr_within(ty, size, Range::RESULT)),
             Ty::Function(inner) => Made { id: g.unreached(|g| g.function(inner, size)).0, range: Range::UNKNOWN },
         })
         .0
     }
 
-    /// `(func (id …) e)` with parameters of these types and ranges; and the body's range.
+    /// `(func (id …) e)` with parameters of these types and ranges, none of them named as in `keep`; and the body's range.
     pub(super) fn lambda_over(
         &mut self,
         params: &[(Ty, Range)],
+        keep: &[Name],
         size: u32,
         body: impl FnOnce(&mut Generator, u32) -> Made,
     ) -> ((Id, Cost), Range) {
-        let mut names: SmallVec<[Name; 4]> = SmallVec::new();
+        let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
         for &(ty, _) in params {
             let purpose = match ty {
                 Ty::Value(ty) => For::Value(ty),
@@ -421,6 +429,7 @@ impl Generator {
             let name = self.fresh(purpose, &names);
             names.push(name);
         }
+        let names = &names[keep.len()..];
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let list = self.draft.list(&ids);
         let outside = self.scope.len();
@@ -486,7 +495,7 @@ impl Generator {
         }
         // A function applied where it stands is typed where it stands.
         let rest = size.saturating_sub(1 + share * count);
-        let ((head, cost), range) = self.lambda_over(&params, rest, |g, size| g.expr(ty, size));
+        let ((head, cost), range) = self.lambda_over(&params, &[], rest, |g, size| g.expr(ty, size));
         self.charge(cost, &weights);
         Made { id: self.draft.apply(head, &arguments), range }
     }

@@ -83,14 +83,14 @@ impl Mix {
             rough: random.percent(limits.rough_percent),
             special: random.percent(limits.rough_percent / 3),
             divergent,
-            ifs: random.pick(&[4, 10, 10, 25]),
-            lets: random.pick(&[5, 12, 12, 25]),
-            functions: random.pick(&[3, 10, 10, 25]),
-            higher_order: random.pick(&[0, 15, 15, 50]),
-            loops: if divergent { 60 } else { random.pick(&[0, 8, 8, 30]) },
+            ifs: random.pick(&[4, 12, 12, 30]),
+            lets: random.pick(&[5, 14, 14, 30]),
+            functions: random.pick(&[4, 14, 14, 40]),
+            higher_order: random.pick(&[0, 20, 35, 70]),
+            loops: if divergent { 60 } else { random.pick(&[0, 15, 20, 60]) },
             vectors: random.pick(&[30, 60, 90]),
-            matrices: random.pick(&[0, 15, 15, 60]),
-            shadowing: random.pick(&[0, 5, 5, 40]),
+            matrices: random.pick(&[0, 20, 30, 80]),
+            shadowing: random.pick(&[0, 6, 6, 40]),
             unused: random.pick(&[0, 6, 6, 20]),
             outputs: if several { random.pick(&[1, 1, 2, 2, 3, 4]) } else { 1 },
             defines: if several { random.below(4) } else { 0 },
@@ -101,11 +101,12 @@ impl Mix {
 /// A size about the mean: many somewhat smaller, some much larger.
 fn size(random: &mut Random, limits: &Limits) -> u32 {
     let (low, mean, high) = (limits.smallest, limits.mean.max(limits.smallest), limits.largest.max(limits.smallest));
+    let percent = |percent: u32| mean * percent / 100;
     let size = match random.below(20) {
-        0..4 => random.between(low, mean * 2 / 5),
-        4..13 => random.between(mean * 2 / 5, mean * 11 / 10),
-        13..19 => random.between(mean * 11 / 10, mean * 19 / 10),
-        _ => random.between(mean * 19 / 10, high),
+        0..3 => random.between(low, percent(40)),
+        3..11 => random.between(percent(40), percent(120)),
+        11..19 => random.between(percent(120), percent(220)),
+        _ => random.between(percent(220), high),
     };
     size.clamp(low, high)
 }

@@ -30,8 +30,10 @@ mod random;
 mod range;
 mod recursion;
 mod scope;
+pub mod shrink;
 
 pub use mix::{Limits, Mix, Numbers};
+pub use near_miss::{Expectation, near_miss};
 pub use random::Random;
 
 use draft::{Id, Name};
@@ -39,6 +41,9 @@ use expr::Generator;
 use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
+
+/// Raised whenever some seed's program changes: journals and vectors of another version are of other programs.
+pub const VERSION: u32 = 1;
 
 /// The program of a seed, its mix drawn within the limits.
 pub fn well_typed(seed: u64, limits: &Limits) -> Tree {
@@ -88,26 +93,27 @@ impl Generator {
     fn output_value(&mut self, size: u32) -> Id {
         let n = self.random.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4]);
         let ty = Ground::Vec(n, Elem::F);
-        if size < 12 || !self.scope.means_itself(Name::LET) || !self.scope.has(self.known().frag_coord) || self.random.percent(45) {
-            return self.expr(ty, size.max(2)).id;
+        if size < 12 || !self.scope.means_itself(Name::LET) || !self.scope.has(self.known().frag_coord) || self.random.percent(30) {
+            return self.shown(ty, size.max(2));
         }
         let head = self.open_coordinate();
         let spent = if head.1 { 17 } else { 7 };
-        let body = self.expr(ty, size.saturating_sub(spent).max(4));
-        self.close_let(head.0, body.id)
+        let body = self.shown(ty, size.saturating_sub(spent).max(4));
+        self.close_let(head.0, body)
     }
-}
-// PENDING
-pub const VERSION: u32 = 1;
-pub struct Expectation {
-    pub code: &'static str,
-}
-pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
-    (well_typed(seed, limits), Expectation { code: "accepted" })
-}
-pub mod shrink {
-    use smallstep_semantics::lambda_v::syntax::Tree;
-    pub fn minimal(tree: &Tree, _: &mut dyn FnMut(&Tree) -> bool, _: u32) -> Tree {
-        tree.clone()
+
+    /// An expression of the type, often built around the instance that the program prefers.
+    fn shown(&mut self, ty: Ground, size: u32) -> Id {
+        if size >= 16 && self.breach.is_none() && self.random.percent(35) {
+            if !self.focus.rough || self.mix.rough {
+                return self.showcase(ty, size).id;
+            }
+            if self.scope.means_itself(Name::IF)
+                && let Some(made) = self.one_way(ty, size)
+            {
+                return made.id;
+            }
+        }
+        self.expr(ty, size).id
     }
 }

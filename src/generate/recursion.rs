@@ -76,10 +76,13 @@ impl Generator {
         }
         let counter = self.random.below(params.len() as u32 + 1) as usize;
         params.insert(counter, (count.ty(), Range { mag: 3, frac: 0 }));
+        // Now and then one argument has room for a loop of its own.
         let share = (size / 5 / params.len() as u32).max(1);
+        let roomy = if size >= 36 && self.random.percent(25) { self.random.below(params.len() as u32) as usize } else { counter };
+        let share_of = |i: usize| if i == roomy && i != counter { size / 2 } else { share };
         let mut arguments: SmallVec<[Id; 4]> = SmallVec::new();
         for (i, &(param, range)) in params.iter().enumerate() {
-            let argument = if i == counter { self.start(count, rounds) } else { self.expr_within(param, share, range).id };
+            let argument = if i == counter { self.start(count, rounds) } else { self.expr_within(param, share_of(i), range).id };
             arguments.push(argument);
         }
         let mut taken: SmallVec<[Name; 16]> = SmallVec::from_slice(&self.loop_names());
@@ -105,8 +108,9 @@ impl Generator {
         }
         self.nesting += 1;
         let before = self.work;
+        let spent = 4 + (0..params.len()).map(share_of).sum::<u32>();
         let mut inside = Loop { number, count, ty, params, counter, first: outside + 1, called: false };
-        let rest = size.saturating_sub(4 + share * arguments.len() as u32).max(12);
+        let rest = size.saturating_sub(spent).max(16);
         let body = self.round(&mut inside, rest);
         self.work += (self.work - before) * u64::from(rounds + 1);
         self.nesting -= 1;
@@ -145,9 +149,9 @@ impl Generator {
         if size >= 24 {
             match self.random.below(10) {
                 0 if self.scope.means_itself(Name::LET) => {
-                    let head = self.open_let(inside.ty, size / 4);
+                    let head = self.open_let(inside.ty, size / 4, &[]);
                     if self.still_counts(inside) {
-                        let body = self.round(inside, size * 3 / 4 - 5);
+                        let body = self.round(inside, (size * 3 / 4).saturating_sub(5));
                         return Made { id: self.close_let(head, body.id), ..body };
                     }
                     // The counter is hidden: this let can hold a result only, so the loop goes on around it.
@@ -163,8 +167,8 @@ impl Generator {
                 _ => {}
             }
         }
-        let result = self.result(inside, size * 2 / 5);
-        self.branch(inside, result, size * 3 / 5)
+        let result = self.result(inside, size / 3);
+        self.branch(inside, result, size * 2 / 3)
     }
 
     /// `(if done result step)`, or the other way round.
@@ -227,18 +231,18 @@ impl Generator {
         if inside.called && size < needed / 2 {
             return self.result(inside, 1).id;
         }
-        if size < needed + 8 || self.rec(inside).is_none() {
+        if size < needed.min(9) || self.rec(inside).is_none() {
             return self.rec_call(inside, size);
         }
         match self.random.below(20) {
-            0..4 => {
-                let condition = self.condition(size / 4);
+            0..7 => {
+                let condition = self.condition((size / 4).min(8));
                 let yes = self.step(inside, size * 3 / 8);
                 let no = self.step(inside, size * 3 / 8);
                 self.if_list(condition.id, yes, no)
             }
-            4..6 => {
-                let condition = self.condition(size / 4);
+            7..11 => {
+                let condition = self.condition((size / 4).min(8));
                 let early = self.result(inside, size / 4);
                 let on = self.step(inside, size / 2);
                 match self.random.percent(50) {
@@ -246,24 +250,24 @@ impl Generator {
                     false => self.if_list(condition.id, on, early.id),
                 }
             }
-            6..8 if self.scope.means_itself(Name::LET) => {
-                let head = self.open_let(inside.ty, size / 3);
+            11..13 if self.scope.means_itself(Name::LET) => {
+                let head = self.open_let(inside.ty, size / 3, &[]);
                 if self.still_counts(inside) {
-                    let body = self.step(inside, size * 2 / 3 - 4);
+                    let body = self.step(inside, (size * 2 / 3).saturating_sub(4));
                     return self.close_let(head, body);
                 }
                 // The loop cannot go on in here: take back what was begun.
                 self.scope.truncate(head.outside());
                 self.rec_call(inside, size)
             }
-            8 => {
+            13 => {
                 let go = |g: &mut Generator, inside: &mut Loop, size| Made { id: g.step(inside, size), range: Range::UNKNOWN };
                 match self.rec_by_another_name(inside, size, go) {
                     Some(made) => made.id,
                     None => self.rec_call(inside, size),
                 }
             }
-            9 if inside.params.len() <= 3 => {
+            14 | 15 if inside.params.len() <= 3 => {
                 // ((if c rec rec) e1 …), or a function that calls rec in the place of one.
                 let condition = self.condition(size / 4);
                 let (yes, no) = (self.rec_or_caller(inside), self.rec_or_caller(inside));
@@ -356,7 +360,7 @@ impl Generator {
         if self.random.percent(50) && self.scope.means_itself(Name::LET) {
             let value = self.rec_name(inside);
             let head = self.open_alias(value, name, kind);
-            let body = then(self, inside, size - 6);
+            let body = then(self, inside, size.saturating_sub(6));
             return Some(Made { id: self.close_let(head, body.id), ..body });
         }
         if !self.scope.means_itself(Name::FUNC) {
@@ -368,7 +372,7 @@ impl Generator {
         let argument = self.rec_name(inside);
         let outside = self.scope.len();
         self.scope.push(name, kind);
-        let body = then(self, inside, size - 6);
+        let body = then(self, inside, size.saturating_sub(6));
         self.scope.truncate(outside);
         let head = self.draft.call(Name::FUNC, &[params, body.id]);
         self.work += 1;

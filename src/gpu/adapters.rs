@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Options;
+use super::child::{self, Launch};
 use super::float_controls::{self, FloatControlsByWidth};
 
 /// The width of a colour attachment's pixel: four 32-bit floats.
@@ -151,9 +153,13 @@ impl Selection {
     }
 }
 
-/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader. Initializes every installed driver, in this process.
-pub fn list() -> Vec<AdapterRecord> {
-    enumerate().into_iter().map(|(record, _)| record).collect()
+/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader.
+///
+/// Listing initializes every installed driver, and a driver may print, crash or hang: so a worker process does it, started as `options` say, and
+/// given as long as a worker has to open its device. The error says what became of it.
+pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
+    let launch = Launch::new(&Selection::First, None, options)?;
+    child::list(&launch, options.start_limit)
 }
 
 /// The adapters with their records. The instance is kept alive by the adapters.

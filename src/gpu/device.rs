@@ -124,6 +124,7 @@ impl Device {
     ///
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
+<<<<<<< HEAD
         let executable = match &options.executable {
             Some(path) => path.clone(),
             None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
@@ -136,6 +137,13 @@ impl Device {
         let mut environment = cache.environment();
         environment.extend(options.environment.iter().cloned());
         let launch = Launch { executable, selection: selection.clone(), route, compile_threads, environment };
+=======
+        let workers = options.workers.max(1);
+        let cache = ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
+        let mut launch = Launch::new(selection, route, &options)?;
+        // What the caller asks for stands last, so that it holds.
+        launch.environment.splice(0..0, cache.environment());
+>>>>>>> main
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             room: Condvar::new(),

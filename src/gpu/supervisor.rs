@@ -155,8 +155,7 @@ impl Coordinator {
         match Worker::start(&self.launch, self.generation, &self.sender) {
             Ok(worker) => self.worker = Some(worker),
             Err(error) => {
-                let path = self.launch.executable.display();
-                self.start_failed(format!("the worker {path} could not be started: {error}"));
+                self.start_failed(self.launch.not_started(&error));
             }
         }
     }
@@ -279,6 +278,7 @@ impl Coordinator {
                     let _ = ready.send(Ok(device));
                 }
             }
+            Report::Adapters(_) => self.ended(Some(WireError::Malformed("a list of adapters, which nobody asked for".into()))),
             Report::NoDevice(why) => {
                 self.kill();
                 self.start_failed(why);

@@ -26,6 +26,7 @@ const REFUSED: u32 = 5;
 const UNCHECKED: u32 = 6;
 const LOST: u32 = 7;
 const GAVE_UP: u32 = 8;
+const ADAPTERS: u32 = 9;
 
 /// From parent to worker: draw this. The number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,8 @@ pub(crate) struct Draw {
 pub(crate) enum Report {
     /// The device is open; programs are taken from now on.
     Ready(Box<AdapterRecord>, Route),
+    /// Every adapter: the only report of a worker that lists them.
+    Adapters(Vec<AdapterRecord>),
     /// There is no such device. The last report.
     NoDevice(String),
     /// What became of one program.
@@ -124,6 +127,11 @@ impl Report {
                 });
                 READY
             }
+            Report::Adapters(records) => {
+                body.push(records.len() as u32);
+                records.iter().for_each(|record| put_record(&mut body, record));
+                ADAPTERS
+            }
             Report::NoDevice(text) => {
                 put_string(&mut body, text);
                 NO_DEVICE
@@ -172,6 +180,10 @@ impl Report {
                     other => return malformed(format!("route {other}")),
                 };
                 Report::Ready(record, route)
+            }
+            ADAPTERS => {
+                let count = body.word()?;
+                Report::Adapters((0..count).map(|_| body.record()).collect::<Result<_, _>>()?)
             }
             NO_DEVICE => Report::NoDevice(body.string()?),
             LOST => Report::Lost(body.string()?),

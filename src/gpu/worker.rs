@@ -106,6 +106,15 @@ pub fn serve(
     Ok(End::Done)
 }
 
+/// Reports every adapter to `output`. The error is that it could not be written.
+pub fn list(output: impl Write) -> io::Result<()> {
+    Faults::from_environment().at_start();
+    let records = super::adapters::enumerate().into_iter().map(|(record, _)| record).collect();
+    let mut output = BufWriter::new(output);
+    Report::Adapters(records).write(&mut output)?;
+    output.flush()
+}
+
 type Output = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

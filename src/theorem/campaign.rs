@@ -8,12 +8,14 @@ use super::case::{Case, NoCase, Settings, decided};
 use super::device::{Awaited, profile_of};
 use super::journal::Journal;
 use super::{Difference, Engine, Lanes, Verdict};
+use crate::dispatch::FragmentDispatch;
 use crate::generate;
 use crate::gpu::Device;
 use serde_json::{Value, json};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::typing;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -74,6 +76,18 @@ impl Plan {
     fn samples(&self, index: u64) -> bool {
         self.references > 0 && index % self.references == 0
     }
+}
+
+/// The programs of a campaign as a device gets them, without end: those with a value on every pixel, which are nearly all.
+pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterator<Item = FragmentDispatch> {
+    let settings = Settings { profile, size, references: false, ..Settings::default() };
+    let limits = generate::Limits::default();
+    let plan =
+        Plan { seed, count: None, time: None, shard: (0, 1), references: 0, near_misses: 0, settings: settings.clone(), threads: 1, limits };
+    (0u64..).filter_map(move |index| {
+        let judged = judge(&plan.program(index), &settings, &mut Tally::default());
+        judged.awaited.map(|(case, _)| case.dispatch(size))
+    })
 }
 
 /// The verdicts, in the order of a tally.

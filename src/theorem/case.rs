@@ -7,6 +7,7 @@ use crate::dispatch::{FragmentDispatch, words_hash};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem, frag_coord};
+use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::lambda_v::typing::{self, Derivation, TypeError};
 use smallstep_semantics::lambda_v::{step, typing as lv_typing};
@@ -254,7 +255,8 @@ impl Case {
         }
         if settings.references && steps <= REFERENCE_STEPS {
             ran.referenced += 1;
-            return self.references(pixel, settings, &values, &shown, &inputs, fuel, ran);
+            let spot = Spot { pixel, settings, setting: &setting, inputs: &inputs, fuel };
+            return self.references(&spot, &values, &shown, &mut ran.rules);
         }
         Verdict::Agree
     }
@@ -271,7 +273,7 @@ impl Case {
     }
 
     /// The source's value: by the machine, or, under the printed theorem, which has no machine, by the relation.
-    fn source(&self, e: smallstep_semantics::lambda_v::terms::TermId, setting: &Setting, fuel: u64) -> (Outcome<Value>, u64) {
+    fn source(&self, e: TermId, setting: &Setting, fuel: u64) -> (Outcome<Value>, u64) {
         match setting.theorem {
             Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }),
             Theorem::Printed => {
@@ -290,84 +292,67 @@ impl Case {
             let place = |component| Some(Place { pixel, location, component });
             let Some(lanes) = shown.at(location) else {
                 let what = "the translated program does not write this output".to_string();
-                return Some(Difference { between: between(), place: place(0), what, blame: None });
+                return Some(Difference { between: between(), place: place(0), bits: None, what, blame: None, unblamed: None });
             };
             let wanted = value.bits().chain(std::iter::repeat(0)).take(4);
             for (component, (expected, found)) in wanted.zip(lanes.iter().map(|l| l.bits)).enumerate() {
                 if expected != found {
                     let what = format!("expected {}, saw {}", super::float_text(expected), super::float_text(found));
-                    return Some(Difference { between: between(), place: place(component as u32), what, blame: None });
+                    return Some(Difference { between: between(), place: place(component as u32), bits: Some((expected, found)), what, blame: None, unblamed: None });
                 }
             }
             if lanes.len() != 4 {
                 let what = format!("the output has {} components; it must be padded to 4", lanes.len());
-                return Some(Difference { between: between(), place: place(0), what, blame: None });
+                return Some(Difference { between: between(), place: place(0), bits: None, what, blame: None, unblamed: None });
             }
         }
         None
     }
 
-    /// Holds the machines to the relations on one pixel.
-    #[allow(clippy::too_many_arguments)]
-    fn references(
-        &self,
-        pixel: (u32, u32),
-        settings: &Settings,
-        values: &[Value],
-        shown: &spirv::Outputs,
-        inputs: &spirv::Inputs<'_>,
-        fuel: u64,
-        ran: &mut Ran,
-    ) -> Verdict {
-        let setting = self.setting(pixel, settings);
+    /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations apply.
+    fn references(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, rules: &mut Vec<Rule>) -> Verdict {
         for (output, value) in self.program.outputs.iter().zip(values) {
-            if let Some(verdict) = self.reduction(output.term, value, &setting, settings, ran) {
-                return verdict;
+            if let Err(what) = self.hold_machine(output.term, value, spot, rules) {
+                return Difference::of(Engine::Reduction, Engine::Machine, what);
             }
         }
-        let rules = settings.planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
-        let relation = spirv::Relation { rules, arithmetic: settings.planted.target_arithmetic };
-        let applied = &mut ran.rules;
-        let mut sink = |event: &spirv::Event<'_, '_>| applied.push(event.rule);
-        let outcome = spirv::step::run(&self.loaded, self.translated.entry, inputs, fuel, &relation, &mut sink);
+        let planted = &spot.settings.planted;
+        let relation = spirv::Relation {
+            rules: planted.relation.clone().unwrap_or_else(spirv::Rules::standard),
+            arithmetic: planted.target_arithmetic,
+        };
+        let mut sink = |event: &spirv::Event<'_, '_>| rules.push(event.rule);
+        let outcome = spirv::step::run(&self.loaded, self.translated.entry, spot.inputs, spot.fuel, &relation, &mut sink);
         let between = |what: String| Difference::of(Engine::SpirvRelation, Engine::SpirvMachine, what);
         match outcome {
             Err(e) => between(format!("the relation refuses the module: {e}")),
             Ok(Outcome::Observed(by_relation)) if by_relation == *shown => Verdict::Agree,
-            Ok(Outcome::Observed(by_relation)) => between(format!("pixel {pixel:?}: {}", outputs_differ(&by_relation, shown))),
-            Ok(other) => between(target_ending(pixel, &other, fuel)),
+            Ok(Outcome::Observed(by_relation)) => between(format!("pixel {:?}: {}", spot.pixel, outputs_differ(&by_relation, shown))),
+            Ok(other) => between(target_ending(spot.pixel, &other, spot.fuel)),
         }
     }
 
-    /// Holds the machine to the relation on one output: by value, by steps, and rule by rule.
-    fn reduction(
-        &self,
-        e: smallstep_semantics::lambda_v::terms::TermId,
-        value: &Value,
-        setting: &Setting,
-        settings: &Settings,
-        ran: &mut Ran,
-    ) -> Option<Verdict> {
-        let between = |what: String| Some(Difference::of(Engine::Reduction, Engine::Machine, what));
-        let fuel = settings.fuel;
+    /// Holds the λV machine to the relation on one output: by value, by steps, and rule by rule. The error says what differs.
+    fn hold_machine(&self, e: TermId, value: &Value, spot: &Spot<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
+        let fuel = spot.settings.fuel;
         let mut fired = Vec::new();
-        let outcome = Reduction::new(&self.program, *setting).run(e, Strategy::First, fuel, &mut |r, _, reduct| {
+        let outcome = Reduction::new(&self.program, *spot.setting).run(e, Strategy::First, fuel, &mut |r, _, reduct| {
             fired.push((reduct.rule, r.terms.span(reduct.redex)));
-            ran.rules.push(reduct.rule);
-            ran.rules.extend(reduct.within.iter().copied());
+            rules.push(reduct.rule);
+            rules.extend(reduct.within.iter().copied());
         });
         match &outcome {
             Outcome::Observed(reduced) if reduced.same_bits(value) => {}
             Outcome::Observed(reduced) => {
-                return between(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
+                return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
             }
             // A limit of the slower engine says nothing about the faster.
-            Outcome::Limit(_) => return None,
-            Outcome::Stuck(stuck) => return between(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
-            other => return between(format!("the relation ends as {}", other.name())),
+            Outcome::Limit(_) => return Ok(()),
+            Outcome::Stuck(stuck) => return Err(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
+            other => return Err(format!("the relation ends as {}", other.name())),
         }
-        if setting.theorem == Theorem::Printed {
-            return None;
+        if spot.setting.theorem == Theorem::Printed {
+            return Ok(());
         }
         // The whole run, transition by transition: by name, the machine fires what the relation fires.
         let mut at = 0;
@@ -378,13 +363,23 @@ impl Case {
             }
             at += 1;
         };
-        machine::run_watched(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }, Sharing::ByName, Some(&mut watch));
+        let bounds = Bounds { fuel, ..Bounds::default() };
+        machine::run_watched(&self.program, e, spot.setting, bounds, Sharing::ByName, Some(&mut watch));
         if let Some((step, rule)) = differs {
             let expected = fired.get(step).map_or("none", |f| f.0.name());
-            return between(format!("step {step}: {expected} by the relation, {rule} by the machine"));
+            return Err(format!("step {step}: {expected} by the relation, {rule} by the machine"));
         }
-        (at != fired.len()).then(|| Difference::of(Engine::Reduction, Engine::Machine, format!("{} steps, and {at}", fired.len())))
+        if at == fired.len() { Ok(()) } else { Err(format!("{} steps by the relation, {at} by the machine", fired.len())) }
     }
+}
+
+/// What the engines run in on one pixel.
+struct Spot<'a> {
+    pixel: (u32, u32),
+    settings: &'a Settings,
+    setting: &'a Setting,
+    inputs: &'a spirv::Inputs<'a>,
+    fuel: u64,
 }
 
 fn target_ending(pixel: (u32, u32), ending: &Outcome<spirv::Outputs>, fuel: u64) -> String {

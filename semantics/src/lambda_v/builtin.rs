@@ -389,3 +389,15 @@ impl Overload {
         }
     }
 }
+
+/// The table as Markdown: name, typings, instructions, what it is. The README holds it.
+pub fn reference_table() -> String {
+    let mut text = String::from("| builtin | type | SPIR-V | |\n|---|---|---|---|\n");
+    for row in TABLE {
+        for (i, overload) in row.overloads.iter().enumerate() {
+            let (name, doc) = if i == 0 { (format!("`{}`", row.name), row.doc) } else { (String::new(), "") };
+            text += &format!("| {name} | {} | {} | {doc} |\n", overload.signature(), overload.instruction());
+        }
+    }
+    text
+}

@@ -81,10 +81,13 @@ const RULES: [(Rule, Apply); 10] = [
 #[derive(Clone, Copy, Default)]
 pub struct Planted {
     /// Sees a rule's reducts of a term and may change, drop or add some.
-    pub reducts: Option<fn(&mut Reduction, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>>,
+    pub reducts: Option<Decorate>,
     /// Replaces the substitution.
     pub substitute: Option<Substitute<ValueId>>,
 }
+
+/// A replacement for a rule's reducts of a term.
+pub type Decorate = fn(&mut Reduction, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>;
 
 /// What a program is reduced in: the pixel, the arithmetic, the theorem.
 #[derive(Clone, Copy)]

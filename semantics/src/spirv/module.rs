@@ -96,6 +96,8 @@ pub enum Interface {
     Output(u32),
     /// The buffer of that descriptor set and binding.
     Buffer(u32, u32),
+    /// Nothing: a variable of each invocation's own, with an initializer.
+    Private,
 }
 
 impl Module {
@@ -232,9 +234,20 @@ impl Module {
         if class == StorageClass::Output as u32 {
             return self.decoration(variable, WHOLE, Decorate::Location).map(Interface::Output);
         }
+        if class == StorageClass::Private as u32 {
+            return Some(Interface::Private);
+        }
         let set = self.decoration(variable, WHOLE, Decorate::DescriptorSet)?;
         let binding = self.decoration(variable, WHOLE, Decorate::Binding)?;
         Some(Interface::Buffer(set, binding))
+    }
+
+    /// The components that a variable holds when an invocation begins, where it has an initializer.
+    pub(super) fn initial_lanes(&self, variable: u32) -> Option<Lanes> {
+        let initializer = *self.instruction(variable).filter(|i| i.is(Op::Variable))?.operands(&self.words).get(1)?;
+        let mut lanes = Lanes::new();
+        self.constant_lanes(self.instruction(initializer)?, &mut lanes);
+        Some(lanes)
     }
 
     /// The fewest bytes that the buffer behind a variable must have.

@@ -353,7 +353,7 @@ pub fn access_chain_out_of_bounds<'m>(_: &Arithmetic, config: &Config<'m>) -> Op
 /// M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p        [spirv/load, SPIR-V §3.3.8]
 pub fn load<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Load)?;
-    let lanes = config.pointer(operands[0])?.load(config.module, &config.inputs)?;
+    let lanes = config.memory.load_through(&config.pointer(operands[0])?, config.module, &config.inputs)?;
     Some(Next::Config(config.defining(head.result, Value::Lanes(lanes))))
 }
 
@@ -392,7 +392,7 @@ pub struct Event<'a, 'm> {
     pub at: Place,
     /// The instruction; for OpPhi, one event for each of the group, all of one step.
     pub instruction: &'m Instruction,
-    /// The value that the instruction's result now has.
+    /// The value that the instruction's result now has; none where the rule ends the run in undefined behaviour.
     pub value: Option<&'a Value>,
 }
 
@@ -455,6 +455,9 @@ pub fn run(
                 return Ok(Outcome::Observed(last.memory.outputs(module, last.control, steps + 1)));
             }
             Next::Undefined(mut undefined) => {
+                if let (true, Some(instruction)) = (sink.wants_events(), config.head()) {
+                    sink.event(&Event { rule, step: steps, at, instruction, value: None });
+                }
                 undefined.at = format!("{}, step {steps}", undefined.at);
                 return Ok(Outcome::Undefined(undefined));
             }

@@ -4,6 +4,7 @@
 //! each result id is the value of, by which rule. With it, the claim that the induction of §7 needs is checked subterm by subterm (LV-27).
 
 pub mod emit;
+pub mod listing;
 pub mod module;
 mod rules;
 

@@ -116,14 +116,15 @@ impl From<NoDevice> for RateError {
 ///
 /// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
 /// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
-pub fn measure(
+pub fn measure<I: Iterator<Item = FragmentDispatch>>(
     selection: &Selection,
     route: Option<Route>,
     options: &RateOptions,
-    mut source: impl Iterator<Item = FragmentDispatch>,
+    source: impl FnOnce(Route) -> I,
     mut progress: impl FnMut(&Round),
 ) -> Result<Rates, RateError> {
     let bare = DrawDevice::open(selection, route)?;
+    let mut source = source(bare.route);
     let mut harness = Device::open(selection, Some(bare.route), options.device.clone())?;
     if *harness.adapter() != bare.record {
         return Err(RateError::Programs(format!("the halves opened different adapters, {} and {}", bare.record, harness.adapter())));

@@ -31,7 +31,10 @@ impl Typer {
     fn atom(&mut self, rule: Rule, goal: Goal, ty: Ground, what: &str) -> Result<NodeId, TypeError> {
         let decision = match self.d.stack(goal.a) {
             None => Ok(Type::Ground(ty)),
-            Some(_) => Err(self.ill_typed(rule, goal.e, format!("{what} is applied to arguments; only functions and builtins can be"))),
+            // The list, not the value: a let or a parameter may have brought that from elsewhere.
+            Some(stack) => {
+                Err(self.ill_typed(rule, stack.list, format!("{what} is applied to arguments; only functions and builtins can be")))
+            }
         };
         self.conclude(rule, goal, &[], decision)
     }
@@ -52,7 +55,8 @@ impl Typer {
         let yes = self.derive(Goal { r: goal.r, a, e: *e2 })?;
         let no = self.derive(Goal { r: goal.r, a, e: *e3 })?;
         let decision = if self.ground(condition) != Some(Ground::BOOL) {
-            Err(self.ill_typed(rule, *e1, format!("the condition has type {}; the rule needs Bool", self.ty(condition))))
+            let at = self.place(*e1, list);
+            Err(self.ill_typed(rule, at, format!("the condition has type {}; the rule needs Bool", self.ty(condition))))
         } else {
             rec_match(self.ty(yes), self.ty(no)).map(|(ty, case)| (ty, Some(case))).ok_or_else(|| {
                 let message = format!("the branches have types {} and {}, which rec-match does not combine", self.ty(yes), self.ty(no));
@@ -126,7 +130,7 @@ impl Typer {
                 Type::Ground(ty) => Type::Ground(ty),
                 other => {
                     let message = format!("an argument has type {other}; a recursive function takes values only");
-                    self.failed(rule, &[other], self.ill_typed(rule, arg, message))?
+                    self.failed(rule, &[other], self.ill_typed(rule, self.place(arg, stack.list), message))?
                 }
             };
             premises.push(premise);
@@ -190,7 +194,7 @@ impl Typer {
             premises.push(premise);
             if decision.is_ok() && self.ty(premise) != Type::Ground(ty) {
                 let message = format!("an argument of rec has type {}; the rec-func was called with {ty} there", self.ty(premise));
-                decision = Err(self.ill_typed(rule, arg, message));
+                decision = Err(self.ill_typed(rule, self.place(arg, stack.list), message));
             }
         }
         self.conclude(rule, goal, &premises, decision)
@@ -227,11 +231,17 @@ impl Typer {
             let takes_index = builtin.row().overloads.iter().any(|o| o.params.first() == Some(&Shape::Index));
             if takes_index && self.literal_index(args[0], types[1].columns()).is_none() {
                 let message = format!("`{name}` needs a literal from 0 to {} here", types[1].columns() - 1);
-                return Err(self.ill_typed(rule, args[0], message));
+                return Err(self.ill_typed(rule, self.place(args[0], stack.list), message));
             }
             Ok(Type::Ground(resolved.result))
         });
         self.conclude(rule, goal, &premises, decision)
+    }
+
+    /// Where an error about `part` of `list` is: at the part, unless a substitution brought it from elsewhere.
+    fn place(&self, part: TermId, list: TermId) -> TermId {
+        let (inner, outer) = (self.d.terms.span(part), self.d.terms.span(list));
+        if outer.start <= inner.start && inner.end <= outer.end { part } else { list }
     }
 
     fn literal_index(&self, e: TermId, n: usize) -> Option<usize> {

@@ -1,0 +1,359 @@
+//! A case file: a program with directives in its comments.
+//!
+//! A directive begins with `;@`, alone on its line; only `;@ error[…]` may also follow program text on a line. Lines that begin with `;|` are
+//! the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
+//! that does not run.
+
+use smallstep_semantics::rule::Rule;
+use std::path::{Path, PathBuf};
+
+/// A case file.
+#[derive(Debug)]
+pub struct CaseFile {
+    /// Where it was read from.
+    pub path: PathBuf,
+    /// Its name below the folder of cases, as `lv/t-if.lv`.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+    /// Whether it is SPIR-V assembly, not λV.
+    pub assembly: bool,
+    /// The rules that it fires.
+    pub rules: Vec<(usize, Rule)>,
+    /// The rules that it does not fire, although it nearly does.
+    pub not_rules: Vec<(usize, Rule)>,
+    /// The places in the reports, as written.
+    pub sources: Vec<String>,
+    /// The errors that a `reject` test finds.
+    pub errors: Vec<ErrorDirective>,
+    /// The tests in order.
+    pub tests: Vec<Test>,
+}
+
+/// `;@ error[code]:column text`.
+#[derive(Debug)]
+pub struct ErrorDirective {
+    /// The line, from 1.
+    pub line: usize,
+    /// Whether program text stands before it, so that the error must be on this line.
+    pub on_line: bool,
+    /// The rule or clause.
+    pub code: String,
+    /// The column in characters, from 1, if given.
+    pub column: Option<usize>,
+    /// A part of the message.
+    pub text: String,
+}
+
+/// `;@ test command key=value…`, with the expectations up to the next one.
+#[derive(Debug)]
+pub struct Test {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is done.
+    pub command: Command,
+    /// key=value, in order.
+    pub options: Vec<(String, String)>,
+    /// `;@ expect: …`: the line and the text.
+    pub expects: Vec<(usize, String)>,
+    /// The blessed parts.
+    pub blocks: Vec<Block>,
+}
+
+/// `;@ trace:` and its like, with the `;|` lines after it.
+#[derive(Debug)]
+pub struct Block {
+    /// The line of the directive, from 1.
+    pub line: usize,
+    /// What it shows.
+    pub kind: BlockKind,
+    /// The lines after it, without their `;|`.
+    pub lines: Vec<String>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal $what:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $(#[doc = $what] $variant,)* }
+
+        impl $name {
+            /// Every one.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// As directives write it.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            fn from_word(word: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|c| c.word() == word)
+            }
+        }
+    };
+}
+
+words! {
+    /// What a test does.
+    Command {
+        Parse "parse" "Reads the program, prints it, and reads the print back.";
+        Typing "typing" "Types the program and re-validates the derivation.";
+        Reject "reject" "Finds the one error that the file names.";
+        Step "step" "Runs the λV relation.";
+        Translate "translate" "Translates the program and loads the module.";
+        Run "run" "Runs the fast machine of λV, or both engines of SPIR-V.";
+        Agree "agree" "Checks the theorem.";
+        Undefined "undefined" "Finds undefined behaviour.";
+    }
+}
+
+words! {
+    /// What a blessed part shows.
+    BlockKind {
+        Trace "trace" "The terms of a reduction, each with the rule that made it.";
+        Derivation "derivation" "The nodes of a typing derivation.";
+        Spirv "spirv" "The entry point of a translation.";
+        Module "module" "A whole translated module.";
+    }
+}
+
+/// The keys that each command takes.
+fn keys(command: Command) -> &'static [&'static str] {
+    match command {
+        Command::Parse => &[],
+        Command::Typing => &["literal"],
+        Command::Reject => &["literal"],
+        Command::Step => &["literal", "pixel", "output", "strategy", "seed", "fuel", "theorem"],
+        Command::Translate => &["literal", "constants", "profile"],
+        Command::Run => &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer"],
+        Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
+        Command::Undefined => &["pixel", "fuel", "buffer"],
+    }
+}
+
+/// The blocks that a command fills.
+fn blocks(command: Command) -> &'static [BlockKind] {
+    match command {
+        Command::Typing => &[BlockKind::Derivation],
+        Command::Step => &[BlockKind::Trace],
+        Command::Translate => &[BlockKind::Spirv, BlockKind::Module],
+        _ => &[],
+    }
+}
+
+impl Test {
+    /// The value of a key.
+    pub fn option(&self, key: &str) -> Option<&str> {
+        self.options.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+}
+
+impl CaseFile {
+    /// Reads a file below `root`.
+    ///
+    /// Errors: a file that cannot be read, or a directive that is unknown, misplaced or malformed, by file and line.
+    pub fn read(root: &Path, path: &Path) -> Result<CaseFile, String> {
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string().replace('\\', "/");
+        let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
+        CaseFile::parse(path.into(), name, text)
+    }
+
+    /// Reads the directives of a text.
+    pub fn parse(path: PathBuf, name: String, text: String) -> Result<CaseFile, String> {
+        let assembly = name.ends_with(".spvasm");
+        let mut file = CaseFile {
+            path,
+            name,
+            text: String::new(),
+            assembly,
+            rules: Vec::new(),
+            not_rules: Vec::new(),
+            sources: Vec::new(),
+            errors: Vec::new(),
+            tests: Vec::new(),
+        };
+        // Whether `;|` may stand here: the line before is a block's header or one of its lines.
+        let mut in_block = false;
+        for (i, line) in text.lines().enumerate() {
+            let number = i + 1;
+            let name = file.name.clone();
+            let at = |what: String| format!("{name}:{number}: {what}");
+            let trimmed = line.trim_start();
+            if let Some(blessed) = trimmed.strip_prefix(";|") {
+                match file.tests.last_mut().and_then(|t| t.blocks.last_mut()) {
+                    Some(block) if in_block => block.lines.push(blessed.strip_prefix(' ').unwrap_or(blessed).to_string()),
+                    _ => return Err(at("a `;|` line belongs to no directive".into())),
+                }
+                continue;
+            }
+            in_block = false;
+            let Some(start) = line.find(";@") else { continue };
+            let on_line = !line[..start].trim().is_empty();
+            let directive = line[start + 2..].trim();
+            if let Some(rest) = directive.strip_prefix("error[") {
+                let error = error_directive(number, on_line, rest).map_err(at)?;
+                file.errors.push(error);
+                continue;
+            }
+            if on_line {
+                return Err(at(format!("`{directive}` stands after program text; only `error[…]` may")));
+            }
+            in_block = file.directive(number, directive).map_err(at)?;
+        }
+        if file.tests.is_empty() {
+            return Err(format!("{}:1: the file has no `;@ test` directive", file.name));
+        }
+        let rejects = file.tests.iter().any(|t| t.command == Command::Reject);
+        if rejects == file.errors.is_empty() {
+            return Err(format!("{}:1: `;@ test reject` and `;@ error[…]` go together, and here one is without the other", file.name));
+        }
+        if let Some(test) = file.tests.iter().find(|t| t.expects.is_empty() && t.blocks.is_empty() && t.command != Command::Reject) {
+            return Err(format!("{}:{}: the test expects nothing, so it could not fail", file.name, test.line));
+        }
+        file.text = text;
+        Ok(file)
+    }
+
+    /// Adds a directive; whether `;|` lines may follow it.
+    fn directive(&mut self, line: usize, directive: &str) -> Result<bool, String> {
+        if let Some(rest) = directive.strip_prefix("test ") {
+            let test = test_directive(line, rest)?;
+            self.tests.push(test);
+            return Ok(false);
+        }
+        let Some((key, value)) = directive.split_once(':') else {
+            return Err(format!("unknown directive `{directive}`"));
+        };
+        let value = value.trim();
+        match key {
+            "rules" | "not-rules" => {
+                for name in value.split_whitespace() {
+                    let rule = Rule::from_name(name).ok_or_else(|| format!("no rule is called `{name}`"))?;
+                    if key == "rules" { &mut self.rules } else { &mut self.not_rules }.push((line, rule));
+                }
+                return Ok(false);
+            }
+            "source" => {
+                self.sources.push(value.into());
+                return Ok(false);
+            }
+            _ => {}
+        }
+        let kind = BlockKind::from_word(key);
+        if key != "expect" && kind.is_none() {
+            return Err(format!("unknown directive `{key}`"));
+        }
+        let Some(test) = self.tests.last_mut() else {
+            return Err(format!("`{key}` stands before every `;@ test`"));
+        };
+        let Some(kind) = kind else {
+            if value.is_empty() || test.command == Command::Reject {
+                return Err("an expectation says what is expected; a `reject` test has its own in `error[…]`".into());
+            }
+            test.expects.push((line, value.into()));
+            return Ok(false);
+        };
+        if !blocks(test.command).contains(&kind) || test.blocks.iter().any(|b| b.kind == kind) {
+            return Err(format!("`{}` fills no `{key}` here", test.command.word()));
+        }
+        test.blocks.push(Block { line, kind, lines: Vec::new() });
+        Ok(true)
+    }
+
+    /// The text with the blessed lines of each of these blocks (by the line of its directive) replaced.
+    pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut replaced = false;
+        for (i, line) in self.text.lines().enumerate() {
+            if line.trim_start().starts_with(";|") && replaced {
+                continue;
+            }
+            out.push_str(line);
+            out.push('\n');
+            let block = found.iter().find(|(at, _)| *at == i + 1);
+            replaced = block.is_some();
+            for line in block.iter().flat_map(|(_, lines)| lines) {
+                out.push_str(format!(";| {line}").trim_end());
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+fn error_directive(line: usize, on_line: bool, rest: &str) -> Result<ErrorDirective, String> {
+    let (code, rest) = rest.split_once(']').ok_or("`error[` has no `]`")?;
+    let (column, text) = match rest.strip_prefix(':') {
+        None => (None, rest),
+        Some(rest) => {
+            let (column, text) = rest.split_once(' ').unwrap_or((rest, ""));
+            (Some(column.parse().map_err(|_| format!("`{column}` is no column"))?), text)
+        }
+    };
+    if column.is_some() && !on_line {
+        return Err("an error with a column stands on the line that it is about".into());
+    }
+    Ok(ErrorDirective { line, on_line, code: code.into(), column, text: text.trim().into() })
+}
+
+fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
+    let mut words = rest.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let command = Command::from_word(word).ok_or_else(|| format!("unknown command `{word}`"))?;
+    let mut options: Vec<(String, String)> = Vec::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not key=value"))?;
+        if !keys(command).contains(&key) {
+            return Err(format!("`{}` takes no `{key}`", command.word()));
+        }
+        if options.iter().any(|(k, _)| k == key) {
+            return Err(format!("`{key}` stands twice"));
+        }
+        options.push((key.into(), value.into()));
+    }
+    Ok(Test { line, command, options, expects: Vec::new(), blocks: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        CaseFile::parse("x.lv".into(), "lv/x.lv".into(), text.into()).expect_err(text)
+    }
+
+    #[test]
+    fn what_is_unknown_or_misplaced_is_an_error_by_file_and_line() {
+        let cases = [
+            (";@ tset run\n1", "lv/x.lv:1: unknown directive `tset run`"),
+            (";@ expects: 1\n1", "lv/x.lv:1: unknown directive `expects`"),
+            ("\n;@ test uniform\n1", "lv/x.lv:2: unknown command `uniform`"),
+            (";@ test run speed=3\n1", "lv/x.lv:1: `run` takes no `speed`"),
+            (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
+            (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
+            (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
+            (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),
+            (";@ test run\n;@ trace:\n1", "lv/x.lv:2: `run` fills no `trace` here"),
+            (";@ test step\n;@ trace:\n1\n;| 1", "lv/x.lv:4: a `;|` line belongs to no directive"),
+            ("1 ;@ test run", "lv/x.lv:1: `test run` stands after program text"),
+            ("1", "lv/x.lv:1: the file has no `;@ test`"),
+            (";@ test run\n1", "lv/x.lv:1: the test expects nothing"),
+            (";@ test reject\n1", "lv/x.lv:1: `;@ test reject` and `;@ error[…]` go together"),
+            ("1 ;@ error[lv/t-if\n;@ test reject", "lv/x.lv:1: `error[` has no `]`"),
+            (";@ test reject\n;@ error[lv/t-if]:3 x\n1", "lv/x.lv:2: an error with a column stands on the line"),
+        ];
+        for (text, expected) in cases {
+            let found = error(text);
+            assert!(found.starts_with(expected), "{text:?}: {found:?} does not begin with {expected:?}");
+        }
+    }
+
+    #[test]
+    fn blessing_touches_only_the_blessed_parts() {
+        let text = ";@ test step\n;@ expect: 1\n;@ trace:\n;| old\n;| older\n1 ; kept\n";
+        let file = CaseFile::parse("x.lv".into(), "lv/x.lv".into(), text.into()).expect("parses");
+        assert_eq!(file.with_blocks(&[(3, vec!["new".into()])]), ";@ test step\n;@ expect: 1\n;@ trace:\n;| new\n1 ; kept\n");
+        assert_eq!(file.with_blocks(&[(3, vec!["old".into(), "older".into()])]), text);
+        assert_eq!(file.with_blocks(&[]), text);
+    }
+}

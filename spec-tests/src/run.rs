@@ -1,0 +1,661 @@
+//! Runs the tests of a case file.
+
+use crate::expect::Found;
+use crate::file::{BlockKind, CaseFile, Command, ErrorDirective, Test};
+use crate::literal::Literal;
+use similar::TextDiff;
+use smallstep::compile::lambda_v::{self as translation, Constants};
+use smallstep::diagnostic::Diagnostic;
+use smallstep::gpu::Device;
+use smallstep::theorem::case::{Case, NoCase, Planted, Settings, decided, target_fuel};
+use smallstep::theorem::check::on_device;
+use smallstep::theorem::{Lanes, Verdict};
+use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
+use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
+use smallstep_semantics::lambda_v::print::{Printer, print_typed};
+use smallstep_semantics::lambda_v::resolve::{Output, Program};
+use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem, ValueId};
+use smallstep_semantics::lambda_v::syntax::line_column;
+use smallstep_semantics::lambda_v::terms::TermId;
+use smallstep_semantics::lambda_v::types::{Elem, Ground, Type, Value};
+use smallstep_semantics::lambda_v::typing::{self, Derivation, Limits, StackId};
+use smallstep_semantics::number::{Arithmetic, Lane, Profile};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::{self, LoadError, Module, WordsError};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The steps that a test may take unless it says otherwise.
+const FUEL: u64 = 100_000;
+
+/// What tests run with.
+#[derive(Default)]
+pub struct Engines {
+    /// The device of `engines=…,gpu`; without one those parts are not run, and are reported.
+    pub device: Option<Device>,
+    /// Bugs planted in the engines, for tests of the cases themselves.
+    pub planted: Planted,
+}
+
+/// What became of a case file.
+#[derive(Debug, Default)]
+pub struct FileReport {
+    /// Its name.
+    pub name: String,
+    /// The commands of the tests that passed, in order.
+    pub passed: Vec<Command>,
+    /// What failed.
+    pub failures: Vec<Failure>,
+    /// What was not run, and why.
+    pub not_run: Vec<String>,
+    /// What a device could not decide, and why.
+    pub undecided: Vec<String>,
+    /// The lanes that were compared with a device's, and those left alone.
+    pub lanes: Lanes,
+    /// The rules that fired in some test.
+    pub fired: BTreeSet<Rule>,
+    /// What the blessed parts should be, by the line of their directive.
+    pub blocks: Vec<(usize, Vec<String>)>,
+}
+
+/// An expectation that does not hold.
+#[derive(Debug)]
+pub struct Failure {
+    /// The case and the directive's line.
+    pub at: String,
+    /// What was expected against what was found, as a unified diff, or a sentence.
+    pub what: String,
+    /// The command that blesses it, where it can be blessed.
+    pub bless: Option<String>,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.at, self.what.trim_end())?;
+        match &self.bless {
+            Some(command) => write!(f, "\n  to bless: {command}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The files in the folders of cases, by name, whose names contain `filter`.
+///
+/// Errors: a folder that cannot be read, or a file that is no case.
+pub fn collect(root: &Path, filter: &str) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = crate::FOLDERS.iter().map(|f| root.join(f)).filter(|f| f.is_dir()).collect();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for entry in entries {
+            let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path();
+            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string().replace('\\', "/");
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.extension().is_some_and(|e| e == "lv" || e == "spvasm") {
+                return Err(format!("{name}: a case is a .lv or a .spvasm file"));
+            } else if name.contains(filter) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Runs every test of a file.
+pub fn run(file: &CaseFile, engines: &mut Engines) -> FileReport {
+    let mut report = FileReport { name: file.name.clone(), ..FileReport::default() };
+    for test in &file.tests {
+        let mut one = Run { file, test, engines, report: &mut report, blocks: Vec::new(), planted: Planted::default(), literal: None };
+        if let Err(what) = one.test() {
+            let at = format!("{}:{}", file.name, test.line);
+            report.failures.push(Failure { at, what, bless: None });
+        }
+    }
+    for (line, rule) in &file.rules {
+        if !report.fired.contains(rule) {
+            report.failures.push(plain(file, *line, format!("{rule} does not fire")));
+        }
+    }
+    for (line, rule) in &file.not_rules {
+        if report.fired.contains(rule) {
+            report.failures.push(plain(file, *line, format!("{rule} fires")));
+        }
+    }
+    report
+}
+
+fn plain(file: &CaseFile, line: usize, what: String) -> Failure {
+    Failure { at: format!("{}:{line}", file.name), what, bless: None }
+}
+
+fn diff(expected: &str, found: &str) -> String {
+    let (expected, found) = (format!("{expected}\n"), format!("{found}\n"));
+    format!("\n{}", TextDiff::from_lines(&expected, &found).unified_diff().header("expected", "found"))
+}
+
+/// One test.
+struct Run<'a> {
+    file: &'a CaseFile,
+    test: &'a Test,
+    engines: &'a mut Engines,
+    report: &'a mut FileReport,
+    /// What was found for each kind of block.
+    blocks: Vec<(BlockKind, Vec<String>)>,
+    /// What is planted: the engines' bugs and the literal variant.
+    planted: Planted,
+    literal: Option<&'static Literal>,
+}
+
+/// The error is a sentence: why the test could not be run as it stands.
+type Ran<T> = Result<T, String>;
+
+impl Run<'_> {
+    fn test(&mut self) -> Ran<()> {
+        self.planted = self.engines.planted.clone();
+        if let Some(name) = self.test.option("literal") {
+            let literal = Literal::named(name).ok_or_else(|| format!("no literal variant is called `{name}`"))?;
+            (literal.plant)(&mut self.planted);
+            self.literal = Some(literal);
+        }
+        let before = self.report.failures.len();
+        let lambda_v = [Command::Typing, Command::Step, Command::Translate, Command::Agree].contains(&self.test.command);
+        if lambda_v && self.file.assembly || self.test.command == Command::Undefined && !self.file.assembly {
+            return Err(format!("`{}` is not for this kind of program", self.test.command.word()));
+        }
+        let found = match self.test.command {
+            Command::Parse => self.parse()?,
+            Command::Typing => self.typing()?,
+            Command::Reject => {
+                self.reject()?;
+                Found::default()
+            }
+            Command::Step => self.step()?,
+            Command::Translate => self.translate()?,
+            Command::Run if self.file.assembly => self.run_module(None)?,
+            Command::Run => self.run_program()?,
+            Command::Agree => self.agree()?,
+            Command::Undefined => self.run_module(None)?,
+        };
+        self.compare(&found)?;
+        if self.report.failures.len() == before {
+            self.report.passed.push(self.test.command);
+        }
+        Ok(())
+    }
+
+    /// Holds what was found to the expectations and blessed parts.
+    fn compare(&mut self, found: &Found) -> Ran<()> {
+        let (file, test) = (self.file, self.test);
+        for (line, expect) in &test.expects {
+            let met = found.meets(expect).map_err(|e| format!("the expectation on line {line} cannot be met: {e}"))?;
+            if !met {
+                self.report.failures.push(plain(file, *line, diff(expect, &found.lines().join("\n"))));
+            }
+        }
+        for block in &test.blocks {
+            let Some((_, lines)) = self.blocks.iter().find(|(kind, _)| *kind == block.kind) else {
+                return Err(format!("there is no {} to compare: {}", block.kind.word(), found.lines().join("; ")));
+            };
+            // Ends of lines are lost when a block is written.
+            let lines: Vec<String> = lines.iter().map(|l| l.trim_end().to_string()).collect();
+            if lines != block.lines {
+                let bless = format!("SPEC_BLESS=1 SPEC_FILTER={} cargo test -p smallstep-spec-tests --test cases", file.name);
+                let failure = Failure { bless: Some(bless), ..plain(file, block.line, diff(&block.lines.join("\n"), &lines.join("\n"))) };
+                self.report.failures.push(failure);
+            }
+            self.report.blocks.push((block.line, lines));
+        }
+        Ok(())
+    }
+
+    // Options.
+
+    fn number(&self, key: &str, default: u64) -> Ran<u64> {
+        match self.test.option(key) {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|_| format!("{key}={text} is no number")),
+        }
+    }
+
+    fn pair(&self, key: &str, separator: char, default: (u32, u32)) -> Ran<(u32, u32)> {
+        let Some(text) = self.test.option(key) else { return Ok(default) };
+        let pair = text.split_once(separator).and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        pair.filter(|&(a, b): &(u32, u32)| a < 4096 && b < 4096).ok_or_else(|| format!("{key}={text} is not two numbers below 4096"))
+    }
+
+    fn pixel(&self) -> Ran<(u32, u32)> {
+        self.pair("pixel", ',', (0, 0))
+    }
+
+    fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Ran<T> {
+        let text = self.test.option(key).unwrap_or(choices[0].0);
+        choices.iter().find(|(name, _)| *name == text).map(|(_, c)| *c).ok_or_else(|| format!("{key}={text} is none of its values"))
+    }
+
+    fn theorem(&self) -> Ran<Theorem> {
+        self.choice("theorem", &[("corrected", Theorem::Corrected), ("printed", Theorem::Printed)])
+    }
+
+    fn constants(&self) -> Ran<Constants> {
+        self.choice("constants", &[("module", Constants::InModule), ("opaque", Constants::Opaque)])
+    }
+
+    fn profile(&self) -> Ran<Profile> {
+        self.choice("profile", &[("strict", Profile::Strict), ("wgsl", Profile::Wgsl)])
+    }
+
+    fn setting(&self) -> Ran<Setting> {
+        let (x, y) = self.pixel()?;
+        let planted = self.planted.reduction;
+        Ok(Setting { theorem: self.theorem()?, planted, arithmetic: self.planted.source_arithmetic, ..Setting::at_pixel(x, y) })
+    }
+
+    // λV.
+
+    /// The program, rewritten where the literal variant does that.
+    fn read(&self) -> Result<Program, SyntaxError> {
+        let tree = parse(&self.file.text)?;
+        Program::resolve(&match self.literal.and_then(|l| l.source) {
+            Some(rewrite) => rewrite(&tree),
+            None => tree,
+        })
+    }
+
+    fn program(&self) -> Ran<Program> {
+        self.read().map_err(|e| self.unexpected(e.into()))
+    }
+
+    fn unexpected(&self, d: Diagnostic) -> String {
+        format!("the program is rejected\n{}", d.render(&self.file.name, &self.file.text))
+    }
+
+    fn output(&self, program: &Program) -> Ran<Output> {
+        match self.test.option("output") {
+            None => Ok(program.outputs[0]),
+            Some(text) => {
+                let found = program.outputs.iter().find(|o| Some(o.location) == text.parse().ok());
+                found.copied().ok_or_else(|| format!("the program has no output {text}"))
+            }
+        }
+    }
+
+    fn parse(&mut self) -> Ran<Found> {
+        if self.file.assembly {
+            let words = self.words()?;
+            let text = spirv::disassemble(&words).map_err(|e| e.to_string())?;
+            let again = spirv::assemble(&text, spirv::Options::default()).map_err(|e| e.to_string())?;
+            let word = if again == words { "parses" } else { "does not print back" };
+            return Ok(Found::ending(word, format!("{} words", words.len())));
+        }
+        let tree = parse(&self.file.text).map_err(|e| self.unexpected(e.into()))?;
+        let print = tree.print();
+        let word = match parse(&print) {
+            Ok(again) if again.same(&tree) => "parses",
+            _ => "does not print back",
+        };
+        Ok(Found { notes: vec![print.trim_end().replace('\n', " ")], ..Found::ending(word, "") })
+    }
+
+    fn typing(&mut self) -> Ran<Found> {
+        let program = self.program()?;
+        let derivation = match typing::infer_planted(&program, Limits::default(), self.planted.typing) {
+            Ok(derivation) => derivation,
+            Err(e) => return Err(self.unexpected(e.into())),
+        };
+        // A literal rule's derivations are not derivations.
+        if self.literal.is_none() {
+            typing::check(&derivation).map_err(|e| format!("{}, node {}: {}", e.rule, e.node, e.message))?;
+        }
+        self.report.fired.extend(derivation.rules());
+        self.blocks.push((BlockKind::Derivation, derivation_lines(&program, &derivation)));
+        let types = program.outputs.iter().zip(derivation.types()).map(|(o, ty)| (o.location, ty.to_string())).collect();
+        Ok(Found { types, ..Found::default() })
+    }
+
+    fn reject(&mut self) -> Ran<()> {
+        let [directive] = self.file.errors.as_slice() else {
+            return Err(format!("a `reject` test has one `error[…]`, and here are {}", self.file.errors.len()));
+        };
+        let found = if self.file.assembly { self.reject_module() } else { self.reject_program() };
+        let Some((code, message, line, column)) = found else {
+            let what = format!("expected error[{}], and nothing is wrong", directive.code);
+            self.report.failures.push(plain(self.file, directive.line, what));
+            return Ok(());
+        };
+        let place_holds = !directive.on_line || directive.line == line && directive.column.is_none_or(|c| c == column);
+        if code != directive.code || !message.contains(&directive.text) || !place_holds {
+            let place = match (directive.on_line, directive.column) {
+                (false, _) => String::new(),
+                (true, None) => format!("{}: ", directive.line),
+                (true, Some(c)) => format!("{}:{c}: ", directive.line),
+            };
+            let ErrorDirective { code: expected, text, .. } = directive;
+            let found = match (directive.on_line, directive.column) {
+                (false, _) => format!("error[{code}] {message}"),
+                (true, None) => format!("{line}: error[{code}] {message}"),
+                (true, Some(_)) => format!("{line}:{column}: error[{code}] {message}"),
+            };
+            let what = diff(&format!("{place}error[{expected}] {text}"), &found);
+            self.report.failures.push(plain(self.file, directive.line, what));
+        }
+        Ok(())
+    }
+
+    /// Code, message, line and column of what is wrong with the program.
+    fn reject_program(&self) -> Option<(String, String, usize, usize)> {
+        let error: Diagnostic = match self.read() {
+            Err(e) => e.into(),
+            Ok(program) => typing::infer_planted(&program, Limits::default(), self.planted.typing).err()?.into(),
+        };
+        let (line, column) = line_column(&self.file.text, error.span.start);
+        Some((error.code, error.message, line, column))
+    }
+
+    fn step(&mut self) -> Ran<Found> {
+        let program = self.program()?;
+        let e = self.output(&program)?.term;
+        let fuel = self.number("fuel", FUEL)?;
+        let mut reduction = Reduction::new(&program, self.setting()?);
+        let strategy = match self.test.option("strategy").unwrap_or("first") {
+            "first" => Strategy::First,
+            "random" => Strategy::Random(self.number("seed", 1)?),
+            "all" => {
+                let endings = reduction.explore(e, fuel as usize).ok_or("more terms are reachable than fuel allows")?;
+                return match endings.as_slice() {
+                    [one] => Ok(lambda_v_ending(one, 0)),
+                    several => Ok(Found::ending(
+                        "several",
+                        several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "),
+                    )),
+                };
+            }
+            other => return Err(format!("strategy={other} is none of first, random and all")),
+        };
+        let show = |r: &Reduction, e: TermId| {
+            let ext = |id: ValueId| r.value_of(id).to_string();
+            Printer { terms: &r.terms, symbols: &program.symbols, ext: &ext, limit: 400 }.print(e)
+        };
+        let mut lines = vec![show(&reduction, e)];
+        let fired = &mut self.report.fired;
+        let outcome = reduction.run(e, strategy, fuel, &mut |r, _, reduct| {
+            fired.insert(reduct.rule);
+            fired.extend(reduct.within.iter().copied());
+            let within: String = reduct.within.iter().rev().map(|rule| format!(" in {rule}")).collect();
+            lines.push(format!("→ {}   [{}{within}]", show(r, reduct.next), reduct.rule));
+        });
+        self.blocks.push((BlockKind::Trace, lines));
+        Ok(lambda_v_ending(&outcome, self.output(&program)?.location))
+    }
+
+    fn translated(&mut self) -> Ran<Result<(translation::Module, Module), Found>> {
+        let program = self.program()?;
+        let options = translation::Options {
+            profile: self.profile()?,
+            constants: self.constants()?,
+            planted: self.planted.translation,
+            ..translation::Options::default()
+        };
+        let translated = match translation::translate(&program, &options) {
+            Ok(translated) => translated,
+            Err(e) => return Ok(Err(Found::ending("refused", e.to_string()))),
+        };
+        self.report.fired.extend(&translated.rules);
+        let text = spirv::disassemble(&translated.words).map_err(|e| e.to_string());
+        if let Ok(text) = &text {
+            let lines: Vec<String> = text.lines().filter(|l| !l.starts_with(';')).map(str::to_string).collect();
+            let function = lines.iter().position(|l| l.contains("= OpFunction ")).unwrap_or(0);
+            self.blocks.push((BlockKind::Spirv, lines[function..].to_vec()));
+            self.blocks.push((BlockKind::Module, lines));
+        }
+        match Module::load(&translated.words) {
+            Ok(module) => Ok(Ok((translated, module))),
+            Err(e) => Ok(Err(Found::ending(format!("invalid[{}]", load_code(&e)), e.to_string()))),
+        }
+    }
+
+    fn translate(&mut self) -> Ran<Found> {
+        Ok(match self.translated()? {
+            Ok((translated, _)) => Found::ending("module", format!("{} words", translated.words.len())),
+            Err(refused) => refused,
+        })
+    }
+
+    fn run_program(&mut self) -> Ran<Found> {
+        match self.test.option("engine").unwrap_or("machine") {
+            "machine" => {}
+            "spirv" => {
+                return match self.translated()? {
+                    Ok((translated, module)) => self.run_module(Some((&translated, &module))),
+                    Err(refused) => Ok(refused),
+                };
+            }
+            other => return Err(format!("engine={other} is none of machine and spirv")),
+        }
+        let program = self.program()?;
+        let output = self.output(&program)?;
+        let setting = self.setting()?;
+        let bounds = Bounds { fuel: self.number("fuel", FUEL)?, ..Bounds::default() };
+        let (by_need, steps) = machine::run(&program, output.term, &setting, bounds);
+        let fired = &mut self.report.fired;
+        let mut sink = |firing: machine::Firing<'_>| {
+            fired.insert(firing.0);
+        };
+        let (by_name, by_name_steps) = machine::run_watched(&program, output.term, &setting, bounds, Sharing::ByName, Some(&mut sink));
+        let (found, other) = (lambda_v_ending(&by_need, output.location), lambda_v_ending(&by_name, output.location));
+        if found.lines() != other.lines() || by_need.observed().is_some() && steps != by_name_steps {
+            return Err(format!("by need in {steps} steps: {:?}; by name in {by_name_steps}: {:?}", found.lines(), other.lines()));
+        }
+        Ok(Found { notes: vec![format!("{steps} steps")], ..found })
+    }
+
+    fn agree(&mut self) -> Ran<Found> {
+        let engines: Vec<&str> = self.test.option("engines").unwrap_or("reference,machine,spirv,gpu").split(',').collect();
+        if let Some(other) = engines.iter().find(|e| !["reference", "machine", "spirv", "gpu"].contains(e)) {
+            return Err(format!("there is no engine `{other}`"));
+        }
+        if !engines.contains(&"machine") || !engines.contains(&"spirv") {
+            return Err("`agree` compares at least machine and spirv".into());
+        }
+        let program = self.program()?;
+        let settings = Settings {
+            profile: self.profile()?,
+            constants: self.constants()?,
+            theorem: self.theorem()?,
+            size: self.pair("size", 'x', (2, 2))?,
+            fuel: self.number("fuel", FUEL)?,
+            references: engines.contains(&"reference"),
+            planted: self.planted.clone(),
+            ..Settings::default()
+        };
+        let case = match Case::new(program.clone(), &settings) {
+            Ok(case) => case,
+            Err(NoCase::IllTyped(e)) => return Err(self.unexpected(e.into())),
+            Err(NoCase::Decided(verdict)) => return Ok(Found::ending(verdict.name(), verdict.why())),
+        };
+        self.report.fired.extend(case.derivation.rules());
+        self.report.fired.extend(&case.translated.rules);
+        let ran = case.run(&settings);
+        self.report.fired.extend(&ran.rules);
+        let mut verdict = ran.verdict.clone();
+        let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
+        let lanes = decided(&ran.expected, &components, settings.profile);
+        if engines.contains(&"gpu") && verdict == Verdict::Agree {
+            match &mut self.engines.device {
+                None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
+                Some(device) => {
+                    let leg = on_device(device, &program, &settings);
+                    self.report.lanes += leg.lanes;
+                    match leg.verdict {
+                        // What the semantics leaves open, no device can fail; it is counted, not called agreement.
+                        Verdict::Undecided(why) => self.report.undecided.push(format!("{}:{}: {why}", self.file.name, self.test.line)),
+                        other => verdict = verdict.worse(other),
+                    }
+                }
+            }
+        }
+        let mut found = Found::ending(verdict.name(), verdict.why());
+        if let Verdict::Disagree(difference) = &verdict
+            && let Some(blame) = &difference.blame
+        {
+            let (line, column) = line_column(&self.file.text, blame.span.start);
+            found.notes.push(format!("blame {line}:{column} {} {}", blame.rule, blame.expression));
+        }
+        if !ran.expected.is_empty() {
+            found.notes.push(format!("lanes {} decided, {} undecided", lanes.checked, lanes.undecided));
+            let (x, y) = self.pixel()?;
+            let pixel = (y * settings.size.0 + x) as usize;
+            for ((output, shown), ty) in program.outputs.iter().zip(&ran.expected).zip(case.derivation.types()) {
+                if let (Type::Ground(ty), Some(lanes)) = (ty, shown.get(pixel)) {
+                    found.values.push((output.location, ty, lanes.iter().take(ty.components()).map(|l| l.bits).collect()));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    // SPIR-V.
+
+    fn words(&self) -> Ran<Vec<u32>> {
+        spirv::assemble(&self.file.text, spirv::Options::default()).map_err(|e| format!("{}: {e}", self.file.name))
+    }
+
+    fn reject_module(&self) -> Option<(String, String, usize, usize)> {
+        let words = match spirv::assemble(&self.file.text, spirv::Options::default()) {
+            Ok(words) => words,
+            Err(e) => return Some(("assemble".into(), e.what, e.line as usize, e.column as usize)),
+        };
+        let error = Module::load(&words).err()?;
+        let (message, word) = match &error {
+            LoadError::Words(WordsError::Malformed { what, offset, .. }) => (what.clone(), *offset),
+            LoadError::Invalid { what, at, .. } | LoadError::Unsupported { what, at } => (what.clone(), at.word as usize),
+            LoadError::Limit(limit) | LoadError::Words(WordsError::Limit(limit)) => (limit.to_string(), 0),
+        };
+        let (line, column) = instruction_place(&self.file.text, &words, word);
+        Some((load_code(&error), message, line, column))
+    }
+
+    /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end the same.
+    fn run_module(&mut self, translated: Option<(&translation::Module, &Module)>) -> Ran<Found> {
+        let loaded;
+        let (module, entry, constants) = match translated {
+            Some((translated, module)) => (module, translated.entry, translated.constants.clone()),
+            None => {
+                loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
+                let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
+                    text.split(',')
+                        .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
+                        .collect()
+                })?;
+                (&loaded, "main", floats)
+            }
+        };
+        let buffers: Vec<spirv::Buffer> = match self.test.option("buffer").is_some() || !constants.is_empty() {
+            true => vec![spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&constants) }],
+            false => Vec::new(),
+        };
+        let (x, y) = self.pixel()?;
+        let frag_coord = smallstep_semantics::lambda_v::step::frag_coord(x, y).map(Lane::float);
+        let inputs = spirv::Inputs { frag_coord, buffers: &buffers };
+        let fuel = self.number("fuel", target_fuel(1000, module.instructions().len()))?;
+        let arithmetic: Arithmetic = self.planted.target_arithmetic;
+        let rules = self.planted.relation.clone();
+        let by_machine = rules.is_none().then(|| {
+            spirv::Program::compile(module, entry).map(|program| program.run(&inputs, fuel, &arithmetic)).map_err(|e| e.to_string())
+        });
+        let relation = spirv::Relation { rules: rules.unwrap_or_default(), arithmetic };
+        let fired = &mut self.report.fired;
+        let mut sink = |event: &spirv::Event<'_, '_>| {
+            fired.insert(event.rule);
+        };
+        let outcome = spirv::step::run(module, entry, &inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
+        let found = spirv_ending(&outcome);
+        if let Some(by_machine) = by_machine {
+            let by_machine = spirv_ending(&by_machine?);
+            if by_machine.lines() != found.lines() {
+                return Err(format!("by the relation {:?}, by the machine {:?}", found.lines(), by_machine.lines()));
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn load_code(e: &LoadError) -> String {
+    match e {
+        LoadError::Words(words) => words.kind().map_or("limit", |kind| kind.id()).into(),
+        LoadError::Invalid { check, .. } => check.id().into(),
+        LoadError::Unsupported { .. } => "unsupported".into(),
+        LoadError::Limit(_) => "limit".into(),
+    }
+}
+
+/// The line and column of the instruction that a word belongs to: cases have one instruction a line.
+fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
+    let mut instruction = 0;
+    let mut at = spirv::words::HEADER_WORDS;
+    while at < words.len() && at + (words[at] >> 16).max(1) as usize <= word {
+        at += (words[at] >> 16).max(1) as usize;
+        instruction += 1;
+    }
+    let code = text.lines().enumerate().filter(|(_, l)| !l.split(';').next().unwrap_or_default().trim().is_empty());
+    match code.clone().nth(instruction) {
+        Some((i, line)) => (i + 1, line.len() - line.trim_start().len() + 1),
+        None => (code.last().map_or(1, |(i, _)| i + 1), 1),
+    }
+}
+
+fn lambda_v_ending(outcome: &Outcome<Value>, location: u32) -> Found {
+    match outcome {
+        Outcome::Observed(value) => Found { values: vec![(location, value.ty, value.bits().collect())], ..Found::default() },
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
+        Outcome::Diverges(why) => Found::ending("diverges", why.clone()),
+        Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
+    match outcome {
+        Outcome::Observed(outputs) => {
+            let values = outputs.written.iter().map(|(location, lanes)| {
+                let ty = Ground::Vec(lanes.len() as u8, Elem::F);
+                (*location, ty, lanes.iter().map(|l| l.bits).collect())
+            });
+            let unwritten = outputs.unwritten.iter().map(|l| format!("output {l} unwritten"));
+            let notes = [format!("{} steps", outputs.steps)].into_iter().chain(unwritten).collect();
+            Found { values: values.collect(), notes, ..Found::default() }
+        }
+        Outcome::Undefined(undefined) => Found::ending(format!("undefined[{}]", undefined.ub.id()), undefined.what.clone()),
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
+        Outcome::Unsupported(what) => Found::ending("unsupported", what.clone()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+/// A line for each node: premises by number, then the conclusion and the rule.
+fn derivation_lines(program: &Program, d: &Derivation) -> Vec<String> {
+    let term = |e| Printer { terms: &d.terms, symbols: &program.symbols, ext: &print_typed, limit: 200 }.print(e);
+    let stack = |mut a: StackId| {
+        let mut lists = Vec::new();
+        while let Some(stack) = d.stack(a) {
+            let args: Vec<String> = d.arguments(stack).iter().map(|&e| term(e)).collect();
+            lists.insert(0, format!("({})", args.join(" ")));
+            a = stack.below;
+        }
+        if lists.is_empty() { "∅".to_string() } else { format!("({})", lists.join(" ")) }
+    };
+    let mut lines = Vec::new();
+    for (i, step) in d.nodes.iter().enumerate() {
+        let r = d.frame(step.goal.r).map_or("∅".to_string(), |frame| {
+            let types: Vec<String> = frame.types.iter().map(Ground::to_string).collect();
+            format!("({})", types.join(" "))
+        });
+        let premises: Vec<String> = step.premises.iter().map(|p| format!(" {p}")).collect();
+        let case = step.rec_match.map_or(String::new(), |rule| format!(", {rule}"));
+        let conclusion = format!("{r}, {} ⊢ {} : {}", stack(step.goal.a), term(step.goal.e), step.ty);
+        lines.push(format!("{i}: {conclusion}   [{}{case}{}]", step.rule, premises.concat()));
+    }
+    lines
+}

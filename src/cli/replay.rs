@@ -1,0 +1,130 @@
+//! `smallstep replay`: an engine or a device against a vectors file.
+
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::gpu::{self, Device, Route, Selection};
+use smallstep::theorem::{Lanes, Verdict};
+use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
+use smallstep::vectors::{LineError, Reader};
+use smallstep_semantics::number::Arithmetic;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check a device, or an engine of smallstep, against a vectors file.
+#[derive(Args)]
+pub(crate) struct Replay {
+    /// A vectors file, or - for standard input.
+    file: PathBuf,
+    /// The device: an adapter's index, part of its name, NAME#N for one of several, or nothing for the first.
+    #[arg(long, default_value = "", conflicts_with = "engine")]
+    adapter: Selection,
+    /// An engine of smallstep instead: machine or reference (on the source), spirv or spirv-reference (on the words).
+    #[arg(long, value_parser = engine)]
+    engine: Option<Ours>,
+    /// How words reach the device: passthrough or naga.
+    #[arg(long, value_parser = super::route, conflicts_with = "engine")]
+    route: Option<Route>,
+    /// The most steps of an engine on one pixel.
+    #[arg(long, default_value_t = 1_000_000)]
+    fuel: u64,
+    /// One JSON object a line on standard output: each case, then a summary.
+    #[arg(long)]
+    json: bool,
+}
+
+fn engine(text: &str) -> Result<Ours, String> {
+    let names = || Ours::ALL.map(Ours::name).join(", ");
+    Ours::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| format!("no engine is called \"{text}\"; there are {}", names()))
+}
+
+/// The verdicts that a replay can come to, in the order of the counts, and lines that are no cases.
+const NAMES: [&str; 6] = ["agree", "disagree", "undecided", "unchecked", "failed", "invalid"];
+
+#[derive(Default)]
+struct Counts {
+    cases: [u64; 6],
+    lanes: Lanes,
+    code: u8,
+}
+
+impl Replay {
+    pub(crate) fn run(self) -> ExitCode {
+        let name = self.file.display().to_string();
+        let opened: Result<Box<dyn BufRead>, _> = match self.file.as_os_str() == "-" {
+            true => Ok(Box::new(std::io::stdin().lock())),
+            false => File::open(&self.file).map(|f| Box::new(BufReader::new(f)) as Box<dyn BufRead>),
+        };
+        let mut reader = match opened.map_err(|e| e.to_string()).and_then(|input| Reader::open(input).map_err(|e| e.to_string())) {
+            Ok(reader) => reader,
+            Err(e) => return input::fail(exit::INVALID, &format!("{name}: {e}")),
+        };
+        let bar = super::progress(Some(reader.header().cases), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
+        let mut counts = Counts::default();
+        let mut each = |result: Result<Replayed, LineError>| {
+            bar.inc(1);
+            self.count(&name, &mut counts, result);
+        };
+        let on = match self.engine {
+            Some(engine) => {
+                replay(&mut reader, Subject::Ours { engine, fuel: self.fuel, arithmetic: Arithmetic::default() }, &mut each);
+                engine.name().to_string()
+            }
+            None => match Device::open(&self.adapter, self.route, gpu::Options::default()) {
+                Err(e) => return input::fail(exit::UNCHECKED, &format!("{e}; --engine checks an engine of smallstep instead")),
+                Ok(mut device) => {
+                    replay(&mut reader, Subject::Device(&mut device), &mut each);
+                    format!("{} ({})", device.adapter().name, device.route())
+                }
+            },
+        };
+        bar.finish_and_clear();
+        self.summary(&name, &on, &counts);
+        counts.code.into()
+    }
+
+    fn count(&self, name: &str, counts: &mut Counts, result: Result<Replayed, LineError>) {
+        let (word, code) = match &result {
+            Ok(replayed) => (replayed.verdict.name(), exit::of(&replayed.verdict)),
+            Err(_) => ("invalid", exit::INVALID),
+        };
+        counts.code = exit::worse(counts.code, code);
+        if let Some(i) = NAMES.iter().position(|n| *n == word) {
+            counts.cases[i] += 1;
+        }
+        match &result {
+            Ok(r) => {
+                counts.lanes += r.lanes;
+                if self.json {
+                    let lanes = json!({"checked": r.lanes.checked, "undecided": r.lanes.undecided});
+                    let why = r.verdict.why();
+                    say!("{}", json!({"schema": 1, "kind": "case", "line": r.line, "index": r.index, "verdict": word, "why": why, "lanes": lanes}));
+                } else if !matches!(r.verdict, Verdict::Agree | Verdict::Undecided(_)) {
+                    say!("{word:<10} {name}:{}: case {}: {}", r.line, r.index, r.verdict.why());
+                }
+            }
+            Err(e) => {
+                if self.json {
+                    say!("{}", json!({"schema": 1, "kind": "case", "line": e.line, "verdict": word, "why": e.what}));
+                } else {
+                    say!("{word:<10} {name}:{}: {}", e.line, e.what);
+                }
+            }
+        }
+    }
+
+    fn summary(&self, name: &str, on: &str, counts: &Counts) {
+        let lanes = counts.lanes;
+        if self.json {
+            let verdicts: serde_json::Map<_, _> = NAMES.iter().zip(counts.cases).map(|(n, c)| (n.to_string(), json!(c))).collect();
+            let lanes = json!({"checked": lanes.checked, "undecided": lanes.undecided});
+            say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes, "exit": counts.code}));
+            return;
+        }
+        let shown = NAMES.iter().zip(counts.cases).filter(|(name, n)| **name != "invalid" || *n > 0);
+        let text: Vec<String> = shown.map(|(name, n)| format!("{n} {name}")).collect();
+        say!("{on}: {}; {} lanes checked, {} undecided", text.join(", "), lanes.checked, lanes.undecided);
+    }
+}

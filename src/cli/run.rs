@@ -1,0 +1,242 @@
+//! `smallstep run`: one program on one engine, as values or as a picture.
+
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
+use smallstep::run::picture::{self, LaneSummary};
+use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture, ReadError, Source, Wrong};
+use smallstep::theorem::float_text;
+use smallstep_semantics::outcome::Outcome;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Pixels times outputs that are printed one by one.
+const FEW: usize = 16;
+
+/// Run a program over all pixels, on an interpreter or a device: prints the values, draws a picture.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// A λV program, or a SPIR-V module as words or assembly (.spv, .spvasm), or - for standard input.
+    file: PathBuf,
+    /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
+    #[arg(long, value_parser = input::size)]
+    size: Option<(u32, u32)>,
+    /// Write a PNG: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN is magenta, a pixel without a value cyan.
+    #[arg(long)]
+    image: Option<PathBuf>,
+    /// Let the fourth component be the picture's alpha; else it is opaque.
+    #[arg(long, requires = "image")]
+    alpha: bool,
+    /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on the translation), or an adapter's name or index.
+    #[arg(long, default_value = "machine")]
+    engine: String,
+    /// How words reach a device: passthrough or naga.
+    #[arg(long, value_parser = super::route)]
+    route: Option<Route>,
+    /// Only the output at this location.
+    #[arg(long)]
+    output: Option<u32>,
+    /// Only this pixel.
+    #[arg(long, value_parser = input::pixel)]
+    pixel: Option<(u32, u32)>,
+    /// The most steps on one pixel.
+    #[arg(long, default_value_t = 1_000_000)]
+    fuel: u64,
+    /// The entry point of a SPIR-V module that has several.
+    #[arg(long)]
+    entry: Option<String>,
+    /// A file of little-endian 32-bit words: the buffer that a SPIR-V module reads at set 0, binding 0.
+    #[arg(long)]
+    buffer: Option<PathBuf>,
+    /// Print every pixel, however many there are.
+    #[arg(long)]
+    values: bool,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub(crate) fn run(self) -> ExitCode {
+        match self.try_run() {
+            Ok(code) => code.into(),
+            Err((code, message)) => input::fail_with(code, &message),
+        }
+    }
+
+    fn try_run(&self) -> Result<u8, (u8, String)> {
+        let name = self.file.display().to_string();
+        let size = self.size.unwrap_or(if self.image.is_some() || self.pixel.is_some() { (256, 256) } else { (4, 4) });
+        if let Some((x, y)) = self.pixel
+            && (x >= size.0 || y >= size.1)
+        {
+            return Err((exit::INVALID, format!("error: pixel ({x},{y}) is outside the grid of {}x{}", size.0, size.1)));
+        }
+        let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
+        let bytes = input::bytes(&self.file).map_err(invalid)?;
+        let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
+        let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
+        let grid = Grid { pixel: self.pixel, fuel: self.fuel, ..Grid::new(size) };
+        let (engine, picture) = self.picture(&source, &grid)?;
+
+        let chosen: Vec<usize> = match self.output {
+            None => (0..picture.outputs.len()).collect(),
+            Some(n) => match picture.outputs.iter().position(|t| t.location == n) {
+                Some(i) => vec![i],
+                None => return Err((exit::INVALID, format!("error: {name}: the program has no output {n}"))),
+            },
+        };
+        self.print(&picture, &chosen);
+        if let Some(path) = &self.image {
+            let [first, rest @ ..] = chosen.as_slice() else {
+                return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));
+            };
+            if !rest.is_empty() {
+                eprintln!("the picture shows output {}; --output chooses another", picture.outputs[*first].location);
+            }
+            write_image(&picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
+        }
+        for ending in &picture.endings {
+            let (x, y) = ending.pixel;
+            let others = if ending.pixels > 1 { format!(" ({} pixels ended so)", ending.pixels) } else { String::new() };
+            eprintln!("no value at pixel ({x},{y}): {}{others}", ending.text());
+        }
+        let code = picture.endings.iter().map(ending_code).fold(exit::DONE, exit::worse);
+        if self.json {
+            let endings: Vec<_> = picture.endings.iter().map(ending_json).collect();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine, "size": [size.0, size.1],
+                    "steps": picture.steps, "endings": endings, "exit": code})
+            );
+        }
+        Ok(code)
+    }
+
+    /// Runs the program; gives the engine's name too.
+    fn picture(&self, source: &Source, grid: &Grid) -> Result<(String, Picture), (u8, String)> {
+        if let Some(interpreter) = Interpreter::from_name(&self.engine) {
+            let (_, height) = if grid.pixel.is_some() { (1, 1) } else { grid.size };
+            let bar = super::progress(Some(u64::from(height)), "{bar:30} {pos} of {len} rows, {eta} left");
+            let progress = |rows: u32| bar.set_position(u64::from(rows));
+            let picture = run::interpret(source, interpreter, grid, &progress);
+            bar.finish_and_clear();
+            return Ok((interpreter.name().into(), picture.map_err(|e| (not_run_code(&e), format!("error: {e}")))?));
+        }
+        let selection: Selection = self.engine.parse().unwrap_or_default();
+        let mut device = Device::open(&selection, self.route, gpu::Options::default())
+            .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{}\", and as a device: {e}", self.engine)))?;
+        let name = format!("{} ({})", device.adapter().name, device.route());
+        let picture = run::draw(source, &mut device, grid).map_err(|e| (not_run_code(&e), format!("error: {name}: {e}")))?;
+        Ok((name, picture))
+    }
+
+    fn print(&self, picture: &Picture, chosen: &[usize]) {
+        let several = picture.outputs.len() > 1;
+        let each = self.values || picture.images.first().map_or(0, Vec::len) * chosen.len() <= FEW;
+        for &i in chosen {
+            let target = picture.outputs[i];
+            let n = target.components as usize;
+            if each {
+                for ((x, y), bits) in picture.pixels().zip(&picture.images[i]) {
+                    if self.json {
+                        say!("{}", pixel_json(target.location, (x, y), bits.as_ref().map(|b| &b[..n])));
+                        continue;
+                    }
+                    let output = if several { format!("output {} ", target.location) } else { String::new() };
+                    match bits {
+                        Some(bits) => {
+                            say!("{output}({x},{y})  {}", bits[..n].iter().map(|&b| float_text(b)).collect::<Vec<_>>().join("  "))
+                        }
+                        None => say!("{output}({x},{y})  no value"),
+                    }
+                }
+            }
+            if !each || self.json {
+                let summary = picture::summary(picture, i);
+                if self.json {
+                    say!("{}", summary_json(&summary));
+                    continue;
+                }
+                say!("output {}: {} pixels, {n} components, bits {:#018x}", target.location, summary.pixels, summary.hash);
+                for (component, lane) in summary.lanes.iter().enumerate() {
+                    say!("  component {component}: {}", lane_text(lane));
+                }
+            }
+        }
+    }
+}
+
+fn write_image(picture: &Picture, output: usize, alpha: bool, path: &Path) -> std::io::Result<()> {
+    let file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    picture::write_png(picture, output, alpha, file)
+}
+
+fn lane_text(lane: &LaneSummary) -> String {
+    let number = |x: Option<f32>| x.map_or("none".into(), |x| x.to_string());
+    let mean = lane.mean.map_or("none".into(), |m| format!("{m:.6}"));
+    let mut text = format!("{} to {}, mean {mean}", number(lane.least), number(lane.greatest));
+    if lane.nan > 0 {
+        text += &format!(", {} NaN", lane.nan);
+    }
+    if lane.infinite > 0 {
+        text += &format!(", {} infinite", lane.infinite);
+    }
+    text
+}
+
+fn float_json(bits: u32) -> serde_json::Value {
+    json!({"text": f32::from_bits(bits).to_string(), "bits": format!("{bits:#010x}")})
+}
+
+fn pixel_json(location: u32, (x, y): (u32, u32), bits: Option<&[u32]>) -> serde_json::Value {
+    let value = bits.map(|bits| bits.iter().map(|&b| float_json(b)).collect::<Vec<_>>());
+    json!({"schema": 1, "kind": "pixel", "output": location, "pixel": [x, y], "value": value})
+}
+
+fn summary_json(summary: &picture::Summary) -> serde_json::Value {
+    let lanes: Vec<_> = summary
+        .lanes
+        .iter()
+        .map(|l| {
+            let float = |x: Option<f32>| x.map(|x| float_json(x.to_bits()));
+            json!({"least": float(l.least), "greatest": float(l.greatest), "mean": l.mean, "nan": l.nan, "infinite": l.infinite})
+        })
+        .collect();
+    json!({"schema": 1, "kind": "output", "location": summary.target.location, "components": summary.target.components,
+        "pixels": summary.pixels, "bits_hash": format!("{:#018x}", summary.hash), "lanes": lanes})
+}
+
+fn ending_json(ending: &Ending) -> serde_json::Value {
+    json!({"ending": ending.outcome.name(), "text": ending.text(), "pixel": [ending.pixel.0, ending.pixel.1], "pixels": ending.pixels})
+}
+
+fn ending_code(ending: &Ending) -> u8 {
+    match &ending.outcome {
+        Outcome::Observed(()) => exit::DONE,
+        Outcome::Undefined(_) => exit::UNDEFINED,
+        Outcome::Unsupported(_) => exit::UNSUPPORTED,
+        Outcome::OutOfFuel | Outcome::Limit(_) => exit::LIMIT,
+        Outcome::Diverges(_) => exit::UNCHECKED,
+        Outcome::Stuck(_) | Outcome::Deadlock => exit::INVALID,
+    }
+}
+
+pub(super) fn read_code(error: &ReadError) -> u8 {
+    match error.wrong {
+        Wrong::Invalid => exit::INVALID,
+        Wrong::Unsupported => exit::UNSUPPORTED,
+        Wrong::Limit => exit::LIMIT,
+    }
+}
+
+fn not_run_code(error: &NotRun) -> u8 {
+    match error {
+        NotRun::Untranslatable(e) => super::translate::untranslatable_code(e),
+        NotRun::Refused(_) => exit::DISAGREE,
+        NotRun::Malformed(_) => exit::INVALID,
+        NotRun::Device(DeviceOutcome::Unchecked(_)) => exit::UNCHECKED,
+        NotRun::Device(_) => exit::FAILED,
+    }
+}

@@ -1,0 +1,99 @@
+//! `smallstep vectors`: programs with what every conforming engine must show, for other machines.
+
+use super::check::constants;
+use super::translate::profile;
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::compile::lambda_v::Constants;
+use smallstep::vectors::record::{Plan, RecordError, left_out_text, record};
+use smallstep_semantics::number::Profile;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows.
+#[derive(Args)]
+pub(crate) struct Vectors {
+    /// How many cases.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// The seed of all programs.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Pixels: width x height.
+    #[arg(long, value_parser = input::size, default_value = "4x4")]
+    size: (u32, u32),
+    /// The float controls that the modules declare: strict, or wgsl (none, for the route through naga).
+    #[arg(long, value_parser = profile, default_value = "strict")]
+    profile: Profile,
+    /// Constants: module, or opaque (read from a buffer at set 0, binding 0).
+    #[arg(long, value_parser = constants, default_value = "module")]
+    constants: Constants,
+    /// Only programs of which every lane is decided; else one decided lane is enough.
+    #[arg(long)]
+    decided: bool,
+    /// The file, as described in src/vectors/FORMAT.md; - is standard output.
+    #[arg(short)]
+    out: PathBuf,
+    /// Threads; 0: as many as the machine has cores. The file does not depend on them.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// One JSON object on standard output (standard error, if the file goes there).
+    #[arg(long)]
+    json: bool,
+}
+
+impl Vectors {
+    pub(crate) fn run(self) -> ExitCode {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let Vectors { count, seed, size, profile, constants, decided, .. } = self;
+        let threads = if self.threads == 0 { cores } else { self.threads };
+        let plan = Plan { count, seed, size, profile, constants, decided, threads };
+        let to_stdout = self.out.as_os_str() == "-";
+        let opened: std::io::Result<Box<dyn Write>> = match to_stdout {
+            true => Ok(Box::new(std::io::stdout().lock())),
+            false => File::create(&self.out).map(|file| Box::new(file) as Box<dyn Write>),
+        };
+        let mut file = match opened {
+            Ok(file) => BufWriter::new(file),
+            Err(e) => return input::fail(exit::INVALID, &format!("{}: {e}", self.out.display())),
+        };
+        let bar = super::progress(Some(count), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
+        let recorded = record(&plan, &mut file, &|cases| bar.set_position(cases));
+        bar.finish_and_clear();
+        drop(file);
+        let recorded = match recorded {
+            Ok(recorded) => recorded,
+            Err(e) => {
+                let code = match e {
+                    RecordError::Io(_) => exit::INVALID,
+                    RecordError::Disagree { .. } => exit::DISAGREE,
+                    RecordError::TooFew(_) => exit::UNCHECKED,
+                };
+                return input::fail(code, &format!("{}: {e}", self.out.display()));
+            }
+        };
+        let said = if self.json {
+            json!({"schema": 1, "kind": "summary", "file": self.out.display().to_string(), "cases": recorded.cases, "tried": recorded.tried,
+                "left_out": recorded.left_out, "lanes": {"checked": recorded.lanes.checked, "undecided": recorded.lanes.undecided}})
+            .to_string()
+        } else {
+            format!(
+                "{} cases of {} programs ({}); {} lanes decided, {} of any value",
+                recorded.cases,
+                recorded.tried,
+                left_out_text(&recorded),
+                recorded.lanes.checked,
+                recorded.lanes.undecided
+            )
+        };
+        if to_stdout {
+            eprintln!("{said}");
+        } else {
+            say!("{said}");
+        }
+        exit::DONE.into()
+    }
+}

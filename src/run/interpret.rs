@@ -1,0 +1,190 @@
+//! The interpreters, pixel by pixel on several threads.
+
+use super::{Ending, Grid, Loaded, NotRun, Picture, Source, translate};
+use crate::dispatch::Target;
+use crate::theorem::case::target_fuel;
+use smallstep_semantics::lambda_v::machine::{self, Bounds};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy};
+use smallstep_semantics::number::{Lane, Profile};
+use smallstep_semantics::outcome::{Outcome, Stuck};
+use smallstep_semantics::spirv;
+use smallvec::SmallVec;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpreter {
+    /// The machine of the program's own language.
+    Machine,
+    /// The relation of the program's own language, rule by rule: slow.
+    Reference,
+    /// The SPIR-V machine: of λV, on its translation.
+    Spirv,
+}
+
+impl Interpreter {
+    /// Every interpreter.
+    pub const ALL: [Interpreter; 3] = [Interpreter::Machine, Interpreter::Reference, Interpreter::Spirv];
+
+    /// "machine", "reference" or "spirv".
+    pub fn name(self) -> &'static str {
+        match self {
+            Interpreter::Machine => "machine",
+            Interpreter::Reference => "reference",
+            Interpreter::Spirv => "spirv",
+        }
+    }
+
+    /// The interpreter of that name.
+    pub fn from_name(name: &str) -> Option<Interpreter> {
+        Interpreter::ALL.into_iter().find(|i| i.name() == name)
+    }
+}
+
+/// The bits of each output.
+type Shown = SmallVec<[[u32; 4]; 1]>;
+
+/// A program on an interpreter, ready for any pixel.
+enum Ready<'s> {
+    LambdaV { program: &'s Program, relation: bool },
+    Spirv { loaded: &'s Loaded, buffers: Vec<spirv::Buffer>, fuel: u64, relation: bool },
+}
+
+/// Runs a program on every pixel of the grid. `progress` is told how many rows are done, from whatever thread did one.
+///
+/// Errors: λV that cannot be translated, on [`Interpreter::Spirv`]. How pixels ended without a value stands in the picture.
+pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Result<Picture, NotRun> {
+    let translated;
+    let relation = on == Interpreter::Reference;
+    let ready = match (source, on) {
+        (Source::LambdaV { program, .. }, Interpreter::Spirv) => {
+            let (loaded, instructions) = translate(program, Profile::Strict)?;
+            translated = loaded;
+            Ready::spirv(&translated, target_fuel(grid.fuel, instructions), relation)
+        }
+        (Source::LambdaV { program, .. }, _) => Ready::LambdaV { program, relation },
+        (Source::Spirv(loaded), _) => Ready::spirv(loaded, grid.fuel, relation),
+    };
+    let outputs = match source {
+        Source::LambdaV { outputs, .. } => outputs.clone(),
+        Source::Spirv(loaded) => loaded.outputs.clone(),
+    };
+    let (origin, (width, height)) = grid.extent();
+    let rows = run_rows(&ready, grid, progress);
+    let mut picture = Picture { origin, width, height, outputs, images: Vec::new(), endings: Vec::new(), steps: 0 };
+    picture.images = vec![Vec::with_capacity(width as usize * height as usize); picture.outputs.len()];
+    for (pixel, (result, steps)) in picture.pixels().collect::<Vec<_>>().into_iter().zip(rows.into_iter().flatten()) {
+        picture.steps = picture.steps.saturating_add(steps);
+        let shown = result.map_err(|outcome| note(&mut picture.endings, pixel, outcome)).ok();
+        for (i, image) in picture.images.iter_mut().enumerate() {
+            image.push(shown.as_ref().map(|s| s[i]));
+        }
+    }
+    Ok(picture)
+}
+
+fn note(endings: &mut Vec<Ending>, pixel: (u32, u32), outcome: Outcome<()>) {
+    match endings.iter_mut().find(|e| e.outcome.name() == outcome.name()) {
+        Some(ending) => ending.pixels += 1,
+        None => endings.push(Ending { pixel, outcome, pixels: 1 }),
+    }
+}
+
+type Pixel = (Result<Shown, Outcome<()>>, u64);
+
+fn run_rows(ready: &Ready<'_>, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Vec<Vec<Pixel>> {
+    let (origin, (width, height)) = grid.extent();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if grid.threads == 0 { cores } else { grid.threads }.min(height as usize).max(1);
+    let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
+    let rows: Mutex<Vec<Vec<Pixel>>> = Mutex::new(vec![Vec::new(); height as usize]);
+    let work = || {
+        let mut registers = spirv::Registers::default();
+        loop {
+            let row = next.fetch_add(1, Ordering::Relaxed);
+            if row >= height {
+                return;
+            }
+            let pixels: Vec<Pixel> = (0..width).map(|x| ready.pixel((origin.0 + x, origin.1 + row), grid, &mut registers)).collect();
+            rows.lock().unwrap_or_else(|e| e.into_inner())[row as usize] = pixels;
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    rows.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+impl<'s> Ready<'s> {
+    fn spirv(loaded: &'s Loaded, fuel: u64, relation: bool) -> Ready<'s> {
+        Ready::Spirv { loaded, buffers: loaded.buffers(), fuel, relation }
+    }
+
+    /// What each output shows at a pixel, or how the run ended; and the steps it took.
+    fn pixel(&self, pixel: (u32, u32), grid: &Grid, registers: &mut spirv::Registers) -> Pixel {
+        let setting = Setting { arithmetic: grid.arithmetic, ..Setting::at_pixel(pixel.0, pixel.1) };
+        match self {
+            Ready::LambdaV { program, relation } => lambda_v(program, *relation, &setting, grid.fuel),
+            Ready::Spirv { loaded, buffers, fuel, relation } => {
+                let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers };
+                let outcome = match relation {
+                    false => loaded.compiled.run_in(registers, &inputs, *fuel, &grid.arithmetic),
+                    true => {
+                        let relation = spirv::Relation { rules: spirv::Rules::standard(), arithmetic: grid.arithmetic };
+                        let ran =
+                            spirv::step::run(&loaded.module, &loaded.entry, &inputs, *fuel, &relation, &mut |_: &spirv::Event<'_, '_>| {});
+                        ran.unwrap_or_else(|e| Outcome::Unsupported(e.to_string()))
+                    }
+                };
+                match outcome {
+                    Outcome::Observed(shown) => (written(&loaded.outputs, &shown), shown.steps),
+                    other => (Err(other.map(|_| ())), 0),
+                }
+            }
+        }
+    }
+}
+
+fn lambda_v(program: &Program, relation: bool, setting: &Setting, fuel: u64) -> Pixel {
+    let mut shown = Shown::new();
+    let mut steps = 0;
+    for output in &program.outputs {
+        let outcome = match relation {
+            false => {
+                let (outcome, took) = machine::run(program, output.term, setting, Bounds { fuel, ..Bounds::default() });
+                steps += took;
+                outcome
+            }
+            true => Reduction::new(program, *setting).run(output.term, Strategy::First, fuel, &mut |_, _, _| steps += 1),
+        };
+        match outcome {
+            Outcome::Observed(value) => {
+                let mut lanes = [0; 4];
+                lanes.iter_mut().zip(value.bits()).for_each(|(lane, bits)| *lane = bits);
+                shown.push(lanes);
+            }
+            other => return (Err(other.map(|_| ())), steps),
+        }
+    }
+    (Ok(shown), steps)
+}
+
+/// The bits of each output; an output that was not written is an ending of its own.
+fn written(outputs: &[Target], shown: &spirv::Outputs) -> Result<Shown, Outcome<()>> {
+    let lanes = |target: &Target| {
+        let Some(lanes) = shown.at(target.location) else {
+            let why = format!("the output at location {} was not written, so what a device shows there is undefined", target.location);
+            return Err(Outcome::Stuck(Stuck { why, at: "the end of the entry point".into() }));
+        };
+        let mut bits = [0; 4];
+        bits.iter_mut().zip(lanes).for_each(|(bits, lane)| *bits = lane.bits);
+        Ok(bits)
+    };
+    outputs.iter().map(lanes).collect()
+}

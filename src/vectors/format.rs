@@ -1,0 +1,494 @@
+//! The lines of a vectors file, and reading them with bounded memory.
+//!
+//! FORMAT.md describes each field. Whatever a file says, a line is held to [`MAX_LINE`] bytes and its parts to each other before anything is
+//! allocated for them.
+
+use crate::compile::lambda_v::Constants;
+use crate::dispatch::{FragmentDispatch, Target, words_hash};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use smallstep_semantics::number::{Expected, Profile, Why};
+use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::spirv::bytes_of_words;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+/// What the first line's `format` says.
+pub const FORMAT: &str = "smallstep-vectors";
+/// The version of the format; FORMAT.md says when it changes.
+pub const SCHEMA: u32 = 1;
+/// The longest line that is read, in bytes.
+pub const MAX_LINE: usize = 32 << 20;
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The version of smallstep that wrote the file.
+    pub version: String,
+    /// The version of the generator.
+    pub generator: u32,
+    /// The seed of all programs.
+    pub seed: u64,
+    /// The float controls that the modules declare, and under which they are judged.
+    pub profile: Profile,
+    /// Where constants are.
+    pub constants: Constants,
+    /// How many cases follow.
+    pub cases: u64,
+    /// The command that writes the same file again.
+    pub command: String,
+}
+
+/// A program and what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Its place among the cases, from 0.
+    pub index: u64,
+    /// The λV program.
+    pub source: String,
+    /// Its translation, and the grid.
+    pub dispatch: FragmentDispatch,
+    /// What every conforming engine shows: for each output of the dispatch, for each pixel row by row; lanes past the output's components are
+    /// undecided.
+    pub expected: Vec<Vec<[Expected; 4]>>,
+    /// The rules that it uses.
+    pub rules: Vec<Rule>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// Where a case comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program's number in the campaign of the header's seed.
+    pub program: u64,
+    /// The program's own seed, in hexadecimal.
+    pub seed: String,
+    /// The engines that agree on every pixel, each with its version.
+    pub engines: BTreeMap<String, String>,
+}
+
+/// A line that cannot be taken, or a file that cannot be read on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it, one sentence.
+    pub what: String,
+}
+
+impl std::fmt::Display for LineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for LineError {}
+
+/// The profile's name: "strict" or "wgsl".
+pub fn profile_name(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Strict => "strict",
+        Profile::Wgsl => "wgsl",
+    }
+}
+
+/// The name of where constants are: "module" or "opaque".
+pub fn constants_name(constants: Constants) -> &'static str {
+    match constants {
+        Constants::InModule => "module",
+        Constants::Opaque => "opaque",
+    }
+}
+
+/// The names of the reasons for which a lane is any value.
+const REASONS: [(Why, &str); 7] = [
+    (Why::Approximate, "approximate"),
+    (Why::Subnormal, "subnormal"),
+    (Why::Infinite, "infinite"),
+    (Why::NaN, "nan"),
+    (Why::Tie, "tie"),
+    (Why::Domain, "domain"),
+    (Why::Control, "control"),
+];
+
+fn reason_name(why: Why) -> &'static str {
+    REASONS.iter().find(|(w, _)| *w == why).map_or("approximate", |(_, name)| name)
+}
+
+/// A lane's text: eight hexadecimal digits, `zero`, or `any:` and a reason.
+pub fn lane_text(expected: Expected) -> String {
+    match expected {
+        Expected::Bits(bits) => format!("{bits:08x}"),
+        Expected::Zero => "zero".into(),
+        Expected::Undecided(why) => format!("any:{}", reason_name(why)),
+    }
+}
+
+/// The lane of a text.
+pub fn lane_from_text(text: &str) -> Option<Expected> {
+    if text == "zero" {
+        return Some(Expected::Zero);
+    }
+    if let Some(reason) = text.strip_prefix("any:") {
+        return REASONS.iter().find(|(_, name)| *name == reason).map(|&(why, _)| Expected::Undecided(why));
+    }
+    let digits = text.len() == 8 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    digits.then(|| u32::from_str_radix(text, 16).ok().map(Expected::Bits)).flatten()
+}
+
+struct Lane(Expected);
+
+impl Serialize for Lane {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&lane_text(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Lane {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Lane, D::Error> {
+        struct LaneVisitor;
+        impl Visitor<'_> for LaneVisitor {
+            type Value = Lane;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("eight lower-case hexadecimal digits, \"zero\", or \"any:\" and a reason")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Lane, E> {
+                lane_from_text(text).map(Lane).ok_or_else(|| E::invalid_value(de::Unexpected::Str(short(text)), &self))
+            }
+        }
+        deserializer.deserialize_str(LaneVisitor)
+    }
+}
+
+/// At most 40 characters, for messages.
+fn short(text: &str) -> &str {
+    text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeaderLine {
+    schema: u32,
+    kind: String,
+    format: String,
+    version: String,
+    generator: u32,
+    seed: String,
+    profile: String,
+    constants: String,
+    cases: u64,
+    command: String,
+}
+
+/// What tells one kind of line from another, and a file from one of a later version.
+#[derive(Deserialize)]
+struct Kind {
+    schema: u32,
+    kind: String,
+    #[serde(default)]
+    format: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CaseLine {
+    schema: u32,
+    kind: String,
+    index: u64,
+    source: String,
+    words: String,
+    words_hash: String,
+    entry: String,
+    size: (u32, u32),
+    outputs: Vec<OutputLine>,
+    constants: String,
+    expected: Vec<Vec<Vec<Lane>>>,
+    rules: RulesLine,
+    provenance: Provenance,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OutputLine {
+    location: u32,
+    components: u32,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct RulesLine {
+    typing: Vec<String>,
+    reduction: Vec<String>,
+    spirv: Vec<String>,
+    translation: Vec<String>,
+}
+
+impl RulesLine {
+    fn of(rules: &[Rule]) -> RulesLine {
+        let mut line = RulesLine::default();
+        for rule in rules {
+            let list = match rule.judgement() {
+                Judgement::Typing | Judgement::RecMatch => &mut line.typing,
+                Judgement::Reduction => &mut line.reduction,
+                Judgement::Spirv => &mut line.spirv,
+                Judgement::Translation | Judgement::ModuleCreation => &mut line.translation,
+            };
+            list.push(rule.name().into());
+        }
+        line
+    }
+
+    /// The rules; names that this version does not have are left out, since rules may be added or renamed.
+    fn rules(&self) -> Vec<Rule> {
+        let all = [&self.typing, &self.reduction, &self.spirv, &self.translation];
+        all.into_iter().flatten().filter_map(|name| Rule::from_name(name)).collect()
+    }
+}
+
+/// A number of 64 bits as JSON readers keep it: text.
+fn hex(number: u64) -> String {
+    format!("{number:#018x}")
+}
+
+fn from_hex(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x").filter(|d| d.len() == 16 && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+fn words_text(words: &[u32]) -> String {
+    STANDARD.encode(bytes_of_words(words))
+}
+
+fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, String> {
+    let bytes = STANDARD.decode(text).map_err(|e| format!("`{field}` is no base64: {e}"))?;
+    if !bytes.len().is_multiple_of(4) {
+        return Err(format!("`{field}` has {} bytes, which is no whole number of 4-byte words", bytes.len()));
+    }
+    Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}
+
+fn json_line<T: Serialize>(line: &T) -> String {
+    // Strings, numbers and lists always serialize.
+    let mut text = serde_json::to_string(line).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+impl Header {
+    /// The line, with its end.
+    pub fn to_line(&self) -> String {
+        json_line(&HeaderLine {
+            schema: SCHEMA,
+            kind: "header".into(),
+            format: FORMAT.into(),
+            version: self.version.clone(),
+            generator: self.generator,
+            seed: hex(self.seed),
+            profile: profile_name(self.profile).into(),
+            constants: constants_name(self.constants).into(),
+            cases: self.cases,
+            command: self.command.clone(),
+        })
+    }
+
+    /// The header of a line.
+    pub fn from_line(text: &str) -> Result<Header, String> {
+        let kind: Kind = serde_json::from_str(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
+        if kind.kind != "header" || kind.format != FORMAT {
+            return Err(format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)));
+        }
+        if kind.schema != SCHEMA {
+            return Err(format!("the file has version {} of the format; this program reads version {SCHEMA}", kind.schema));
+        }
+        let line: HeaderLine = serde_json::from_str(text).map_err(|e| format!("the header: {e}"))?;
+        let profile = [Profile::Strict, Profile::Wgsl].into_iter().find(|p| profile_name(*p) == line.profile);
+        let constants = [Constants::InModule, Constants::Opaque].into_iter().find(|c| constants_name(*c) == line.constants);
+        Ok(Header {
+            version: line.version,
+            generator: line.generator,
+            seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
+            profile: profile.ok_or_else(|| format!("no profile is called \"{}\"; there are strict and wgsl", short(&line.profile)))?,
+            constants: constants
+                .ok_or_else(|| format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)))?,
+            cases: line.cases,
+            command: line.command,
+        })
+    }
+}
+
+impl Case {
+    /// The line, with its end.
+    pub fn to_line(&self) -> String {
+        let outputs = &self.dispatch.outputs;
+        let pixel = |components: u32| move |lanes: &[Expected; 4]| lanes[..components as usize].iter().map(|&l| Lane(l)).collect();
+        let expected = outputs.iter().zip(&self.expected).map(|(t, pixels)| pixels.iter().map(pixel(t.components)).collect()).collect();
+        json_line(&CaseLine {
+            schema: SCHEMA,
+            kind: "case".into(),
+            index: self.index,
+            source: self.source.clone(),
+            words: words_text(&self.dispatch.words),
+            words_hash: hex(self.dispatch.words_hash()),
+            entry: self.dispatch.entry.clone(),
+            size: (self.dispatch.width, self.dispatch.height),
+            outputs: outputs.iter().map(|t| OutputLine { location: t.location, components: t.components }).collect(),
+            constants: words_text(&self.dispatch.constants),
+            expected,
+            rules: RulesLine::of(&self.rules),
+            provenance: self.provenance.clone(),
+        })
+    }
+
+    /// The case of a line: its parts fit each other, and its words have the hash that it says. Whether they are a module is for the engine to see.
+    pub fn from_line(text: &str) -> Result<Case, String> {
+        let line: CaseLine = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        if line.kind != "case" || line.schema != SCHEMA {
+            return Err(format!("a case of version {SCHEMA} is needed here, not \"{}\" of version {}", short(&line.kind), line.schema));
+        }
+        let words = words_from_text("words", &line.words)?;
+        let (said, found) = (from_hex(&line.words_hash), words_hash(&words));
+        if said != Some(found) {
+            return Err(format!("the words have the hash {}; `words_hash` says \"{}\"", hex(found), short(&line.words_hash)));
+        }
+        let dispatch = FragmentDispatch {
+            words: Arc::from(words),
+            entry: line.entry,
+            width: line.size.0,
+            height: line.size.1,
+            outputs: line.outputs.iter().map(|o| Target { location: o.location, components: o.components }).collect(),
+            constants: words_from_text("constants", &line.constants)?,
+        };
+        dispatch.check().map_err(|e| e.to_string())?;
+        let expected = expected(&dispatch, line.expected)?;
+        Ok(Case { index: line.index, source: line.source, dispatch, expected, rules: line.rules.rules(), provenance: line.provenance })
+    }
+}
+
+/// The expectations, held to the outputs and the grid that they are for.
+fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<Vec<Vec<[Expected; 4]>>, String> {
+    if lines.len() != dispatch.outputs.len() {
+        return Err(format!("`expected` has {} outputs; `outputs` has {}", lines.len(), dispatch.outputs.len()));
+    }
+    let count = u64::from(dispatch.width) * u64::from(dispatch.height);
+    let image = |(target, pixels): (&Target, Vec<Vec<Lane>>)| {
+        let location = target.location;
+        if pixels.len() as u64 != count {
+            return Err(format!("`expected` has {} pixels for the output at location {location}; the size asks for {count}", pixels.len()));
+        }
+        let pixel = |lanes: Vec<Lane>| {
+            if lanes.len() != target.components as usize {
+                let components = target.components;
+                return Err(format!("`expected` has {} lanes in a pixel of location {location}; it has {components} components", lanes.len()));
+            }
+            let mut all = [Expected::Undecided(Why::Approximate); 4];
+            all.iter_mut().zip(lanes).for_each(|(to, Lane(lane))| *to = lane);
+            Ok(all)
+        };
+        pixels.into_iter().map(pixel).collect()
+    };
+    dispatch.outputs.iter().zip(lines).map(image).collect()
+}
+
+/// Reads a vectors file, a line at a time.
+pub struct Reader<R> {
+    input: R,
+    header: Header,
+    /// Lines read.
+    line: u64,
+    /// Lines of cases read, good or bad.
+    cases: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the header.
+    pub fn open(mut input: R) -> Result<Reader<R>, LineError> {
+        let failed = |what: String| LineError { line: 1, what };
+        let header = match line(&mut input).map_err(|e| failed(e.to_string()))? {
+            None => return Err(failed("the file is empty; its first line must be a header".into())),
+            Some(text) => text.and_then(|text| Header::from_line(&text)).map_err(failed)?,
+        };
+        Ok(Reader { input, header, line: 1, cases: 0, ended: false })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next case with its line, or what is wrong with the next line. After an error in a line comes the line after it; a file that cannot be
+    /// read on, or that has fewer cases than its header says, ends with an error.
+    pub fn next_case(&mut self) -> Option<Result<(u64, Case), LineError>> {
+        if self.ended {
+            return None;
+        }
+        let failed = |line: u64, what: String| Some(Err(LineError { line, what }));
+        let of = self.header.cases;
+        match line(&mut self.input) {
+            Err(e) => {
+                self.ended = true;
+                failed(self.line + 1, e.to_string())
+            }
+            Ok(None) => {
+                self.ended = true;
+                let what = || format!("the file ends after {} of {of} cases", self.cases);
+                (self.cases != of).then(|| Err(LineError { line: self.line, what: what() }))
+            }
+            Ok(Some(text)) => {
+                self.line += 1;
+                let index = self.cases;
+                self.cases += 1;
+                if index >= of {
+                    // Whatever follows is counted no further: one error says it.
+                    self.ended = true;
+                    return failed(self.line, format!("the header says {of} cases, and here is another line"));
+                }
+                match text.and_then(|text| Case::from_line(&text)) {
+                    Err(what) => failed(self.line, what),
+                    Ok(case) if case.index != index => {
+                        failed(self.line, format!("case {} stands where case {index} is needed", case.index))
+                    }
+                    Ok(case) => Some(Ok((self.line, case))),
+                }
+            }
+        }
+    }
+}
+
+/// The next line without its end; none at the end of the input. The inner error is about the line alone: longer than [`MAX_LINE`], or no UTF-8.
+fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
+    let mut bytes = Vec::new();
+    let mut too_long = false;
+    loop {
+        let chunk = match input.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        };
+        if chunk.is_empty() {
+            if bytes.is_empty() && !too_long {
+                return Ok(None);
+            }
+            break;
+        }
+        let end = chunk.iter().position(|&b| b == b'\n');
+        let part = &chunk[..end.unwrap_or(chunk.len())];
+        too_long |= bytes.len() + part.len() > MAX_LINE;
+        if too_long {
+            bytes = Vec::new();
+        } else {
+            bytes.extend_from_slice(part);
+        }
+        let read = end.map_or(chunk.len(), |n| n + 1);
+        input.consume(read);
+        if end.is_some() {
+            break;
+        }
+    }
+    if too_long {
+        return Ok(Some(Err(format!("the line is longer than {MAX_LINE} bytes"))));
+    }
+    Ok(Some(String::from_utf8(bytes).map_err(|e| format!("the line is no UTF-8 text (at byte {})", e.utf8_error().valid_up_to()))))
+}

@@ -1,0 +1,259 @@
+//! Making a vectors file from generated programs.
+
+use super::format::{Case, Header, Provenance, constants_name, profile_name};
+use crate::compile::lambda_v::Constants;
+use crate::generate;
+use crate::theorem::campaign;
+use crate::theorem::case::{self, NoCase, Settings, decided};
+use crate::theorem::{Lanes, Verdict};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::number::{Expected, Lanes as Components, Profile, Why};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Programs that are tried for each case before giving up, once 1000 are tried anyway.
+const TRIES: u64 = 100;
+
+/// What is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many cases.
+    pub count: u64,
+    /// The seed of all programs; they are those of a campaign of this seed.
+    pub seed: u64,
+    /// Pixels in a row, and rows.
+    pub size: (u32, u32),
+    /// The float controls that the modules declare, and under which they are judged.
+    pub profile: Profile,
+    /// Where constants are.
+    pub constants: Constants,
+    /// Whether every lane must be decided; else one decided lane is enough.
+    pub decided: bool,
+    /// Threads; what is recorded does not depend on them.
+    pub threads: usize,
+}
+
+impl Plan {
+    /// The command that records the same again.
+    pub fn command(&self) -> String {
+        let Plan { count, seed, size: (w, h), .. } = self;
+        let (profile, constants) = (profile_name(self.profile), constants_name(self.constants));
+        let decided = if self.decided { " --decided" } else { "" };
+        format!("smallstep vectors --count {count} --seed {seed} --size {w}x{h} --profile {profile} --constants {constants}{decided}")
+    }
+
+    /// The campaign whose programs are tried.
+    fn campaign(&self) -> campaign::Plan {
+        let settings = Settings { profile: self.profile, constants: self.constants, size: self.size, ..Settings::default() };
+        campaign::Plan {
+            seed: self.seed,
+            count: None,
+            time: None,
+            shard: (0, 1),
+            references: 1,
+            near_misses: 0,
+            settings,
+            threads: self.threads,
+            limits: generate::Limits::default(),
+        }
+    }
+}
+
+/// What came of recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Cases written.
+    pub cases: u64,
+    /// Their lanes.
+    pub lanes: Lanes,
+    /// Programs tried.
+    pub tried: u64,
+    /// Programs that were left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// Why recording ended early.
+#[derive(Debug)]
+pub enum RecordError {
+    /// The file cannot be written.
+    Io(io::Error),
+    /// The engines do not agree: there is nothing to conform to.
+    Disagree {
+        /// The program's number in the campaign.
+        program: u64,
+        /// The difference.
+        verdict: Box<Verdict>,
+        /// The program.
+        source: String,
+    },
+    /// Too few programs are fit.
+    TooFew(Recorded),
+}
+
+impl From<io::Error> for RecordError {
+    fn from(error: io::Error) -> RecordError {
+        RecordError::Io(error)
+    }
+}
+
+impl std::fmt::Display for RecordError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RecordError::Io(e) => write!(f, "the file cannot be written: {e}"),
+            RecordError::Disagree { program, verdict, source } => {
+                write!(f, "nothing can be recorded: the semantics disagree on program {program}: {}\n{source}", verdict.why())
+            }
+            RecordError::TooFew(so_far) => {
+                write!(f, "only {} of {} programs are fit: {}", so_far.cases, so_far.tried, left_out_text(so_far))
+            }
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+/// How many programs were left out, and why.
+pub fn left_out_text(recorded: &Recorded) -> String {
+    let reasons: Vec<String> = recorded.left_out.iter().map(|(why, n)| format!("{n} {why}")).collect();
+    if reasons.is_empty() { "none was left out".into() } else { format!("left out: {}", reasons.join(", ")) }
+}
+
+/// One program, tried.
+enum Tried {
+    Fit(Box<(Case, Lanes)>),
+    LeftOut(&'static str),
+    Disagree(Box<Verdict>, String),
+}
+
+/// Writes the header and the cases. `progress` is told how many cases are there.
+pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
+    let header = Header {
+        version: env!("CARGO_PKG_VERSION").into(),
+        generator: generate::VERSION,
+        seed: plan.seed,
+        profile: plan.profile,
+        constants: plan.constants,
+        cases: plan.count,
+        command: plan.command(),
+    };
+    to.write_all(header.to_line().as_bytes())?;
+    let campaign = plan.campaign();
+    let mut recorded = Recorded::default();
+    while recorded.cases < plan.count {
+        if recorded.tried >= 1000 && recorded.tried / TRIES > recorded.cases {
+            return Err(RecordError::TooFew(recorded));
+        }
+        // A batch is tried on all threads and taken in order, so that the file does not depend on them.
+        let batch = (plan.count - recorded.cases).clamp(1, 256);
+        let first = recorded.tried;
+        for (program, tried) in (first..).zip(try_all(plan, &campaign, first, batch)) {
+            if recorded.cases == plan.count {
+                break;
+            }
+            recorded.tried += 1;
+            match tried {
+                Tried::Fit(fit) => {
+                    let (mut case, lanes) = *fit;
+                    case.index = recorded.cases;
+                    to.write_all(case.to_line().as_bytes())?;
+                    recorded.cases += 1;
+                    recorded.lanes += lanes;
+                    progress(recorded.cases);
+                }
+                Tried::LeftOut(why) => *recorded.left_out.entry(why).or_default() += 1,
+                Tried::Disagree(verdict, source) => return Err(RecordError::Disagree { program, verdict, source }),
+            }
+        }
+    }
+    to.flush()?;
+    Ok(recorded)
+}
+
+fn try_all(plan: &Plan, campaign: &campaign::Plan, first: u64, count: u64) -> Vec<Tried> {
+    let next = AtomicU64::new(0);
+    let all: Mutex<Vec<(u64, Tried)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                return;
+            }
+            let tried = try_one(plan, campaign, first + i);
+            all.lock().unwrap_or_else(|e| e.into_inner()).push((i, tried));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..plan.threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut all = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    all.sort_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, tried)| tried).collect()
+}
+
+fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried {
+    let source = campaign.program(number).print();
+    let not_ours = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), source.clone());
+    let program = match Program::read(&source) {
+        Ok(program) => program,
+        Err(e) => return not_ours(format!("a generated program does not read back: {}", e.message)),
+    };
+    let case = match case::Case::new(program, &campaign.settings) {
+        Ok(case) => case,
+        Err(NoCase::IllTyped(e)) => return not_ours(format!("a program that is well typed by construction is refused: {}", e.message())),
+        Err(NoCase::Decided(verdict)) => return left_out(verdict, source),
+    };
+    let ran = case.run(&campaign.settings);
+    if ran.verdict != Verdict::Agree {
+        return left_out(ran.verdict, source);
+    }
+    if ran.referenced != u64::from(plan.size.0) * u64::from(plan.size.1) {
+        return Tried::LeftOut("too long for the relations");
+    }
+    let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
+    let lanes = decided(&ran.expected, &components, plan.profile);
+    if lanes.checked == 0 || plan.decided && lanes.undecided > 0 {
+        return Tried::LeftOut(if plan.decided { "with an undecided lane" } else { "without a decided lane" });
+    }
+    let expected = ran.expected.iter().zip(&components).map(|(pixels, &n)| pixels.iter().map(|p| judged(p, n, plan.profile)).collect());
+    let mut rules = case.derivation.rules();
+    rules.extend(&case.translated.rules);
+    rules.extend(&ran.rules);
+    rules.sort();
+    rules.dedup();
+    let version = env!("CARGO_PKG_VERSION");
+    let engines = ["lambda_v/relation", "lambda_v/machine", "spirv/relation", "spirv/machine"];
+    let made = Case {
+        index: 0,
+        dispatch: case.dispatch(plan.size),
+        expected: expected.collect(),
+        rules,
+        provenance: Provenance {
+            program: number,
+            seed: format!("{:#018x}", campaign.program_seed(number)),
+            engines: engines.into_iter().map(|name| (name.into(), version.into())).collect(),
+        },
+        source,
+    };
+    Tried::Fit(Box::new((made, lanes)))
+}
+
+fn left_out(verdict: Verdict, source: String) -> Tried {
+    match verdict {
+        Verdict::Vacuous(_) => Tried::LeftOut("vacuous"),
+        Verdict::Unchecked(..) => Tried::LeftOut("over a limit"),
+        verdict => Tried::Disagree(Box::new(verdict), source),
+    }
+}
+
+/// What a device must show in the lanes of a pixel that mean something.
+fn judged(lanes: &Components, components: u32, profile: Profile) -> [Expected; 4] {
+    std::array::from_fn(|i| match i < components as usize {
+        true => lanes[i].judge(profile),
+        false => Expected::Undecided(Why::Approximate),
+    })
+}

@@ -1,0 +1,87 @@
+//! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted twice.
+
+use smallstep::generate::Limits;
+use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
+use smallstep::theorem::case::Settings;
+use smallstep::theorem::journal::Journal;
+use smallstep_semantics::lambda_v::step::Theorem;
+use std::io::Write;
+
+fn plan(count: u64, threads: usize) -> Plan {
+    Plan {
+        seed: 5,
+        count: Some(count),
+        time: None,
+        shard: (0, 1),
+        references: 10,
+        near_misses: 10,
+        settings: Settings { size: (1, 1), ..Settings::default() },
+        threads,
+        limits: Limits::default(),
+    }
+}
+
+fn run(plan: &Plan, journal: Journal) -> Tally {
+    campaign::run(plan, None, journal, &()).expect("the journal is written")
+}
+
+#[test]
+fn nothing_depends_on_threads_or_shards() {
+    let count = 4 * CHUNK;
+    let one = run(&plan(count, 1), Journal::none());
+    assert_eq!(one.semantics.all(), count);
+    assert_eq!(one.findings, [], "the default campaign finds nothing");
+    assert!(one.missed_floors(false).is_empty(), "{:?}", one.missed_floors(false));
+    assert!(one.referenced > count / 11, "one in ten runs on the relations too");
+    assert_eq!(one, run(&plan(count, 4), Journal::none()));
+
+    let mut shards = Tally::default();
+    for i in 0..3 {
+        shards.add(run(&Plan { shard: (i, 3), ..plan(count, 2) }, Journal::none()));
+    }
+    assert_eq!(one, shards);
+}
+
+#[test]
+fn an_interrupted_campaign_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.journal");
+    let whole = plan(3 * CHUNK, 2);
+    let open = |plan: &Plan| Journal::open(&path, plan, None);
+    let tally = run(&whole, open(&whole).expect("begins"));
+
+    // Cut in the middle of the last line, as an interruption would.
+    let text = std::fs::read_to_string(&path).expect("read");
+    assert_eq!(text.lines().count(), 4);
+    std::fs::write(&path, &text[..text.len() - 40]).expect("written");
+    let cut = open(&whole).expect("opens");
+    assert_eq!(cut.tally().semantics.all(), 2 * CHUNK);
+    assert_eq!(run(&whole, cut), tally, "nothing is lost");
+    assert_eq!(run(&whole, open(&whole).expect("opens")), tally, "nothing is counted twice");
+
+    let other = Plan { seed: 6, ..whole.clone() };
+    let refused = open(&other).err().expect("another campaign's journal is refused");
+    assert!(refused.contains("another campaign"), "{refused}");
+    std::fs::OpenOptions::new().append(true).open(&path).and_then(|mut f| f.write_all(b"{]\n")).expect("written");
+    let broken = open(&whole).err().expect("a broken journal is refused");
+    assert!(broken.contains("line 5"), "{broken}");
+}
+
+#[test]
+fn floors_can_be_missed() {
+    let rough = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, ..plan(CHUNK, 2) };
+    let tally = run(&rough, Journal::none());
+    assert!(!tally.missed_floors(false).is_empty(), "programs full of sines leave most lanes undecided: {:?}", tally.semantics.lanes);
+}
+
+#[test]
+fn the_printed_theorem_is_refuted_by_a_campaign() {
+    // LV-5: by name, an unused argument that diverges is harmless in λV and not in its translation.
+    let printed = Settings { theorem: Theorem::Printed, references: false, size: (2, 2), ..Settings::default() };
+    let mut plan = plan(CHUNK, 2);
+    plan.settings = printed;
+    plan.limits.divergent_permille = 300;
+    let tally = run(&plan, Journal::none());
+    let refuted = tally.findings.iter().filter(|f| f.what.contains("did not end within")).count();
+    assert!(refuted > 0, "no counterexample among {} programs", tally.semantics.all());
+}

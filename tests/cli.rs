@@ -1,0 +1,94 @@
+//! The command line as scripts see it: exit codes, JSON, standard input, errors.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn smallstep(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // A command that fails early may not read its input.
+    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("ends")
+}
+
+fn code(args: &[&str], input: &str) -> i32 {
+    smallstep(args, input).status.code().expect("no signal")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const CHECK: &[&str] = &["check", "--device", "none", "-"];
+const LV5: &str = "((rec-func (n x) (if (eq n 0) n (rec (- n 1) x))) 3 ((rec-func (d) (if (eq d 1) d (rec d))) 0))";
+
+#[test]
+fn check_answers_by_exit_code() {
+    assert_eq!(code(CHECK, "(vec4 1.0 1.0 0.0 1.0)"), 0);
+    assert_eq!(code(CHECK, "(if 1 2 3)"), 2);
+    assert_eq!(code(CHECK, LV5), 3, "everything is vacuous");
+    assert_eq!(code(&["check", "--device", "none", "--theorem", "printed", "-"], LV5), 1, "the printed theorem is false");
+    assert_eq!(code(&["check", "--device", "none", "--fuel", "5", "-"], "(+ 1 (+ 1 (+ 1 (+ 1 (+ 1 (+ 1 1))))))"), 7);
+    assert_eq!(code(&["check", "no-such-folder"], ""), 2);
+    assert_eq!(code(&["check", "--device", "no such adapter", "-"], "1"), 3);
+    assert_eq!(code(&["check"], ""), 2);
+}
+
+#[test]
+fn an_expected_verdict_is_the_success() {
+    let expecting = |verdict| ["check", "--device", "none", "--expect", verdict, "-"];
+    assert_eq!(code(&expecting("invalid[lv/t-if]"), "(if 1 2 3)"), 0);
+    assert_eq!(code(&expecting("invalid[lv/t-let]"), "(if 1 2 3)"), 1);
+    assert_eq!(code(&expecting("vacuous"), LV5), 0);
+    assert_eq!(code(&expecting("agree"), LV5), 1);
+}
+
+#[test]
+fn json_is_one_object_a_line_and_a_summary() {
+    let output = smallstep(&["check", "--device", "none", "--json", "-"], "(if 1 2 3)");
+    let lines: Vec<serde_json::Value> = out(&output).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|l| l["schema"] == 1));
+    assert_eq!(lines[0]["verdict"], "invalid[lv/t-if]");
+    assert_eq!(lines[0]["error"]["span"], serde_json::json!([4, 5]));
+    assert_eq!((&lines[1]["kind"], &lines[1]["exit"]), (&"summary".into(), &2.into()));
+
+    let output = smallstep(&["trace", "--json", "-"], "(+ 1 (* 2 3))");
+    let lines: Vec<serde_json::Value> = out(&output).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    assert_eq!(lines[0]["rule"], "lv/e-builtin");
+    assert_eq!(lines[0]["within"], serde_json::json!(["lv/e-arg"]));
+    assert_eq!(lines[2]["value"]["bits"], serde_json::json!(["0x40e00000"]));
+}
+
+#[test]
+fn errors_show_their_line() {
+    let output = smallstep(&["type", "-"], "(+ 1\n   true)");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("error[lv/t-builtin]") && error.contains("-:1:1"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+    let output = smallstep(&["type", "-"], "(+ 1 2");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error[lv/syntax-unclosed]"));
+    assert_eq!(out(&smallstep(&["type", "-"], "(vec2 1 2)")), "Vec(2,f)\n");
+    let binary = smallstep(&["type", env!("CARGO_BIN_EXE_smallstep")], "");
+    assert!(String::from_utf8_lossy(&binary.stderr).contains("no UTF-8 text"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(["trace", "--fuel", "100000", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    child.stdin.take().expect("piped").write_all(b"((rec-func (n) (if (eq n 0) n (rec (- n 1)))) 5000)").expect("written");
+    let output = child.wait_with_output().expect("ends");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{}", String::from_utf8_lossy(&output.stderr));
+}
