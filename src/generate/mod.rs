@@ -13,17 +13,21 @@
 //! |---|---|
 //! | `mix` | size and features of one program |
 //! | `expr` | expressions of a type of values |
-//! | `function` | let and functions |
+//! | `leaf` | variables, literals and numbers |
+//! | `binding` | names, let and define |
+//! | `function` | functions |
 //! | `recursion` | rec-func and rec |
 //! | `near_miss` | programs with one change too many |
 //! | `shrink` | smaller programs that still show something |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
+mod binding;
 mod catalog;
 mod draft;
 mod expr;
 mod function;
+mod leaf;
 mod mix;
 mod near_miss;
 mod random;
