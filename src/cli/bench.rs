@@ -132,13 +132,7 @@ impl Bench {
             );
         } else {
             say!("{}, {}", rates.adapter, rates.route);
-            say!(
-                "{programs} {} at {}x{}, medians of {} rounds",
-                self.programs_are(),
-                self.size,
-                self.size,
-                rates.rounds.len()
-            );
+            say!("{programs} {} at {}x{}, medians of {} rounds", self.programs_are(), self.size, self.size, rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
             say!("harness  {harness:10.1} programs/s");
             say!("ratio    {ratio:10.2}");

@@ -35,9 +35,7 @@ impl Launch {
     pub(super) fn new(selection: &Selection, route: Option<Route>, options: &Options) -> Result<Launch, NoDevice> {
         let executable = match &options.executable {
             Some(path) => path.clone(),
-            None => {
-                std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?
-            }
+            None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
         };
         let compile_threads = match options.compile_threads {
             0 => thread::available_parallelism().map_or(1, usize::from).div_ceil(options.workers.max(1)),

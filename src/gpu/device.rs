@@ -125,7 +125,8 @@ impl Device {
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
         let workers = options.workers.max(1);
-        let cache = ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
+        let cache =
+            ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
         let mut launch = Launch::new(selection, route, &options)?;
         // What the caller asks for stands last, so that it holds.
         launch.environment.splice(0..0, cache.environment());

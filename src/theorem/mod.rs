@@ -178,7 +178,11 @@ impl Difference {
     /// The group that a campaign puts the difference in: the engines, and the rule that is to blame if one was found.
     pub fn group(&self) -> String {
         let rule = self.blame.as_ref().map_or_else(|| self.what.clone(), |b| format!("{}: {}", b.rule, b.instruction));
-        let rule: String = rule.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+        // Numbers of any length are one, so that ids and values make no groups.
+        let mut rule: String = rule.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+        while rule.contains("##") {
+            rule = rule.replace("##", "#");
+        }
         format!("{} vs {}: {rule}", self.between.0, self.between.1)
     }
 }
