@@ -134,7 +134,8 @@ fn constants(ty: Ground) -> Vec<Part> {
         }
         Ground::Vec(n, Elem::B) => vec![repeat(format!("bvec{n}"), atom("false"), n), repeat(format!("bvec{n}"), atom("true"), n)],
         Ground::Mat(n) => {
-            let column = |one: u8| list([atom(&format!("vec{n}"))].into_iter().chain((0..n).map(|i| Part::Num(f32::from(u8::from(i == one))))));
+            let column =
+                |one: u8| list([atom(&format!("vec{n}"))].into_iter().chain((0..n).map(|i| Part::Num(f32::from(u8::from(i == one))))));
             vec![list([atom(&format!("mat{n}"))].into_iter().chain((0..n).map(column)))]
         }
     }

@@ -173,7 +173,14 @@ impl fmt::Display for Difference {
 impl Difference {
     /// A difference that is no difference of observed lanes.
     pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
-        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, bits: None, what: what.into(), blame: None, unblamed: None }))
+        Verdict::Disagree(Box::new(Difference {
+            between: (believed, judged),
+            place: None,
+            bits: None,
+            what: what.into(),
+            blame: None,
+            unblamed: None,
+        }))
     }
 
     /// Searches the device for the first subexpression that it gets wrong, if the difference is one of observed lanes.
@@ -191,11 +198,19 @@ impl Difference {
         let cause = match (&self.blame, self.bits) {
             (Some(blame), _) => format!("{}, {}", blame.rule, blame.instruction),
             (None, Some((expected, found))) => how_lanes_differ(expected, found).into(),
-            // Messages of one cause differ in places and values.
-            (None, None) => self.what.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect(),
+            (None, None) => without_numbers(&self.what),
         };
         format!("{} vs {}: {cause}", self.between.0, self.between.1)
     }
+}
+
+/// Messages of one cause differ in places and values: every number becomes `#`.
+fn without_numbers(text: &str) -> String {
+    let mut text: String = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    while text.contains("##") {
+        text = text.replace("##", "#");
+    }
+    text
 }
 
 fn how_lanes_differ(expected: u32, found: u32) -> &'static str {

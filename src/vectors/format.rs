@@ -380,7 +380,10 @@ fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<V
         let pixel = |lanes: Vec<Lane>| {
             if lanes.len() != target.components as usize {
                 let components = target.components;
-                return Err(format!("`expected` has {} lanes in a pixel of location {location}; it has {components} components", lanes.len()));
+                return Err(format!(
+                    "`expected` has {} lanes in a pixel of location {location}; it has {components} components",
+                    lanes.len()
+                ));
             }
             let mut all = [Expected::Undecided(Why::Approximate); 4];
             all.iter_mut().zip(lanes).for_each(|(to, Lane(lane))| *to = lane);

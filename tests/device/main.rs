@@ -2,9 +2,12 @@
 //!
 //! Without a device these tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
+mod blame;
+mod campaign;
 mod drawing;
 mod failing;
 mod modules;
+mod quirks;
 
 use smallstep::dispatch::Frame;
 use smallstep::gpu::{Device, DeviceOutcome, Options, Route, Selection};
