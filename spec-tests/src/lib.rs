@@ -9,6 +9,7 @@ pub mod file;
 pub mod literal;
 pub mod pages;
 pub mod run;
+mod show;
 
 use file::{CaseFile, Command};
 use run::{Engines, FileReport};

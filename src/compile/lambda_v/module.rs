@@ -129,8 +129,6 @@ impl Plan<'_, '_> {
             out.push(Op::Decorate, &[fixed::BLOCK, Decoration::Block as u32]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::DescriptorSet as u32, 0]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::Binding as u32, 0]);
-            // naga looks for it at the variable, the rest of the world at the member.
-            out.push(Op::Decorate, &[fixed::BUFFER, Decoration::NonWritable as u32]);
         }
         if self.strict() {
             for &id in &self.t.arithmetic {
