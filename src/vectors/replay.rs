@@ -117,7 +117,8 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
     let mut images = Vec::with_capacity(case.dispatch.outputs.len());
     for target in &case.dispatch.outputs {
         let found = picture.outputs.iter().position(|t| t.location == target.location && t.components >= target.components);
-        let i = found.ok_or_else(|| format!("the program has no output of {} components at location {}", target.components, target.location))?;
+        let i = found
+            .ok_or_else(|| format!("the program has no output of {} components at location {}", target.components, target.location))?;
         images.push(picture.images[i].iter().map(|pixel| pixel.unwrap_or_default()).collect());
     }
     Ok(compare(case, &images, engine.engine()))
@@ -127,7 +128,8 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
 fn loaded(case: &Case) -> Result<Loaded, String> {
     let dispatch = &case.dispatch;
     let loaded = Loaded::new(&dispatch.words, Some(&dispatch.entry), dispatch.constants.clone()).map_err(|e| format!("the words: {e}"))?;
-    let missing = dispatch.outputs.iter().find(|t| !loaded.outputs.iter().any(|o| o.location == t.location && o.components >= t.components));
+    let missing =
+        dispatch.outputs.iter().find(|t| !loaded.outputs.iter().any(|o| o.location == t.location && o.components >= t.components));
     match missing {
         None => Ok(loaded),
         Some(t) => Err(format!("the words have no output of {} components at location {}", t.components, t.location)),

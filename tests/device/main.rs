@@ -5,6 +5,7 @@
 mod drawing;
 mod failing;
 mod modules;
+mod vectors;
 
 use smallstep::dispatch::Frame;
 use smallstep::gpu::{Device, DeviceOutcome, Options, Route, Selection};
