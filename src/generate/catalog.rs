@@ -186,7 +186,7 @@ fn named(name: &str) -> Builtin {
 fn is_rough(builtin: Builtin, params: &[Ground]) -> bool {
     let operand = |(k, &ty): (usize, &Ground)| {
         let lane = |i: usize| match ty {
-            Ground::Vec(_, Elem::B) => Lane::truth(i % 2 == 0),
+            Ground::Vec(_, Elem::B) => Lane::truth(i.is_multiple_of(2)),
             // An index is 0.
             _ => Lane::exact((k + 4 * i) as f32 * 0.25),
         };

@@ -164,7 +164,7 @@ impl Generator {
             0.49999997,
             1.0000001,
             -0.99999994,
-            4194303.75,
+            4_194_303.8,
         ];
         let special = self.mix.special || self.unseen > 0;
         if special && self.random.percent(25) {

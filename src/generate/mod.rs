@@ -79,12 +79,11 @@ impl Generator {
             roots.push(self.draft.call(Name::DEFINE, &[id, value]));
             self.scope.push(name, kind);
         }
-        let mut location = self.random.below(3);
-        for _ in 0..outputs {
+        let first = self.random.below(3);
+        for location in first..first + outputs {
             let at = self.draft.num(location as f32);
             let value = self.output_value(share.max(2));
             roots.push(self.draft.call(Name::OUTPUT, &[at, value]));
-            location += 1;
         }
         let first = defines as usize;
         if self.random.percent(50) {

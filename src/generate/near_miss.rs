@@ -102,11 +102,17 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
     let mut random = Random::new(seed ^ 0x6e65_6172);
     let breach = random.pick(ALL);
     let mut mix = Mix { divergent: false, ..Mix::draw(&mut random, limits) };
-    let whole = match breach {
-        Breach::DefineShape | Breach::OutputShape | Breach::OutputLocation | Breach::OutputDuplicate | Breach::BareAmongForms => true,
-        Breach::NoOutput | Breach::NoObservation | Breach::NoObservationDefined => true,
-        _ => false,
-    };
+    let whole = matches!(
+        breach,
+        Breach::DefineShape
+            | Breach::OutputShape
+            | Breach::OutputLocation
+            | Breach::OutputDuplicate
+            | Breach::BareAmongForms
+            | Breach::NoOutput
+            | Breach::NoObservation
+            | Breach::NoObservationDefined
+    );
     if whole {
         mix.defines = match breach {
             Breach::NoObservation => 0,

@@ -74,7 +74,7 @@ impl Plan {
     }
 
     fn samples(&self, index: u64) -> bool {
-        self.references > 0 && index % self.references == 0
+        self.references > 0 && index.is_multiple_of(self.references)
     }
 }
 
@@ -437,7 +437,7 @@ impl Shared<'_> {
             let settings = Settings { references: self.plan.samples(index), ..self.plan.settings.clone() };
             let judged = judge(&tree, &settings, &mut tally);
             self.note(&mut tally, index, &judged.verdict, false);
-            if self.plan.near_misses > 0 && index % self.plan.near_misses == 0 {
+            if self.plan.near_misses > 0 && index.is_multiple_of(self.plan.near_misses) {
                 tally.near_misses += 1;
                 if let Err(what) = judge_near_miss(self.plan.program_seed(index), &settings, &self.plan.limits) {
                     let group = what.clone();

@@ -136,11 +136,10 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
             return None;
         }
         rows[i].iter_mut().for_each(|x| *x /= by);
-        for r in (0..n).filter(|&r| r != i) {
-            let by = rows[r][i];
-            for c in 0..2 * n {
-                rows[r][c] -= by * rows[i][c];
-            }
+        let pivot_row = rows[i].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != i) {
+            let by = row[i];
+            row.iter_mut().zip(&pivot_row).for_each(|(x, p)| *x -= by * p);
         }
     }
     Some((0..n).map(|c| (0..n).map(|r| rows[r][n + c]).collect()).collect())

@@ -276,6 +276,16 @@ fn json_line<T: Serialize>(line: &T) -> String {
     text
 }
 
+/// Reads an object of a line.
+fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
+    // Lists would be taken for objects without names.
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err("the line is no JSON object".into());
+    }
+    // What stands in a line is one line of JSON.
+    serde_json::from_str(text).map_err(|e| e.to_string().replace(" at line 1 column ", " at column "))
+}
+
 impl Header {
     /// The line, with its end.
     pub fn to_line(&self) -> String {
@@ -295,14 +305,14 @@ impl Header {
 
     /// The header of a line.
     pub fn from_line(text: &str) -> Result<Header, String> {
-        let kind: Kind = serde_json::from_str(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
+        let kind: Kind = from_json(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
         if kind.kind != "header" || kind.format != FORMAT {
             return Err(format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)));
         }
         if kind.schema != SCHEMA {
             return Err(format!("the file has version {} of the format; this program reads version {SCHEMA}", kind.schema));
         }
-        let line: HeaderLine = serde_json::from_str(text).map_err(|e| format!("the header: {e}"))?;
+        let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
         let profile = [Profile::Strict, Profile::Wgsl].into_iter().find(|p| profile_name(*p) == line.profile);
         let constants = [Constants::InModule, Constants::Opaque].into_iter().find(|c| constants_name(*c) == line.constants);
         Ok(Header {
@@ -343,7 +353,7 @@ impl Case {
 
     /// The case of a line: its parts fit each other, and its words have the hash that it says. Whether they are a module is for the engine to see.
     pub fn from_line(text: &str) -> Result<Case, String> {
-        let line: CaseLine = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let line: CaseLine = from_json(text)?;
         if line.kind != "case" || line.schema != SCHEMA {
             return Err(format!("a case of version {SCHEMA} is needed here, not \"{}\" of version {}", short(&line.kind), line.schema));
         }

@@ -8,6 +8,7 @@ mod drawing;
 mod failing;
 mod modules;
 mod quirks;
+mod vectors;
 
 use smallstep::dispatch::Frame;
 use smallstep::gpu::{Device, DeviceOutcome, Options, Route, Selection};
