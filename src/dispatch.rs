@@ -71,69 +71,40 @@ impl FragmentDispatch {
 
     /// Bytes of the frame that this makes: 16 for each pixel of each output.
     pub fn frame_bytes(&self) -> u64 {
-        u64::from(self.width)
-            .saturating_mul(u64::from(self.height))
-            .saturating_mul(self.outputs.len() as u64)
-            .saturating_mul(16)
+        u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(self.outputs.len() as u64).saturating_mul(16)
     }
 
     /// Checks what no device's limits are needed for: a grid and outputs that exist, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         if self.width == 0 || self.height == 0 {
-            return malformed(format!(
-                "the grid is {} by {} pixels; a run needs at least one",
-                self.width, self.height
-            ));
+            return malformed(format!("the grid is {} by {} pixels; a run needs at least one", self.width, self.height));
         }
         if self.outputs.is_empty() {
-            return malformed(
-                "the dispatch has no output; a run needs at least one to be seen".into(),
-            );
+            return malformed("the dispatch has no output; a run needs at least one to be seen".into());
         }
         for (i, target) in self.outputs.iter().enumerate() {
             if !(1..=4).contains(&target.components) {
-                return malformed(format!(
-                    "the output at location {} has {} components; 1 to 4 exist",
-                    target.location, target.components
-                ));
+                return malformed(format!("the output at location {} has {} components; 1 to 4 exist", target.location, target.components));
             }
-            if self.outputs[..i]
-                .iter()
-                .any(|t| t.location == target.location)
-            {
+            if self.outputs[..i].iter().any(|t| t.location == target.location) {
                 return malformed(format!("two outputs have location {}", target.location));
             }
         }
         if self.frame_bytes() > MAX_FRAME_PIXELS * 16 {
-            return malformed(format!(
-                "the frame would have {} bytes; at most {} are drawn",
-                self.frame_bytes(),
-                MAX_FRAME_PIXELS * 16
-            ));
+            return malformed(format!("the frame would have {} bytes; at most {} are drawn", self.frame_bytes(), MAX_FRAME_PIXELS * 16));
         }
         if self.words.len() > MAX_WORDS {
-            return malformed(format!(
-                "the module has {} words; at most {MAX_WORDS} are taken",
-                self.words.len()
-            ));
+            return malformed(format!("the module has {} words; at most {MAX_WORDS} are taken", self.words.len()));
         }
         if self.constants.len() > MAX_CONSTANTS {
-            return malformed(format!(
-                "the constants buffer has {} words; at most {MAX_CONSTANTS} are taken",
-                self.constants.len()
-            ));
+            return malformed(format!("the constants buffer has {} words; at most {MAX_CONSTANTS} are taken", self.constants.len()));
         }
         if self.entry.len() > MAX_ENTRY {
-            return malformed(format!(
-                "the entry point's name has {} bytes; at most {MAX_ENTRY} are taken",
-                self.entry.len()
-            ));
+            return malformed(format!("the entry point's name has {} bytes; at most {MAX_ENTRY} are taken", self.entry.len()));
         }
         if self.entry.contains('\0') {
-            return malformed(
-                "the entry point's name contains a zero byte, which ends a SPIR-V string".into(),
-            );
+            return malformed("the entry point's name contains a zero byte, which ends a SPIR-V string".into());
         }
         Ok(())
     }
@@ -147,9 +118,7 @@ pub fn words_hash(words: &[u32]) -> u64 {
     words
         .iter()
         .flat_map(|word| word.to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        })
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// What was drawn: raw bits of every pixel of every output.
@@ -168,11 +137,7 @@ pub struct DifferentWords(pub u64, pub u64);
 
 impl fmt::Display for DifferentWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the runs are of different words, with the hashes {:#018x} and {:#018x}; they are not compared",
-            self.0, self.1
-        )
+        write!(f, "the runs are of different words, with the hashes {:#018x} and {:#018x}; they are not compared", self.0, self.1)
     }
 }
 
@@ -181,11 +146,7 @@ impl std::error::Error for DifferentWords {}
 impl Frame {
     /// Refuses a comparison of runs of different words. Every verdict over two frames asks this first.
     pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
-        if self.words_hash == other.words_hash {
-            Ok(())
-        } else {
-            Err(DifferentWords(self.words_hash, other.words_hash))
-        }
+        if self.words_hash == other.words_hash { Ok(()) } else { Err(DifferentWords(self.words_hash, other.words_hash)) }
     }
 }
 
@@ -199,10 +160,7 @@ mod tests {
             entry: "main".into(),
             width: 4,
             height: 4,
-            outputs: vec![Target {
-                location: 0,
-                components: 4,
-            }],
+            outputs: vec![Target { location: 0, components: 4 }],
             constants: Vec::new(),
         }
     }
@@ -217,14 +175,8 @@ mod tests {
 
     #[test]
     fn frames_of_different_words_are_not_compared() {
-        let a = Frame {
-            words_hash: 1,
-            images: vec![],
-        };
-        let b = Frame {
-            words_hash: 2,
-            images: vec![],
-        };
+        let a = Frame { words_hash: 1, images: vec![] };
+        let b = Frame { words_hash: 2, images: vec![] };
         assert_eq!(a.same_words(&a), Ok(()));
         assert_eq!(a.same_words(&b), Err(DifferentWords(1, 2)));
     }
@@ -237,15 +189,8 @@ mod tests {
             ("0 by 4", |d| d.width = 0),
             ("no output", |d| d.outputs.clear()),
             ("5 components", |d| d.outputs[0].components = 5),
-            ("location 0", |d| {
-                d.outputs.push(Target {
-                    location: 0,
-                    components: 1,
-                })
-            }),
-            ("frame would have", |d| {
-                (d.width, d.height) = (u32::MAX, u32::MAX)
-            }),
+            ("location 0", |d| d.outputs.push(Target { location: 0, components: 1 })),
+            ("frame would have", |d| (d.width, d.height) = (u32::MAX, u32::MAX)),
             ("zero byte", |d| d.entry = "ma\0in".into()),
         ];
         for (expected, alter) in broken {

@@ -59,7 +59,8 @@ pub fn words(bytes: &[u8]) {
 /// λV text through everything but a device: whatever it is, the theorem is not refuted.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let settings = Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
+    let settings =
+        Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
     let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default() };
     let Ok(mut checker) = Checker::open(options) else { return };
     if let checked @ Checked::Judged { .. } = checker.check("input", text) {

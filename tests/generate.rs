@@ -1,6 +1,6 @@
 //! The generators' promises, over thousands of seeds.
 
-use smallstep::generate::{Limits, well_typed};
+use smallstep::generate::{Limits, near_miss, well_typed};
 use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::parse::parse;
@@ -295,4 +295,58 @@ fn a_program_is_a_function_of_its_seed() {
     assert_eq!(texts, (0..200).map(|seed| well_typed(seed, &Limits::default()).print()).collect::<Vec<_>>());
     let different: BTreeSet<&String> = texts.iter().collect();
     assert!(different.len() > 195);
+}
+
+#[test]
+fn near_misses_are_rejected_by_the_rule_they_break() {
+    let mut codes: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut changes: BTreeMap<&str, u32> = BTreeMap::new();
+    for seed in 0..COUNT / 2 {
+        let (tree, expected) = near_miss(seed, &Limits::default());
+        let text = tree.print();
+        let code = match Program::resolve(&tree) {
+            Err(e) => e.code,
+            Ok(program) => match infer(&program, typing::Limits::default()) {
+                Err(e) => e.code(),
+                Ok(_) => panic!("seed {seed}: accepted, though it has {}\n{text}", expected.change),
+            },
+        };
+        assert_eq!(code, expected.code, "seed {seed}: it has {}\n{text}", expected.change);
+        assert!(parse(&text).is_ok_and(|again| again.same(&tree)), "seed {seed}\n{text}");
+        *codes.entry(code).or_default() += 1;
+        *changes.entry(expected.change).or_default() += 1;
+    }
+    println!("{codes:#?}");
+    assert!(changes.values().all(|&n| n > 40), "{changes:#?}");
+    let expected = [
+        // Typing: every rule.
+        "lv/t-num",
+        "lv/t-true",
+        "lv/t-false",
+        "lv/t-param",
+        "lv/t-let",
+        "lv/t-app",
+        "lv/t-func",
+        "lv/t-builtin",
+        "lv/t-if",
+        "lv/t-rec-func",
+        "lv/t-rec",
+        "lv/no-finite-derivation",
+        // Names and forms.
+        "lv/unknown-identifier",
+        "lv/binder-duplicate",
+        "lv/binder",
+        "lv/let",
+        "lv/func",
+        "lv/rec-func",
+        "lv/rec-outside",
+        "lv/form-place",
+        "lv/define",
+        "lv/output",
+        "lv/output-location",
+        "lv/output-duplicate",
+        "lv/program-form",
+        "lv/program-output",
+    ];
+    assert_eq!(codes.keys().copied().collect::<BTreeSet<_>>(), expected.into_iter().collect());
 }

@@ -79,7 +79,9 @@ fn any_assembly_is_stable_or_is_refused() {
 
 #[test]
 fn deep_and_long_texts_end_soon() {
-    for text in ["(".repeat(100_000), ")".repeat(100_000), "(+ 1 ".repeat(50_000), format!("{}1{}", "(+ 1 ".repeat(9_999), ")".repeat(9_999))] {
+    for text in
+        ["(".repeat(100_000), ")".repeat(100_000), "(+ 1 ".repeat(50_000), format!("{}1{}", "(+ 1 ".repeat(9_999), ")".repeat(9_999))]
+    {
         robust::parse(text.as_bytes());
         robust::check(text.as_bytes());
         robust::assemble(text.as_bytes());

@@ -199,6 +199,12 @@ fn every_check_refuses_a_near_miss() {
             "%p_in2 = OpTypePointer Input %v2 %coord = OpVariable %p_in2 Input",
             "FragCoord is a vec4",
         ),
+        (
+            Check::Variable,
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %v4 %own = OpVariable %pp Private %pair",
+            "is no constant of type",
+        ),
         (Check::Function, "%main = OpFunction %void None %fn", "%main = OpFunction %void None %void", "is no OpTypeFunction"),
         (Check::Function, "OpReturn\nOpFunctionEnd", "OpReturn", "OpFunctionEnd is missing"),
         (Check::Function, "OpReturn\nOpFunctionEnd", "OpReturn %g = OpFunction %void None %fn", "OpFunction stands within a function"),
@@ -340,6 +346,21 @@ fn what_is_not_modeled_is_refused_by_name() {
             "%po = OpAccessChain %p_f %out %i1 %q = OpAccessChain %p_f %u %i0 %i1",
             "OpAccessChain into Output",
         ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %v4n = OpConstantNull %v4 %out2 = OpVariable %p_out Output %v4n",
+            "OpVariable Output with an initializer",
+        ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %v4 %own = OpVariable %pp Private",
+            "OpVariable Private without an initializer",
+        ),
+        (
+            "%out = OpVariable %p_out Output",
+            "%out = OpVariable %p_out Output %pp = OpTypePointer Private %bool %own = OpVariable %pp Private %true",
+            "OpVariable Private that holds bool",
+        ),
     ];
     for (from, to, what) in cases {
         match refused(&changed(from, to)) {
@@ -437,6 +458,9 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
         &format!("OpDecorate %S Block {exact}"),
         1,
     );
+    let capabilities =
+        "OpCapability Shader OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve OpExtension \"SPV_KHR_float_controls\"";
+    let strict = strict.replacen("OpCapability Shader", capabilities, 1);
     let profile = |text: &str| {
         let module = Module::load(&words(text)).unwrap_or_else(|e| panic!("{e}"));
         module.profile(&module.entry_points()[0])
@@ -445,6 +469,9 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
     assert_eq!(profile(BASE), Profile::Wgsl);
     for missing in ["RoundingModeRTE 32", "SignedZeroInfNanPreserve 32"] {
         assert_eq!(profile(&strict.replacen(missing, "DenormPreserve 32", 1)), Profile::Wgsl, "{missing}");
+    }
+    for missing in ["OpCapability RoundingModeRTE", "OpCapability SignedZeroInfNanPreserve", "OpExtension \"SPV_KHR_float_controls\""] {
+        assert_eq!(profile(&strict.replacen(missing, "", 1)), Profile::Wgsl, "{missing}");
     }
     for id in ["y", "mv", "k", "j"] {
         assert_eq!(profile(&strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1)), Profile::Wgsl, "%{id}");

@@ -364,6 +364,21 @@ fn a_branch_on_what_is_in_doubt_puts_everything_after_it_in_doubt() {
     assert!(uncertified.written.iter().all(|(_, l)| l[0].trust.doubt.is_none() && l[0].trust.grid.is_none()), "{uncertified:?}");
 }
 
+#[test]
+fn a_private_variable_begins_with_its_initializer_and_keeps_what_is_stored() {
+    let declarations = "%po = OpTypePointer Output %v2 %o0 = OpVariable %po Output %o1 = OpVariable %po Output
+        %pp = OpTypePointer Private %v2 %own = OpVariable %pp Private %va";
+    let body = "%first = OpLoad %v2 %own OpStore %o0 %first %more = OpFAdd %v2 %first %vb OpStore %own %more
+        %second = OpLoad %v2 %own OpStore %o1 %second OpReturn";
+    let module = module(declarations, body);
+    // The second run finds nothing of the first.
+    for _ in 0..2 {
+        let outcome = run(&module, &Inputs::default(), 100);
+        assert_eq!(observed(outcome.clone(), 0), [2.0, 3.0]);
+        assert_eq!(observed(outcome, 1), [7.0, 10.0]);
+    }
+}
+
 /// The literal rule of the report: each phi reads what the one before it wrote.
 fn sequential_phi<'m>(arithmetic: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
     let Next::Config(together) = step::phi(arithmetic, config)? else { return None };

@@ -204,7 +204,7 @@ impl CaseFile {
             return Err(format!("{}:1: the file has no `;@ test` directive", file.name));
         }
         let rejects = file.tests.iter().any(|t| t.command == Command::Reject);
-        if rejects != !file.errors.is_empty() {
+        if rejects == file.errors.is_empty() {
             return Err(format!("{}:1: `;@ test reject` and `;@ error[…]` go together, and here one is without the other", file.name));
         }
         if let Some(test) = file.tests.iter().find(|t| t.expects.is_empty() && t.blocks.is_empty() && t.command != Command::Reject) {

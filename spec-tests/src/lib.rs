@@ -9,9 +9,11 @@ pub mod file;
 pub mod literal;
 pub mod pages;
 pub mod run;
+mod show;
 
 use file::{CaseFile, Command};
 use run::{Engines, FileReport};
+use smallstep::theorem::Lanes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +92,14 @@ impl Report {
         out.extend(not_run.iter().take(3).map(|what| format!("not run: {what} (no device)\n")));
         let counts: Vec<String> = self.counts().iter().map(|(command, n)| format!("{n} {}", command.word())).collect();
         let failed: usize = self.files.iter().map(|f| f.failures.len()).sum::<usize>() + self.malformed.len();
+        let undecided: Vec<&String> = self.files.iter().flat_map(|f| &f.undecided).collect();
+        out.extend(undecided.iter().map(|what| format!("undecided: {what}\n")));
+        let mut lanes = Lanes::default();
+        self.files.iter().for_each(|f| lanes += f.lanes);
+        if lanes != Lanes::default() {
+            let Lanes { checked, undecided } = lanes;
+            out += &format!("lanes of the device: {checked} checked, {undecided} undecided\n");
+        }
         out + &format!("{} files: passed {}; {failed} failed; {} not run\n", self.files.len(), counts.join(", "), not_run.len())
     }
 }

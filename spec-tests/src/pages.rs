@@ -32,13 +32,7 @@ pub fn rules_page(files: &[CaseFile]) -> String {
             let (firing, near) = cases_of(rule, files);
             let near = if near.is_empty() { String::new() } else { format!(" — {}", near.join(", ")) };
             let statement = rule.statement().replace('|', "\\|");
-            let _ = writeln!(
-                out,
-                "| `{rule}` | {statement} | {} | `{}` | {}{near} |",
-                rule.source(),
-                rule.item(),
-                firing.join(", ")
-            );
+            let _ = writeln!(out, "| `{rule}` | {statement} | {} | `{}` | {}{near} |", rule.source(), rule.item(), firing.join(", "));
         }
     }
     out

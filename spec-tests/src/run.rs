@@ -3,6 +3,7 @@
 use crate::expect::Found;
 use crate::file::{BlockKind, CaseFile, Command, ErrorDirective, Test};
 use crate::literal::Literal;
+use crate::show::{derivation_lines, instruction_place, lambda_v_ending, load_code, spirv_ending};
 use similar::TextDiff;
 use smallstep::compile::lambda_v::{self as translation, Constants};
 use smallstep::diagnostic::Diagnostic;
@@ -12,15 +13,14 @@ use smallstep::theorem::check::on_device;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
 use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
-use smallstep_semantics::lambda_v::print::{Printer, print_typed};
+use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::{Output, Program};
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem, ValueId};
 use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::lambda_v::terms::TermId;
-use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
-use smallstep_semantics::lambda_v::typing::{self, Derivation, Limits, StackId};
+use smallstep_semantics::lambda_v::types::Type;
+use smallstep_semantics::lambda_v::typing::{self, Limits};
 use smallstep_semantics::number::{Arithmetic, Lane, Profile};
-use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::{self, LoadError, Module, WordsError};
 use std::collections::BTreeSet;
@@ -49,6 +49,10 @@ pub struct FileReport {
     pub failures: Vec<Failure>,
     /// What was not run, and why.
     pub not_run: Vec<String>,
+    /// What a device could not decide, and why.
+    pub undecided: Vec<String>,
+    /// The lanes that were compared with a device's, and those left alone.
+    pub lanes: Lanes,
     /// The rules that fired in some test.
     pub fired: BTreeSet<Rule>,
     /// What the blessed parts should be, by the line of their directive.
@@ -362,7 +366,10 @@ impl Run<'_> {
                 let endings = reduction.explore(e, fuel as usize).ok_or("more terms are reachable than fuel allows")?;
                 return match endings.as_slice() {
                     [one] => Ok(lambda_v_ending(one, 0)),
-                    several => Ok(Found::ending("several", several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "))),
+                    several => Ok(Found::ending(
+                        "several",
+                        several.iter().map(|o| lambda_v_ending(o, 0).lines().join(" ")).collect::<Vec<_>>().join("; "),
+                    )),
                 };
             }
             other => return Err(format!("strategy={other} is none of first, random and all")),
@@ -445,7 +452,7 @@ impl Run<'_> {
     }
 
     fn agree(&mut self) -> Ran<Found> {
-        let engines: Vec<&str> = self.test.option("engines").unwrap_or("reference,machine,spirv").split(',').collect();
+        let engines: Vec<&str> = self.test.option("engines").unwrap_or("reference,machine,spirv,gpu").split(',').collect();
         if let Some(other) = engines.iter().find(|e| !["reference", "machine", "spirv", "gpu"].contains(e)) {
             return Err(format!("there is no engine `{other}`"));
         }
@@ -474,14 +481,18 @@ impl Run<'_> {
         self.report.fired.extend(&ran.rules);
         let mut verdict = ran.verdict.clone();
         let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-        let mut lanes = decided(&ran.expected, &components, settings.profile);
+        let lanes = decided(&ran.expected, &components, settings.profile);
         if engines.contains(&"gpu") && verdict == Verdict::Agree {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
                 Some(device) => {
                     let leg = on_device(device, &program, &settings);
-                    lanes = Lanes { ..leg.lanes };
-                    verdict = verdict.worse(leg.verdict);
+                    self.report.lanes += leg.lanes;
+                    match leg.verdict {
+                        // What the semantics leaves open, no device can fail; it is counted, not called agreement.
+                        Verdict::Undecided(why) => self.report.undecided.push(format!("{}:{}: {why}", self.file.name, self.test.line)),
+                        other => verdict = verdict.worse(other),
+                    }
                 }
             }
         }
@@ -497,9 +508,7 @@ impl Run<'_> {
             let (x, y) = self.pixel()?;
             let pixel = (y * settings.size.0 + x) as usize;
             for ((output, shown), ty) in program.outputs.iter().zip(&ran.expected).zip(case.derivation.types()) {
-                if let (typing_type, Some(lanes)) = (ty, shown.get(pixel))
-                    && let smallstep_semantics::lambda_v::types::Type::Ground(ty) = typing_type
-                {
+                if let (Type::Ground(ty), Some(lanes)) = (ty, shown.get(pixel)) {
                     found.values.push((output.location, ty, lanes.iter().take(ty.components()).map(|l| l.bits).collect()));
                 }
             }
@@ -536,7 +545,9 @@ impl Run<'_> {
             None => {
                 loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
                 let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
-                    text.split(',').map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers"))).collect()
+                    text.split(',')
+                        .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
+                        .collect()
                 })?;
                 (&loaded, "main", floats)
             }
@@ -569,82 +580,4 @@ impl Run<'_> {
         }
         Ok(found)
     }
-}
-
-fn load_code(e: &LoadError) -> String {
-    match e {
-        LoadError::Words(words) => words.kind().map_or("limit", |kind| kind.id()).into(),
-        LoadError::Invalid { check, .. } => check.id().into(),
-        LoadError::Unsupported { .. } => "unsupported".into(),
-        LoadError::Limit(_) => "limit".into(),
-    }
-}
-
-/// The line and column of the instruction that a word belongs to: cases have one instruction a line.
-fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
-    let mut instruction = 0;
-    let mut at = spirv::words::HEADER_WORDS;
-    while at < words.len() && at + (words[at] >> 16).max(1) as usize <= word {
-        at += (words[at] >> 16).max(1) as usize;
-        instruction += 1;
-    }
-    let code = text.lines().enumerate().filter(|(_, l)| !l.split(';').next().unwrap_or_default().trim().is_empty());
-    match code.clone().nth(instruction) {
-        Some((i, line)) => (i + 1, line.len() - line.trim_start().len() + 1),
-        None => (code.last().map_or(1, |(i, _)| i + 1), 1),
-    }
-}
-
-fn lambda_v_ending(outcome: &Outcome<Value>, location: u32) -> Found {
-    match outcome {
-        Outcome::Observed(value) => Found { values: vec![(location, value.ty, value.bits().collect())], ..Found::default() },
-        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
-        Outcome::Diverges(why) => Found::ending("diverges", why.clone()),
-        Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
-        other => Found::ending(other.name(), ""),
-    }
-}
-
-fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
-    match outcome {
-        Outcome::Observed(outputs) => {
-            let values = outputs.written.iter().map(|(location, lanes)| {
-                let ty = Ground::Vec(lanes.len() as u8, Elem::F);
-                (*location, ty, lanes.iter().map(|l| l.bits).collect())
-            });
-            let unwritten = outputs.unwritten.iter().map(|l| format!("output {l} unwritten"));
-            let notes = [format!("{} steps", outputs.steps)].into_iter().chain(unwritten).collect();
-            Found { values: values.collect(), notes, ..Found::default() }
-        }
-        Outcome::Undefined(undefined) => Found::ending(format!("undefined[{}]", undefined.ub.id()), undefined.what.clone()),
-        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
-        Outcome::Unsupported(what) => Found::ending("unsupported", what.clone()),
-        other => Found::ending(other.name(), ""),
-    }
-}
-
-/// A line for each node: premises by number, then the conclusion and the rule.
-fn derivation_lines(program: &Program, d: &Derivation) -> Vec<String> {
-    let term = |e| Printer { terms: &d.terms, symbols: &program.symbols, ext: &print_typed, limit: 200 }.print(e);
-    let stack = |mut a: StackId| {
-        let mut lists = Vec::new();
-        while let Some(stack) = d.stack(a) {
-            let args: Vec<String> = d.arguments(stack).iter().map(|&e| term(e)).collect();
-            lists.insert(0, format!("({})", args.join(" ")));
-            a = stack.below;
-        }
-        if lists.is_empty() { "∅".to_string() } else { format!("({})", lists.join(" ")) }
-    };
-    let mut lines = Vec::new();
-    for (i, step) in d.nodes.iter().enumerate() {
-        let r = d.frame(step.goal.r).map_or("∅".to_string(), |frame| {
-            let types: Vec<String> = frame.types.iter().map(Ground::to_string).collect();
-            format!("({})", types.join(" "))
-        });
-        let premises: Vec<String> = step.premises.iter().map(|p| format!(" {p}")).collect();
-        let case = step.rec_match.map_or(String::new(), |rule| format!(", {rule}"));
-        let conclusion = format!("{r}, {} ⊢ {} : {}", stack(step.goal.a), term(step.goal.e), step.ty);
-        lines.push(format!("{i}: {conclusion}   [{}{case}{}]", step.rule, premises.concat()));
-    }
-    lines
 }

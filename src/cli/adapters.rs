@@ -16,7 +16,10 @@ pub(crate) struct Adapters {
 
 impl Adapters {
     pub(crate) fn run(self) -> ExitCode {
-        let records = gpu::list();
+        let records = match gpu::list(&gpu::Options::default()) {
+            Ok(records) => records,
+            Err(e) => return super::input::fail(super::exit::FAILED, &e.to_string()),
+        };
         for record in &records {
             if self.json {
                 say!("{}", as_json(record));
@@ -25,10 +28,7 @@ impl Adapters {
             }
         }
         if self.json {
-            say!(
-                "{}",
-                json!({ "schema": 1, "summary": "adapters", "count": records.len() })
-            );
+            say!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
         }
         if records.is_empty() {
             eprintln!("{}", gpu::NO_ADAPTER);
@@ -46,20 +46,9 @@ fn print(record: &AdapterRecord) {
         "   type         {}, {} {major}.{minor}{}",
         record.kind,
         record.backend,
-        if record.pci.is_empty() {
-            String::new()
-        } else {
-            format!(", PCI {}", record.pci)
-        }
+        if record.pci.is_empty() { String::new() } else { format!(", PCI {}", record.pci) }
     );
-    say!(
-        "   passthrough  {}",
-        if record.passthrough {
-            "offered"
-        } else {
-            "not offered"
-        }
-    );
+    say!("   passthrough  {}", if record.passthrough { "offered" } else { "not offered" });
     say!(
         "   targets      {}, {} bytes per sample, up to {} pixels square",
         record.max_color_attachments,
@@ -79,37 +68,20 @@ fn flags(controls: &FloatControls) -> [(&'static str, bool); 5] {
     [
         ("RoundingModeRTE", controls.rounding_mode_rte),
         ("RoundingModeRTZ", controls.rounding_mode_rtz),
-        (
-            "SignedZeroInfNanPreserve",
-            controls.signed_zero_inf_nan_preserve,
-        ),
+        ("SignedZeroInfNanPreserve", controls.signed_zero_inf_nan_preserve),
         ("DenormPreserve", controls.denorm_preserve),
         ("DenormFlushToZero", controls.denorm_flush_to_zero),
     ]
 }
 
 fn controls(controls: &FloatControls) -> String {
-    let offered: Vec<&str> = flags(controls)
-        .into_iter()
-        .filter(|(_, on)| *on)
-        .map(|(name, _)| name)
-        .collect();
-    if offered.is_empty() {
-        "none offered".into()
-    } else {
-        offered.join(", ")
-    }
+    let offered: Vec<&str> = flags(controls).into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
+    if offered.is_empty() { "none offered".into() } else { offered.join(", ") }
 }
 
 pub(crate) fn as_json(record: &AdapterRecord) -> Value {
-    let width = |controls: &FloatControls| {
-        Value::Object(
-            flags(controls)
-                .into_iter()
-                .map(|(name, on)| (name.to_owned(), on.into()))
-                .collect(),
-        )
-    };
+    let width =
+        |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
     json!({
         "schema": 1,
         "index": record.index,

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use smallstep::dispatch::FragmentDispatch;
 use smallstep::gpu::rate::{self, RateError, RateOptions, Rates, Round};
 use smallstep::gpu::{Options, Route, Selection, ShaderCache};
+use smallstep::theorem::campaign;
+use smallstep::theorem::device::profile_of;
 
 /// Set for the process that measures; see [`Bench::run`].
 const COLD: &str = "SMALLSTEP_BENCH_COLD";
@@ -29,9 +32,9 @@ pub(crate) struct Bench {
     /// Width and height of the grid, in pixels
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     size: u32,
-    /// Operations of one program
-    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=100_000))]
-    operations: u32,
+    /// Chains of so many operations in the place of generated λV programs
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    operations: Option<u32>,
     /// Where the programs begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -63,23 +66,17 @@ impl Bench {
             rounds: rounds as usize,
             programs: (self.count / rounds) as usize,
             threads: self.threads,
-            device: Options {
-                workers: self.workers,
-                window: self.window,
-                program_limit: Duration::from_secs(60),
-                ..Options::default()
-            },
+            device: Options { workers: self.workers, window: self.window, program_limit: Duration::from_secs(60), ..Options::default() },
         };
-        let programs = rate::programs(self.seed, self.operations as usize, self.size);
-        let programs: Box<dyn Iterator<Item = _>> = match self.distinct {
-            None => Box::new(programs),
-            Some(distinct) => Box::new(
-                programs
-                    .take(distinct as usize)
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .cycle(),
-            ),
+        let programs = |route| -> Box<dyn Iterator<Item = FragmentDispatch>> {
+            let programs: Box<dyn Iterator<Item = _>> = match self.operations {
+                None => Box::new(campaign::dispatches(self.seed, profile_of(route), (self.size, self.size))),
+                Some(operations) => Box::new(rate::programs(self.seed, operations as usize, self.size)),
+            };
+            match self.distinct {
+                None => programs,
+                Some(distinct) => Box::new(programs.take(distinct as usize).collect::<Vec<_>>().into_iter().cycle()),
+            }
         };
         let mut number = 0;
         let measured = rate::measure(&self.adapter, self.route, &options, programs, |round| {
@@ -102,6 +99,13 @@ impl Bench {
         }
     }
 
+    fn programs_are(&self) -> String {
+        match self.operations {
+            None => format!("generated programs of seed {}", self.seed),
+            Some(operations) => format!("chains of {operations} operations"),
+        }
+    }
+
     fn print_round(&self, number: usize, round: &Round) {
         let (bare, harness, ratio) = (round.bare_rate(), round.harness_rate(), round.ratio());
         if self.json {
@@ -110,37 +114,25 @@ impl Bench {
                 json!({ "schema": 1, "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
             );
         } else {
-            eprintln!(
-                "round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}"
-            );
+            eprintln!("round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}");
         }
     }
 
     fn print(&self, rates: &Rates) {
-        let (bare, harness, ratio) = (
-            rates.median(Round::bare_rate),
-            rates.median(Round::harness_rate),
-            rates.median(Round::ratio),
-        );
+        let (bare, harness, ratio) = (rates.median(Round::bare_rate), rates.median(Round::harness_rate), rates.median(Round::ratio));
         let programs: usize = rates.rounds.iter().map(|round| round.programs).sum();
         if self.json {
             say!(
                 "{}",
                 json!({
                     "schema": 1, "summary": "bench", "adapter": rates.adapter.name, "driver": rates.adapter.driver, "route": rates.route.name(),
-                    "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "operations": self.operations, "workers": self.workers,
+                    "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "programs_are": self.programs_are(), "workers": self.workers,
                     "bare": bare, "harness": harness, "ratio": ratio,
                 })
             );
         } else {
             say!("{}, {}", rates.adapter, rates.route);
-            say!(
-                "{programs} programs of {} operations at {}x{}, medians of {} rounds",
-                self.operations,
-                self.size,
-                self.size,
-                rates.rounds.len()
-            );
+            say!("{programs} {} at {}x{}, medians of {} rounds", self.programs_are(), self.size, self.size, rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
             say!("harness  {harness:10.1} programs/s");
             say!("ratio    {ratio:10.2}");
@@ -150,19 +142,10 @@ impl Bench {
 
 fn cold() -> ExitCode {
     let started = ShaderCache::new().and_then(|cache| {
-        Command::new(std::env::current_exe()?)
-            .args(std::env::args_os().skip(1))
-            .env(COLD, "1")
-            .envs(cache.environment())
-            .status()
+        Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).env(COLD, "1").envs(cache.environment()).status()
     });
     match started {
-        Ok(status) => ExitCode::from(
-            status
-                .code()
-                .and_then(|code| u8::try_from(code).ok())
-                .unwrap_or(4),
-        ),
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)),
         Err(error) => {
             eprintln!("the measuring process could not be started: {error}");
             ExitCode::from(4)

@@ -8,6 +8,7 @@ use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
+use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
 use std::path::PathBuf;
@@ -219,6 +220,8 @@ fn print_file(name: &str, checked: &Checked) {
             if let Some(blame) = checked.blame() {
                 let (line, column) = smallstep_semantics::lambda_v::syntax::line_column(source, blame.span.start);
                 say!("  first differing subexpression at {line}:{column}: {blame}");
+            } else if let Some(unblamed) = checked.unblamed() {
+                say!("  {unblamed}");
             }
         }
     }
@@ -247,7 +250,14 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);
             if let Some(b) = checked.blame() {
-                object["blame"] = json!({"expression": b.expression, "span": [b.span.start, b.span.end], "id": b.id, "rule": b.rule.name(), "instruction": b.instruction, "step": b.step, "expected": b.expected, "found": b.found});
+                object["blame"] = json!({"expression": b.expression, "span": [b.span.start, b.span.end], "id": b.id, "rule": b.rule.name(), "instruction": b.instruction, "step": b.step, "occurrence": b.occurrence, "dispatches": b.dispatches, "expected": b.expected, "found": b.found});
+            }
+            if let Some(unblamed) = checked.unblamed() {
+                let kind = match unblamed {
+                    Unblamed::Vanishes { .. } => "vanishes under observation",
+                    Unblamed::Unknown { .. } => "unknown",
+                };
+                object["unblamed"] = json!({"kind": kind, "why": unblamed.to_string()});
             }
         }
     }

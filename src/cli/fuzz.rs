@@ -51,6 +51,9 @@ pub(crate) struct Fuzz {
     /// Worker processes for the device.
     #[arg(long)]
     workers: Option<usize>,
+    /// How long the device may take for one program, as 20s.
+    #[arg(long, value_parser = time, default_value = "20s")]
+    program_limit: Duration,
     /// Where the campaign notes what it has done, and takes up what it finds.
     #[arg(long)]
     journal: Option<PathBuf>,
@@ -143,7 +146,7 @@ impl Fuzz {
             Devices::Auto | Devices::Required => Selection::First,
             Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
         };
-        let mut options = gpu::Options::default();
+        let mut options = gpu::Options { program_limit: self.program_limit, ..gpu::Options::default() };
         if let Some(workers) = self.workers {
             options.workers = workers.max(1);
         }
@@ -252,10 +255,12 @@ impl Fuzz {
         if let Some(minimal) = &minimal {
             eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
             eprintln!("{}", minimal.verdict.why());
-            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict
-                && let Some(blame) = &difference.blame
-            {
-                eprintln!("first differing subexpression: {blame}");
+            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict {
+                match (&difference.blame, &difference.unblamed) {
+                    (Some(blame), _) => eprintln!("first differing subexpression: {blame}"),
+                    (None, Some(unblamed)) => eprintln!("{unblamed}"),
+                    (None, None) => {}
+                }
             }
         }
         eprintln!("replay: {replay}");

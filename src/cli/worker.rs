@@ -18,19 +18,19 @@ pub(crate) struct Worker {
     /// Threads that compile; 0 for one for each core
     #[arg(long, default_value_t = 0)]
     compile_threads: usize,
+    /// Report the adapters instead
+    #[arg(long)]
+    list: bool,
 }
 
 impl Worker {
     pub(crate) fn run(self) -> ExitCode {
         worker::abort_on_panic();
-        let options = worker::ServeOptions {
-            selection: self.adapter,
-            route: self.route,
-            compile_threads: self.compile_threads,
-        };
-        let served = frames_out()
-            .map_err(Into::into)
-            .and_then(|output| worker::serve(options, io::stdin(), output));
+        let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
+        let served = frames_out().map_err(Into::into).and_then(|output| match self.list {
+            true => worker::list(output).map(|()| worker::End::Done).map_err(Into::into),
+            false => worker::serve(options, io::stdin(), output),
+        });
         match served {
             Ok(worker::End::Done) => ExitCode::SUCCESS,
             Ok(worker::End::Abandoned) => killed(),

@@ -64,7 +64,6 @@ pub(super) struct Known {
     pub(super) and: Builtin,
     pub(super) or: Builtin,
     pub(super) select: Builtin,
-    pub(super) column: Builtin,
     /// x, y, z, w.
     pub(super) components: [Builtin; 4],
     /// Those that make vectors and matrices, by [`slot`]; none for Num and Bool.
@@ -172,7 +171,6 @@ impl Catalog {
             and: named("and"),
             or: named("or"),
             select: named("select"),
-            column: named("column"),
             components: ["x", "y", "z", "w"].map(named),
             constructors,
         };
@@ -188,7 +186,7 @@ fn named(name: &str) -> Builtin {
 fn is_rough(builtin: Builtin, params: &[Ground]) -> bool {
     let operand = |(k, &ty): (usize, &Ground)| {
         let lane = |i: usize| match ty {
-            Ground::Vec(_, Elem::B) => Lane::truth(i % 2 == 0),
+            Ground::Vec(_, Elem::B) => Lane::truth(i.is_multiple_of(2)),
             // An index is 0.
             _ => Lane::exact((k + 4 * i) as f32 * 0.25),
         };

@@ -11,10 +11,8 @@ pub(super) struct Name(pub(super) u16);
 /// The forms, which come first.
 const FORMS: [&str; 7] = ["if", "rec", "let", "func", "rec-func", "define", "output"];
 /// Names without a meaning of their own, after the builtins.
-const PLAIN: [&str; 24] = [
-    "a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v", "k", "f", "g", "h", "acc", "sum", "n", "i", "j", "again", "loop", "unused",
-    "nowhere",
-];
+const PLAIN: [&str; 23] =
+    ["a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v", "k", "f", "g", "h", "acc", "sum", "n", "i", "j", "again", "loop", "nowhere"];
 
 impl Name {
     pub(super) const IF: Name = Name(0);
@@ -58,14 +56,9 @@ impl Name {
         Name::plain(20 + i as usize % 2)
     }
 
-    /// A name for what is never used.
-    pub(super) const fn unused() -> usize {
-        22
-    }
-
     /// A name that nothing binds.
     pub(super) fn unbound() -> Name {
-        Name::plain(23)
+        Name::plain(22)
     }
 
     /// The name with this number among the forms and builtins.
@@ -163,6 +156,18 @@ impl Draft {
         self.items.push(head);
         self.items.extend_from_slice(items);
         self.push(Node::List(start, items.len() as u32 + 1))
+    }
+
+    /// Whether a node is part of the program of these top-level expressions.
+    pub(super) fn contains(&self, roots: &[Id], id: Id) -> bool {
+        let mut todo = roots.to_vec();
+        while let Some(next) = todo.pop() {
+            if next == id {
+                return true;
+            }
+            todo.extend(self.items(next).unwrap_or_default());
+        }
+        false
     }
 
     /// How many nodes were made.

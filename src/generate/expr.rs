@@ -1,9 +1,11 @@
 //! Expressions of a type of values.
 
+use super::binding::For;
 use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
 use super::draft::{Draft, Id, Name};
-use super::function::For;
+use super::leaf::DEAREST;
 use super::mix::{Mix, Numbers};
+use super::near_miss::Breach;
 use super::random::Random;
 use super::range::{self, Range};
 use super::scope::{Binding, Kind, Scope, Signature};
@@ -11,9 +13,6 @@ use smallstep_semantics::lambda_v::builtin::{Builtin, Emit};
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallstep_semantics::number::Op;
 use smallvec::SmallVec;
-
-/// The most that one use of a binding may cost, in steps by name.
-const DEAREST: u64 = 250;
 
 /// An expression made, and what its value is guessed to be.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +39,10 @@ pub(super) struct Generator {
     pub(super) loops: u32,
     /// The instance that this program prefers, so that a campaign sees each.
     pub(super) focus: &'static Instance,
-    /// The change to make to the program, if one is still to be made.
-    pub(super) breach: Option<super::near_miss::Breach>,
+    /// The change to make to the program, if one is still to be made, and in how many of a hundred places that allow it.
+    pub(super) breach: Option<(Breach, u32)>,
+    /// Where the change was made.
+    pub(super) broken: Option<Id>,
     /// Whether typing is certain to reach what is being made.
     pub(super) reached: bool,
 }
@@ -75,6 +76,7 @@ impl Generator {
             loops: 0,
             focus,
             breach: None,
+            broken: None,
             reached: true,
         }
     }
@@ -170,179 +172,6 @@ impl Generator {
             }
         }
         made
-    }
-
-    /// How few nodes an expression of the type can have here.
-    pub(super) fn cheapest(&self, ty: Ground) -> u32 {
-        let literal = literal_size(ty);
-        let bound = |kind: &Kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST);
-        if literal > 1 && self.scope.bindings.iter().any(|b| b.visible && bound(&b.kind)) {
-            1
-        } else if ty == Ground::Vec(4, Elem::F) {
-            2
-        } else {
-            literal
-        }
-    }
-
-    /// A variable, if there is one of the type.
-    pub(super) fn variable(&mut self, ty: Ground) -> Option<Made> {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST));
-        if found.is_empty() {
-            return None;
-        }
-        let at = self.prefer_unused(&found);
-        Some(self.use_value(at))
-    }
-
-    /// One of the bindings, more often one that was not used yet.
-    pub(super) fn prefer_unused(&mut self, found: &[u16]) -> usize {
-        let unused: SmallVec<[u16; 8]> = found.iter().copied().filter(|&i| self.scope.bindings[i as usize].uses == 0).collect();
-        let among = if unused.is_empty() || self.random.percent(30) { found } else { &unused };
-        self.random.pick(among) as usize
-    }
-
-    /// The variable at a position of the scope, which is bound to a value.
-    pub(super) fn use_value(&mut self, at: usize) -> Made {
-        let binding = &mut self.scope.bindings[at];
-        binding.uses += 1;
-        let Kind::Value(_, range, weight) = binding.kind else { unreachable!("only values are used as variables") };
-        self.work += weight.max(1);
-        Made { id: self.draft.name(binding.name), range }
-    }
-
-    /// A variable or literal.
-    pub(super) fn leaf(&mut self, ty: Ground, size: u32) -> Made {
-        let bare = size < literal_size(ty) || self.random.percent(72);
-        if bare && let Some(made) = self.variable(ty) {
-            return made;
-        }
-        if ty == Ground::Vec(4, Elem::F) && self.random.percent(70) && self.scope.has(self.known().frag_coord) {
-            return self.frag_coord();
-        }
-        if size >= 3
-            && ty == Ground::NUM
-            && self.random.percent(70)
-            && let Some(made) = self.component()
-        {
-            return made;
-        }
-        self.literal(ty)
-    }
-
-    /// A component of a vector in scope, or of the pixel's coordinate.
-    fn component(&mut self) -> Option<Made> {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(Ground::Vec(2.., Elem::F), _, weight) if *weight <= DEAREST));
-        if found.is_empty() {
-            return self.pixel();
-        }
-        let at = self.prefer_unused(&found);
-        let Kind::Value(Ground::Vec(n, _), ..) = self.scope.bindings[at].kind else { return None };
-        let component = self.known().components[self.random.below(u32::from(n)) as usize];
-        if !self.scope.has(component) {
-            return None;
-        }
-        let vector = self.use_value(at);
-        Some(Made { id: self.call(component, &[vector.id]), range: vector.range })
-    }
-
-    /// `(frag-coord)`, which must not be hidden.
-    pub(super) fn frag_coord(&mut self) -> Made {
-        Made { id: self.call(self.known().frag_coord, &[]), range: Range::FRAG_COORD }
-    }
-
-    /// The pixel's x or y, if it can be named here.
-    pub(super) fn pixel(&mut self) -> Option<Made> {
-        let component = self.known().components[self.random.below(2) as usize];
-        if !self.scope.has(component) || !self.scope.has(self.known().frag_coord) {
-            return None;
-        }
-        let whole = self.frag_coord();
-        Some(Made { id: self.call(component, &[whole.id]), range: Range::FRAG_COORD })
-    }
-
-    /// A number, or a construction from numbers and variables.
-    pub(super) fn literal(&mut self, ty: Ground) -> Made {
-        self.work += 1;
-        match ty {
-            Ground::NUM => {
-                let x = self.number();
-                Made { id: self.draft.num(x), range: Range::of(x) }
-            }
-            Ground::BOOL => {
-                let b = self.random.percent(50);
-                Made { id: self.draft.bool(b), range: Range::UNIT }
-            }
-            Ground::Vec(n, elem) => {
-                let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
-                    return self.by_constructor_name(ty);
-                };
-                let components: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(1, elem), 1)).collect();
-                self.construct(constructor, &components)
-            }
-            Ground::Mat(n) => {
-                let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
-                    return self.by_constructor_name(ty);
-                };
-                let columns: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(n, Elem::F), u32::from(n) + 2)).collect();
-                self.construct(constructor, &columns)
-            }
-        }
-    }
-
-    fn construct(&mut self, constructor: Builtin, parts: &[Made]) -> Made {
-        let ids: SmallVec<[Id; 4]> = parts.iter().map(|p| p.id).collect();
-        let range = parts.iter().map(|p| p.range).fold(Range::UNIT, Range::join);
-        Made { id: self.call(constructor, &ids), range }
-    }
-
-    /// Whoever hides a constructor binds its name to a value of its type, so there always is an expression of each type.
-    fn by_constructor_name(&mut self, ty: Ground) -> Made {
-        let constructor = self.known().constructors[slot(ty)].expect("only vectors and matrices have constructors that can be hidden");
-        let name = Name::builtin(constructor);
-        let at = self.scope.bindings.iter().rposition(|b| b.visible && b.name == name).expect("a hidden constructor's name is bound");
-        self.use_value(at)
-    }
-
-    /// A number of the mix.
-    pub(super) fn number(&mut self) -> f32 {
-        const SPECIAL: [f32; 16] = [
-            -0.0,
-            0.0,
-            1e-45,
-            -1.1754942e-38,
-            f32::MIN_POSITIVE,
-            1e-30,
-            3.4028235e38,
-            -3.4028235e38,
-            1e30,
-            16777216.0,
-            16777215.0,
-            8388607.5,
-            0.49999997,
-            1.0000001,
-            -0.99999994,
-            4194303.75,
-        ];
-        let special = self.mix.special || self.unseen > 0;
-        if special && self.random.percent(25) {
-            return self.random.pick(&SPECIAL);
-        }
-        let sign = if self.random.percent(25) { -1.0 } else { 1.0 };
-        let magnitude = match self.random.below(if self.mix.numbers == Numbers::Rounded { 14 } else { 10 }) {
-            0..5 => self.random.below(5) as f32,
-            5 => self.random.below(33) as f32,
-            // Halves are the ties of round-even.
-            6..8 => self.random.below(10) as f32 + 0.5,
-            8 => self.random.between(1, 15) as f32 * 0.25,
-            9 => self.random.between(1, 31) as f32 * 0.125,
-            10 => self.random.between(1, 99) as f32 / 10.0,
-            11 => self.random.between(1, 9999) as f32 / 1000.0,
-            12 => self.random.pick(&[1.0 / 3.0, std::f32::consts::PI, std::f32::consts::E, 1e-3, 1e5, 0.1]),
-            // Any mantissa, from 2^-6 to 2^6.
-            _ => f32::from_bits((self.random.between(121, 133) << 23) | self.random.below(1 << 23)),
-        };
-        sign * magnitude
     }
 
     /// A builtin applied to expressions.

@@ -13,25 +13,31 @@
 //! |---|---|
 //! | `mix` | size and features of one program |
 //! | `expr` | expressions of a type of values |
-//! | `function` | let and functions |
+//! | `leaf` | variables, literals and numbers |
+//! | `binding` | names, let and define |
+//! | `function` | functions |
 //! | `recursion` | rec-func and rec |
 //! | `near_miss` | programs with one change too many |
 //! | `shrink` | smaller programs that still show something |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
+mod binding;
 mod catalog;
 mod draft;
 mod expr;
 mod function;
+mod leaf;
 mod mix;
 mod near_miss;
 mod random;
 mod range;
 mod recursion;
 mod scope;
+pub mod shrink;
 
 pub use mix::{Limits, Mix, Numbers};
+pub use near_miss::{Expectation, near_miss};
 pub use random::Random;
 
 use draft::{Id, Name};
@@ -39,6 +45,9 @@ use expr::Generator;
 use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
+
+/// Raised whenever some seed's program changes: journals and vectors of another version are of other programs.
+pub const VERSION: u32 = 1;
 
 /// The program of a seed, its mix drawn within the limits.
 pub fn well_typed(seed: u64, limits: &Limits) -> Tree {
@@ -70,12 +79,11 @@ impl Generator {
             roots.push(self.draft.call(Name::DEFINE, &[id, value]));
             self.scope.push(name, kind);
         }
-        let mut location = self.random.below(3);
-        for _ in 0..outputs {
+        let first = self.random.below(3);
+        for location in first..first + outputs {
             let at = self.draft.num(location as f32);
             let value = self.output_value(share.max(2));
             roots.push(self.draft.call(Name::OUTPUT, &[at, value]));
-            location += 1;
         }
         let first = defines as usize;
         if self.random.percent(50) {
@@ -110,19 +118,5 @@ impl Generator {
             }
         }
         self.expr(ty, size).id
-    }
-}
-// PENDING
-pub const VERSION: u32 = 1;
-pub struct Expectation {
-    pub code: &'static str,
-}
-pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
-    (well_typed(seed, limits), Expectation { code: "accepted" })
-}
-pub mod shrink {
-    use smallstep_semantics::lambda_v::syntax::Tree;
-    pub fn minimal(tree: &Tree, _: &mut dyn FnMut(&Tree) -> bool, _: u32) -> Tree {
-        tree.clone()
     }
 }

@@ -1,9 +1,9 @@
 //! Loops: rec-func with a counter that ends it after a few rounds, accumulators, and `rec` in every tail position that §5 allows.
 
+use super::binding::For;
 use super::catalog::literal_size;
 use super::draft::{Id, Name};
 use super::expr::{Generator, Made};
-use super::function::For;
 use super::range::Range;
 use super::scope::Kind;
 use smallstep_semantics::lambda_v::builtin::Builtin;

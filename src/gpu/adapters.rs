@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Options;
+use super::child::{self, Launch};
 use super::float_controls::{self, FloatControlsByWidth};
 
 /// The width of a colour attachment's pixel: four 32-bit floats.
@@ -82,15 +84,9 @@ impl FromStr for Selection {
         if let Some((part, nth)) = text.rsplit_once('#')
             && let Ok(nth) = nth.parse()
         {
-            return Ok(Selection::Name {
-                part: part.into(),
-                nth: Some(nth),
-            });
+            return Ok(Selection::Name { part: part.into(), nth: Some(nth) });
         }
-        Ok(Selection::Name {
-            part: text.into(),
-            nth: None,
-        })
+        Ok(Selection::Name { part: text.into(), nth: None })
     }
 }
 
@@ -100,10 +96,7 @@ impl fmt::Display for Selection {
             Selection::First => Ok(()),
             Selection::Index(index) => write!(f, "{index}"),
             Selection::Name { part, nth: None } => f.write_str(part),
-            Selection::Name {
-                part,
-                nth: Some(nth),
-            } => write!(f, "{part}#{nth}"),
+            Selection::Name { part, nth: Some(nth) } => write!(f, "{part}#{nth}"),
         }
     }
 }
@@ -130,13 +123,7 @@ impl Selection {
         if records.is_empty() {
             return Err(NoDevice(NO_ADAPTER.into()));
         }
-        let names = |among: &[usize]| {
-            among
-                .iter()
-                .map(|&i| format!("{} {}", records[i].index, records[i]))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+        let names = |among: &[usize]| among.iter().map(|&i| format!("{} {}", records[i].index, records[i])).collect::<Vec<_>>().join(", ");
         let all: Vec<usize> = (0..records.len()).collect();
         match self {
             Selection::First => Ok(0),
@@ -144,52 +131,35 @@ impl Selection {
                 .iter()
                 .copied()
                 .find(|&i| records[i].index == *index)
-                .ok_or_else(|| {
-                    NoDevice(format!(
-                        "there is no adapter {index}; there is {}",
-                        names(&all)
-                    ))
-                }),
+                .ok_or_else(|| NoDevice(format!("there is no adapter {index}; there is {}", names(&all)))),
             Selection::Name { part, nth } => {
                 let part = part.to_lowercase();
-                let matches: Vec<usize> = all
-                    .iter()
-                    .copied()
-                    .filter(|&i| records[i].name.to_lowercase().contains(&part))
-                    .collect();
+                let matches: Vec<usize> = all.iter().copied().filter(|&i| records[i].name.to_lowercase().contains(&part)).collect();
                 let Some(&first) = matches.first() else {
-                    return Err(NoDevice(format!(
-                        "no adapter's name contains \"{part}\"; there is {}",
-                        names(&all)
-                    )));
+                    return Err(NoDevice(format!("no adapter's name contains \"{part}\"; there is {}", names(&all))));
                 };
                 if let Some(nth) = nth {
                     return matches.get(*nth as usize).copied().ok_or_else(|| {
-                        NoDevice(format!(
-                            "\"{self}\" asks for match {nth} counted from 0; the matches are {}",
-                            names(&matches)
-                        ))
+                        NoDevice(format!("\"{self}\" asks for match {nth} counted from 0; the matches are {}", names(&matches)))
                     });
                 }
-                let same = |i: &usize| {
-                    records[*i].name == records[first].name
-                        && records[*i].driver == records[first].driver
-                };
+                let same = |i: &usize| records[*i].name == records[first].name && records[*i].driver == records[first].driver;
                 if matches.iter().all(same) {
                     return Ok(first);
                 }
-                Err(NoDevice(format!(
-                    "\"{self}\" matches several adapters: {}; give an index, or more of the name",
-                    names(&matches)
-                )))
+                Err(NoDevice(format!("\"{self}\" matches several adapters: {}; give an index, or more of the name", names(&matches))))
             }
         }
     }
 }
 
-/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader. Initializes every installed driver, in this process.
-pub fn list() -> Vec<AdapterRecord> {
-    enumerate().into_iter().map(|(record, _)| record).collect()
+/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader.
+///
+/// Listing initializes every installed driver, and a driver may print, crash or hang: so a worker process does it, started as `options` say, and
+/// given as long as a worker has to open its device. The error says what became of it.
+pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
+    let launch = Launch::new(&Selection::First, None, options)?;
+    child::list(&launch, options.start_limit)
 }
 
 /// The adapters with their records. The instance is kept alive by the adapters.
@@ -201,28 +171,18 @@ pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
-    adapters
-        .into_iter()
-        .enumerate()
-        .map(|(index, adapter)| (record(index as u32, &adapter), adapter))
-        .collect()
+    adapters.into_iter().enumerate().map(|(index, adapter)| (record(index as u32, &adapter), adapter)).collect()
 }
 
 fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
     let info = adapter.get_info();
     let limits = adapter.limits();
     let (float_controls, vulkan) = float_controls::query(adapter);
-    let usages = adapter
-        .get_texture_format_features(TARGET_FORMAT)
-        .allowed_usages;
+    let usages = adapter.get_texture_format_features(TARGET_FORMAT).allowed_usages;
     AdapterRecord {
         index,
         name: info.name,
-        driver: [info.driver.as_str(), info.driver_info.as_str()]
-            .into_iter()
-            .filter(|s| !s.is_empty())
-            .collect::<Vec<_>>()
-            .join(" "),
+        driver: [info.driver.as_str(), info.driver_info.as_str()].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join(" "),
         kind: match info.device_type {
             wgpu::DeviceType::DiscreteGpu => "discrete",
             wgpu::DeviceType::IntegratedGpu => "integrated",
@@ -234,11 +194,8 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         backend: info.backend.to_string(),
         pci: info.device_pci_bus_id,
         vulkan: vulkan.unwrap_or((0, 0)),
-        passthrough: adapter
-            .features()
-            .contains(wgpu::Features::PASSTHROUGH_SHADERS),
-        float_targets: usages
-            .contains(wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC),
+        passthrough: adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS),
+        float_targets: usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC),
         float_controls,
         max_color_attachments: limits.max_color_attachments,
         max_color_attachment_bytes_per_sample: limits.max_color_attachment_bytes_per_sample,
@@ -271,9 +228,7 @@ mod tests {
     }
 
     fn choose(text: &str, records: &[AdapterRecord]) -> Result<usize, NoDevice> {
-        text.parse::<Selection>()
-            .expect("every text is a selection")
-            .choose(records)
+        text.parse::<Selection>().expect("every text is a selection").choose(records)
     }
 
     #[test]
@@ -286,38 +241,19 @@ mod tests {
         ];
         assert_eq!(choose("", &records), Ok(0));
         assert_eq!(choose("2", &records), Ok(2));
-        assert_eq!(
-            choose("h200", &records),
-            Ok(1),
-            "the two are the same model and driver"
-        );
+        assert_eq!(choose("h200", &records), Ok(1), "the two are the same model and driver");
         assert_eq!(choose("h200#1", &records), Ok(2));
-        for (text, expected) in [
-            ("nvidia", "several"),
-            ("h200#2", "match 2"),
-            ("7", "no adapter 7"),
-            ("radeon", "contains \"radeon\""),
-        ] {
+        for (text, expected) in [("nvidia", "several"), ("h200#2", "match 2"), ("7", "no adapter 7"), ("radeon", "contains \"radeon\"")] {
             let said = choose(text, &records).expect_err(text).0;
             assert!(said.contains(expected), "{said:?} lacks {expected:?}");
         }
-        assert!(
-            choose("", &[])
-                .expect_err("none")
-                .0
-                .contains("apt-get install mesa-vulkan-drivers")
-        );
+        assert!(choose("", &[]).expect_err("none").0.contains("apt-get install mesa-vulkan-drivers"));
     }
 
     #[test]
     fn a_selection_is_read_as_it_is_written() {
         for text in ["", "3", "h200", "h200#1"] {
-            assert_eq!(
-                text.parse::<Selection>()
-                    .expect("every text is a selection")
-                    .to_string(),
-                text
-            );
+            assert_eq!(text.parse::<Selection>().expect("every text is a selection").to_string(), text);
         }
     }
 }

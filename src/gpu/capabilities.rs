@@ -13,27 +13,16 @@ const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
 
 /// The features that capabilities stand for and that a device enables where the adapter has them.
-pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
-    .union(wgpu::Features::SHADER_INT64)
-    .union(wgpu::Features::SHADER_I16)
-    .union(wgpu::Features::SHADER_F16);
+pub(crate) const OPTIONAL_FEATURES: wgpu::Features =
+    wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64).union(wgpu::Features::SHADER_I16).union(wgpu::Features::SHADER_F16);
 
 /// Why the words cannot be handed to a device with these features, if they cannot: the capability, extension, version or execution mode, by name.
-pub(crate) fn missing(
-    words: &[u32],
-    device: &AdapterRecord,
-    features: wgpu::Features,
-) -> Result<(), String> {
+pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
     let Some(&[magic, version, ..]) = words.first_chunk::<5>() else {
-        return Err(format!(
-            "the module has {} words; a SPIR-V header alone has 5",
-            words.len()
-        ));
+        return Err(format!("the module has {} words; a SPIR-V header alone has 5", words.len()));
     };
     if magic != MAGIC {
-        return Err(format!(
-            "word 0 is {magic:#010x}, not the SPIR-V magic number {MAGIC:#010x}"
-        ));
+        return Err(format!("word 0 is {magic:#010x}, not the SPIR-V magic number {MAGIC:#010x}"));
     }
     let (major, minor) = (version >> 16 & 0xff, version >> 8 & 0xff);
     let newest = match device.vulkan {
@@ -44,18 +33,13 @@ pub(crate) fn missing(
     };
     if major != 1 || minor > newest {
         let (vk_major, vk_minor) = device.vulkan;
-        return Err(format!(
-            "the module is SPIR-V {major}.{minor}; Vulkan {vk_major}.{vk_minor} takes up to 1.{newest}"
-        ));
+        return Err(format!("the module is SPIR-V {major}.{minor}; Vulkan {vk_major}.{vk_minor} takes up to 1.{newest}"));
     }
     let mut at = 5;
     while at < words.len() {
         let (count, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
         if count == 0 || count > words.len() - at {
-            return Err(format!(
-                "word {at}: the instruction's length {count} is not within the module's {} words",
-                words.len()
-            ));
+            return Err(format!("word {at}: the instruction's length {count} is not within the module's {} words", words.len()));
         }
         let operands = &words[at + 1..at + count];
         match opcode {
@@ -74,17 +58,9 @@ pub(crate) fn missing(
     Ok(())
 }
 
-fn capability_enabled(
-    capability: u32,
-    device: &AdapterRecord,
-    features: wgpu::Features,
-) -> Result<(), String> {
+fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
     let feature = |name: &str, bit: wgpu::Features| {
-        if features.contains(bit) {
-            Ok(())
-        } else {
-            Err(format!("the device does not enable the capability {name}"))
-        }
+        if features.contains(bit) { Ok(()) } else { Err(format!("the device does not enable the capability {name}")) }
     };
     match capability {
         // Vulkan takes these from every device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer, ImageBuffer, StorageImageExtendedFormats, ImageQuery,
@@ -97,19 +73,12 @@ fn capability_enabled(
         4464..=4468 => {
             let (name, has) = float_control(capability);
             match device.float_controls {
-                None => Err(format!(
-                    "the device's Vulkan version is below 1.2, and the capability {name} needs that"
-                )),
+                None => Err(format!("the device's Vulkan version is below 1.2, and the capability {name} needs that")),
                 Some(widths) if widths.iter().any(|w| has(*w)) => Ok(()),
-                Some(_) => Err(format!(
-                    "the device does not offer the capability {name} for any width"
-                )),
+                Some(_) => Err(format!("the device does not offer the capability {name} for any width")),
             }
         }
-        other => Err(format!(
-            "the device does not enable the capability {}",
-            capability_name(other)
-        )),
+        other => Err(format!("the device does not enable the capability {}", capability_name(other))),
     }
 }
 
@@ -144,9 +113,7 @@ fn float_control(capability: u32) -> (&'static str, HasControl) {
     match capability {
         4464 => ("DenormPreserve", |w| w.denorm_preserve),
         4465 => ("DenormFlushToZero", |w| w.denorm_flush_to_zero),
-        4466 => ("SignedZeroInfNanPreserve", |w| {
-            w.signed_zero_inf_nan_preserve
-        }),
+        4466 => ("SignedZeroInfNanPreserve", |w| w.signed_zero_inf_nan_preserve),
         4467 => ("RoundingModeRTE", |w| w.rounding_mode_rte),
         _ => ("RoundingModeRTZ", |w| w.rounding_mode_rtz),
     }
@@ -162,10 +129,7 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
     if device.vulkan >= since {
         Ok(())
     } else {
-        Err(format!(
-            "the extension {name} needs Vulkan {}.{}; the device has {}.{}",
-            since.0, since.1, device.vulkan.0, device.vulkan.1
-        ))
+        Err(format!("the extension {name} needs Vulkan {}.{}; the device has {}.{}", since.0, since.1, device.vulkan.0, device.vulkan.1))
     }
 }
 
@@ -179,26 +143,18 @@ fn execution_mode_enabled(operands: &[u32], device: &AdapterRecord) -> Result<()
         32 => 1,
         64 => 2,
         _ => {
-            return Err(format!(
-                "the execution mode {name} has the width {width}; 16, 32 and 64 exist"
-            ));
+            return Err(format!("the execution mode {name} has the width {width}; 16, 32 and 64 exist"));
         }
     };
     match device.float_controls {
         Some(widths) if has(widths[by_width]) => Ok(()),
-        _ => Err(format!(
-            "the device does not offer {name} for {width}-bit floats"
-        )),
+        _ => Err(format!("the device does not offer {name} for {width}-bit floats")),
     }
 }
 
 /// A SPIR-V string: bytes, the lowest of a word first, up to a zero.
 fn string(words: &[u32]) -> String {
-    let bytes: Vec<u8> = words
-        .iter()
-        .flat_map(|w| w.to_le_bytes())
-        .take_while(|b| *b != 0)
-        .collect();
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -207,11 +163,7 @@ mod tests {
     use super::*;
 
     fn device() -> AdapterRecord {
-        let offered = FloatControls {
-            rounding_mode_rte: true,
-            signed_zero_inf_nan_preserve: true,
-            ..FloatControls::default()
-        };
+        let offered = FloatControls { rounding_mode_rte: true, signed_zero_inf_nan_preserve: true, ..FloatControls::default() };
         AdapterRecord {
             index: 0,
             name: "a".into(),
@@ -242,27 +194,15 @@ mod tests {
     fn extension(name: &[u8]) -> Vec<u32> {
         let mut bytes = name.to_vec();
         bytes.resize(name.len() / 4 * 4 + 4, 0);
-        let chunks = bytes
-            .chunks_exact(4)
-            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
+        let chunks = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
         std::iter::once(OP_EXTENSION).chain(chunks).collect()
     }
 
     #[test]
     fn what_is_offered_passes() {
         let controls = extension(b"SPV_KHR_float_controls");
-        let words = module(
-            0x0001_0300,
-            &[
-                &[17, 1],
-                &[17, 4466],
-                &[17, 4467],
-                &controls,
-                &[16, 1, 4461, 32],
-                &[16, 1, 4462, 32],
-                &[16, 1, 7],
-            ],
-        );
+        let words =
+            module(0x0001_0300, &[&[17, 1], &[17, 4466], &[17, 4467], &controls, &[16, 1, 4461, 32], &[16, 1, 4462, 32], &[16, 1, 7]]);
         assert_eq!(missing(&words, &device(), wgpu::Features::empty()), Ok(()));
     }
 
@@ -274,10 +214,7 @@ mod tests {
             ("5", vec![MAGIC]),
             ("SPIR-V 1.6", module(0x0001_0600, &[])),
             ("DenormPreserve", module(0x0001_0300, &[&[17, 4464]])),
-            (
-                "RoundingModeRTE for 16-bit",
-                module(0x0001_0300, &[&[16, 1, 4462, 16]]),
-            ),
+            ("RoundingModeRTE for 16-bit", module(0x0001_0300, &[&[16, 1, 4462, 16]])),
             ("width 8", module(0x0001_0300, &[&[16, 1, 4462, 8]])),
             ("Float64", module(0x0001_0300, &[&[17, 10]])),
             ("FloatControls2", module(0x0001_0300, &[&[17, 6029]])),

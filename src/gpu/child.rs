@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::supervisor::Event;
-use super::wire::{Draw, Report};
-use super::{Exit, Route, Selection};
+use super::wire::{Draw, Report, WireError};
+use super::{AdapterRecord, Exit, NoDevice, Options, Route, Selection};
 
 /// What is kept of a worker's standard error, in bytes.
 const STDERR_KEPT: usize = 4096;
@@ -30,6 +30,62 @@ pub(super) struct Launch {
     pub(super) environment: Vec<(OsString, OsString)>,
 }
 
+impl Launch {
+    /// The error says that this program's own path is not known.
+    pub(super) fn new(selection: &Selection, route: Option<Route>, options: &Options) -> Result<Launch, NoDevice> {
+        let executable = match &options.executable {
+            Some(path) => path.clone(),
+            None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
+        };
+        let compile_threads = match options.compile_threads {
+            0 => thread::available_parallelism().map_or(1, usize::from).div_ceil(options.workers.max(1)),
+            threads => threads,
+        };
+        Ok(Launch { executable, selection: selection.clone(), route, compile_threads, environment: options.environment.clone() })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.arg("worker").envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(super) fn not_started(&self, error: &io::Error) -> String {
+        format!("the worker {} could not be started: {error}", self.executable.display())
+    }
+}
+
+/// What a worker that is started to list the adapters reports, within the limit.
+pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord>, NoDevice> {
+    let mut child = launch.command().arg("--list").spawn().map_err(|error| NoDevice(launch.not_started(&error)))?;
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        unreachable!("the streams were asked for as pipes");
+    };
+    let kept = Arc::new(Mutex::new(VecDeque::new()));
+    let ((listed, report), (ended, stderr_ended)) = (mpsc::channel(), mpsc::channel());
+    let for_stderr = kept.clone();
+    thread::spawn(move || listed.send(Report::read(&mut BufReader::new(stdout))));
+    thread::spawn(move || {
+        keep_last(stderr, &for_stderr);
+        let _ = ended.send(());
+    });
+    let report = report.recv_timeout(limit);
+    // Once the list is there, how the process ends is of no matter: drivers crash when they are unloaded, too.
+    let waits = matches!(report, Ok(Ok(None) | Err(WireError::Io(_))));
+    let exit = leave(&mut child, if waits { LEAVE } else { Duration::ZERO }).map_or(Exit::Unknown, exit);
+    let why = match report {
+        Ok(Ok(Some(Report::Adapters(records)))) => return Ok(records),
+        Err(mpsc::RecvTimeoutError::Timeout) => format!("the installed drivers did not answer within {} s", limit.as_secs_f64()),
+        Ok(Ok(None) | Err(WireError::Io(_))) => format!("a driver ended the process that was listing the adapters, with {exit}"),
+        Ok(Err(WireError::Malformed(what))) => format!("the process that was listing the adapters sent no list: {what}"),
+        Ok(Ok(Some(_))) | Err(mpsc::RecvTimeoutError::Disconnected) => "the process that was listing the adapters sent no list".into(),
+    };
+    let _ = stderr_ended.recv_timeout(Duration::from_secs(1));
+    let said = last_lines(&kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect::<Vec<u8>>());
+    Err(NoDevice(if said.is_empty() { why } else { format!("{why}; it last said: {said}") }))
+}
+
 /// A worker process. It must be ended with [`Worker::end`].
 pub(super) struct Worker {
     child: Child,
@@ -44,31 +100,16 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Starts a worker, whose reports are passed on as events of this generation.
-    pub(super) fn start(
-        launch: &Launch,
-        generation: u64,
-        events: &mpsc::Sender<Event>,
-    ) -> io::Result<Worker> {
-        let mut command = Command::new(&launch.executable);
-        command
-            .arg("worker")
-            .arg(format!("--adapter={}", launch.selection));
-        command
-            .arg("--compile-threads")
-            .arg(launch.compile_threads.to_string());
+    pub(super) fn start(launch: &Launch, generation: u64, events: &mpsc::Sender<Event>) -> io::Result<Worker> {
+        let mut command = launch.command();
+        command.arg(format!("--adapter={}", launch.selection));
+        command.arg("--compile-threads").arg(launch.compile_threads.to_string());
         if let Some(route) = launch.route {
             command.arg("--route").arg(route.name());
         }
-        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let started = Instant::now();
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
             unreachable!("the three streams were asked for as pipes");
         };
         #[cfg(target_os = "linux")]
@@ -94,14 +135,7 @@ impl Worker {
             leave(&mut child, Duration::ZERO);
             return Err(error);
         }
-        Ok(Worker {
-            child,
-            programs,
-            stderr: kept,
-            stderr_ended,
-            started,
-            ready: false,
-        })
+        Ok(Worker { child, programs, stderr: kept, stderr_ended, started, ready: false })
     }
 
     /// Gives it a program. Of a worker that has ended already, the end of its output tells.
@@ -145,11 +179,7 @@ fn leave(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 #[cfg(unix)]
 fn exit(status: ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
-    status
-        .signal()
-        .map(Exit::Signal)
-        .or(status.code().map(Exit::Code))
-        .unwrap_or(Exit::Unknown)
+    status.signal().map(Exit::Signal).or(status.code().map(Exit::Code)).unwrap_or(Exit::Unknown)
 }
 
 #[cfg(not(unix))]
@@ -160,11 +190,7 @@ fn exit(status: ExitStatus) -> Exit {
 /// The last lines, joined by " | ".
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(STDERR_LINES)..].join(" | ")
 }
 

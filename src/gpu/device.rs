@@ -123,47 +123,18 @@ impl Device {
     /// Starts the workers and waits until each has its device open.
     ///
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
-    pub fn open(
-        selection: &Selection,
-        route: Option<Route>,
-        options: Options,
-    ) -> Result<Device, NoDevice> {
-        let executable = match &options.executable {
-            Some(path) => path.clone(),
-            None => std::env::current_exe().map_err(|error| {
-                NoDevice(format!("the path of this program is not known: {error}"))
-            })?,
-        };
+    pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
         let workers = options.workers.max(1);
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let compile_threads = if options.compile_threads == 0 {
-            cores.div_ceil(workers)
-        } else {
-            options.compile_threads
-        };
-        let cache = ShaderCache::new().map_err(|error| {
-            NoDevice(format!(
-                "no temporary directory could be made for the driver: {error}"
-            ))
-        })?;
-        let mut environment = cache.environment();
-        environment.extend(options.environment.iter().cloned());
-        let launch = Launch {
-            executable,
-            selection: selection.clone(),
-            route,
-            compile_threads,
-            environment,
-        };
+        let cache =
+            ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
+        let mut launch = Launch::new(selection, route, &options)?;
+        // What the caller asks for stands last, so that it holds.
+        launch.environment.splice(0..0, cache.environment());
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             room: Condvar::new(),
             done: Condvar::new(),
-            capacity: options
-                .window
-                .max(1)
-                .saturating_mul(workers)
-                .saturating_mul(2),
+            capacity: options.window.max(1).saturating_mul(workers).saturating_mul(2),
             restarts: AtomicU64::new(0),
             workers: AtomicUsize::new(workers),
         });
@@ -172,13 +143,7 @@ impl Device {
         for _ in 0..workers {
             let (sender, events) = mpsc::channel();
             let (ready, is_ready) = mpsc::channel();
-            let coordinator = Coordinator::new(
-                shared.clone(),
-                launch.clone(),
-                &options,
-                (sender.clone(), events),
-                ready,
-            );
+            let coordinator = Coordinator::new(shared.clone(), launch.clone(), &options, (sender.clone(), events), ready);
             let thread = thread::Builder::new()
                 .name("device".into())
                 .spawn(move || coordinator.run())
@@ -192,13 +157,7 @@ impl Device {
             opened = Some(is_ready.recv().map_err(early)??);
         }
         let (record, route) = opened.ok_or_else(|| NoDevice("no worker was started".into()))?;
-        Ok(Device {
-            record,
-            route,
-            shared,
-            coordinators,
-            _cache: cache,
-        })
+        Ok(Device { record, route, shared, coordinators, _cache: cache })
     }
 
     /// The adapter.
@@ -223,11 +182,7 @@ impl Device {
     pub fn submit(&self, id: u64, dispatch: FragmentDispatch) {
         let mut state = self.shared.lock();
         while state.unfinished >= self.shared.capacity {
-            state = self
-                .shared
-                .room
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.enqueue(state, Job { id, dispatch });
     }
@@ -263,20 +218,11 @@ impl Device {
                 return None;
             }
             assert!(
-                !self
-                    .coordinators
-                    .0
-                    .iter()
-                    .any(|(_, thread)| thread.is_finished()),
+                !self.coordinators.0.iter().any(|(_, thread)| thread.is_finished()),
                 "a coordinator lives as long as its device, and one has ended with {} programs unfinished",
                 state.unfinished
             );
-            state = self
-                .shared
-                .done
-                .wait_timeout(state, Duration::from_secs(1))
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state = self.shared.done.wait_timeout(state, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -290,20 +236,12 @@ impl Device {
     where
         I: IntoIterator<Item = FragmentDispatch>,
     {
-        DrawAll {
-            device: self,
-            programs: programs.into_iter(),
-            next_id: 0,
-            held: None,
-            exhausted: false,
-        }
+        DrawAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
     }
 
     /// Draws one program and waits for it.
     pub fn draw(&mut self, program: FragmentDispatch) -> Finished {
-        self.draw_all([program])
-            .next()
-            .expect("every submitted program comes back")
+        self.draw_all([program]).next().expect("every submitted program comes back")
     }
 }
 

@@ -51,8 +51,7 @@ pub(crate) enum BatchError {
 
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (BatchError::Refused(text) | BatchError::OutOfMemory(text) | BatchError::Lost(text)) =
-            self;
+        let (BatchError::Refused(text) | BatchError::OutOfMemory(text) | BatchError::Lost(text)) = self;
         f.write_str(text)
     }
 }
@@ -105,24 +104,16 @@ impl Drawable {
 impl DrawDevice {
     /// Opens the selected adapter with everything that it offers of what programs may need: its own limits, and passthrough unless `route` is naga.
     /// Without a `route`, passthrough where it is offered, else naga.
-    pub(crate) fn open(
-        selection: &Selection,
-        route: Option<Route>,
-    ) -> Result<DrawDevice, NoDevice> {
+    pub(crate) fn open(selection: &Selection, route: Option<Route>) -> Result<DrawDevice, NoDevice> {
         let mut adapters = adapters::enumerate();
-        let records: Vec<AdapterRecord> =
-            adapters.iter().map(|(record, _)| record.clone()).collect();
+        let records: Vec<AdapterRecord> = adapters.iter().map(|(record, _)| record.clone()).collect();
         let (record, adapter) = adapters.swap_remove(selection.choose(&records)?);
         if !record.float_targets {
-            return Err(NoDevice(format!(
-                "{record} cannot draw to 32-bit float targets; nothing can be read from it bit for bit"
-            )));
+            return Err(NoDevice(format!("{record} cannot draw to 32-bit float targets; nothing can be read from it bit for bit")));
         }
         let route = match route {
             Some(Route::Passthrough) if !record.passthrough => {
-                return Err(NoDevice(format!(
-                    "{record} offers no SPIR-V passthrough; the naga route remains"
-                )));
+                return Err(NoDevice(format!("{record} offers no SPIR-V passthrough; the naga route remains")));
             }
             Some(route) => route,
             None if record.passthrough => Route::Passthrough,
@@ -148,12 +139,7 @@ impl DrawDevice {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         }))
-        .map_err(|error| {
-            NoDevice(format!(
-                "{record} could not be opened: {}",
-                sentence(&error)
-            ))
-        })?;
+        .map_err(|error| NoDevice(format!("{record} could not be opened: {}", sentence(&error))))?;
         let lost = Arc::new(OnceLock::new());
         device.set_device_lost_callback({
             let lost = lost.clone();
@@ -161,10 +147,8 @@ impl DrawDevice {
                 let _ = lost.set(format!("{reason:?}: {text}"));
             }
         });
-        let vertex = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(VERTEX.into()),
-        });
+        let vertex =
+            device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(VERTEX.into()) });
         let constants_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: None,
             entries: &[wgpu::BindGroupLayoutEntry {
@@ -179,44 +163,26 @@ impl DrawDevice {
             }],
         });
         let layout = |groups: &[Option<&wgpu::BindGroupLayout>]| {
-            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: groups,
-                immediate_size: 0,
-            })
+            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { label: None, bind_group_layouts: groups, immediate_size: 0 })
         };
         let layouts = [layout(&[]), layout(&[Some(&constants_layout)])];
-        Ok(DrawDevice {
-            record,
-            route,
-            features,
-            vertex,
-            constants_layout,
-            layouts,
-            lost,
-            device,
-            queue,
-        })
+        Ok(DrawDevice { record, route, features, vertex, constants_layout, layouts, lost, device, queue })
     }
 
     /// Makes the program's pipeline. May be called from many threads at once.
     pub(crate) fn compile(&self, dispatch: &FragmentDispatch) -> Result<Drawable, Declined> {
-        dispatch
-            .check()
-            .map_err(|malformed| Declined::Unchecked(malformed.0))?;
+        dispatch.check().map_err(|malformed| Declined::Unchecked(malformed.0))?;
         self.within_limits(dispatch).map_err(Declined::Unchecked)?;
         if self.route == Route::Passthrough {
-            capabilities::missing(&dispatch.words, &self.record, self.features)
-                .map_err(Declined::Unchecked)?;
+            capabilities::missing(&dispatch.words, &self.record, self.features).map_err(Declined::Unchecked)?;
         }
         let scopes = Scopes::push(&self.device);
         let made = self.pipeline(dispatch);
         match scopes.pop() {
             None => Ok(made),
-            Some(wgpu::Error::OutOfMemory { source }) => Err(Declined::Unchecked(format!(
-                "the device ran out of memory: {}",
-                sentence(&*source)
-            ))),
+            Some(wgpu::Error::OutOfMemory { source }) => {
+                Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source))))
+            }
             Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
                 Err(Declined::Refused(sentence(&*source)))
             }
@@ -226,48 +192,17 @@ impl DrawDevice {
     fn within_limits(&self, dispatch: &FragmentDispatch) -> Result<(), String> {
         let record = &self.record;
         let exceeds = |what: &str, needed: u64, limit: &str, has: u64| {
-            if needed <= has {
-                Ok(())
-            } else {
-                Err(format!(
-                    "the program needs {needed} {what}; the device's {limit} is {has}"
-                ))
-            }
+            if needed <= has { Ok(()) } else { Err(format!("the program needs {needed} {what}; the device's {limit} is {has}")) }
         };
         let width = u64::from(dispatch.width.max(dispatch.height));
-        exceeds(
-            "pixels in a row or column",
-            width,
-            "maxImageDimension2D",
-            u64::from(record.max_texture_dimension_2d),
-        )?;
-        let attachments = dispatch
-            .outputs
-            .iter()
-            .map(|t| u64::from(t.location) + 1)
-            .max()
-            .unwrap_or(0);
-        exceeds(
-            "colour attachments",
-            attachments,
-            "maxColorAttachments",
-            u64::from(record.max_color_attachments),
-        )?;
+        exceeds("pixels in a row or column", width, "maxImageDimension2D", u64::from(record.max_texture_dimension_2d))?;
+        let attachments = dispatch.outputs.iter().map(|t| u64::from(t.location) + 1).max().unwrap_or(0);
+        exceeds("colour attachments", attachments, "maxColorAttachments", u64::from(record.max_color_attachments))?;
         let bytes = dispatch.outputs.len() as u64 * PIXEL;
         let has = u64::from(record.max_color_attachment_bytes_per_sample);
-        exceeds(
-            "bytes of colour attachments per sample",
-            bytes,
-            "max_color_attachment_bytes_per_sample",
-            has,
-        )?;
+        exceeds("bytes of colour attachments per sample", bytes, "max_color_attachment_bytes_per_sample", has)?;
         let bytes = dispatch.constants.len() as u64 * 4;
-        exceeds(
-            "bytes of constants",
-            bytes,
-            "maxStorageBufferRange",
-            record.max_storage_buffer_binding_size,
-        )
+        exceeds("bytes of constants", bytes, "maxStorageBufferRange", record.max_storage_buffer_binding_size)
     }
 
     fn pipeline(&self, dispatch: &FragmentDispatch) -> Drawable {
@@ -276,67 +211,43 @@ impl DrawDevice {
             // SAFETY: the framing, the version and the capabilities were checked by the caller. What else may be wrong with the words can crash or
             // corrupt this process, and this process is a worker that is there to be lost.
             Route::Passthrough => unsafe {
-                self.device.create_shader_module_passthrough(
-                    wgpu::ShaderModuleDescriptorPassthrough {
-                        label: None,
-                        entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
-                            name: Cow::Borrowed(&dispatch.entry),
-                            workgroup_size: (0, 0, 0),
-                        }]),
-                        spirv: Some(Cow::Borrowed(&dispatch.words)),
-                        ..Default::default()
-                    },
-                )
-            },
-            Route::Naga => self
-                .device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                self.device.create_shader_module_passthrough(wgpu::ShaderModuleDescriptorPassthrough {
                     label: None,
-                    source: wgpu::ShaderSource::SpirV(Cow::Borrowed(&dispatch.words)),
-                }),
+                    entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
+                        name: Cow::Borrowed(&dispatch.entry),
+                        workgroup_size: (0, 0, 0),
+                    }]),
+                    spirv: Some(Cow::Borrowed(&dispatch.words)),
+                    ..Default::default()
+                })
+            },
+            Route::Naga => self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: None,
+                source: wgpu::ShaderSource::SpirV(Cow::Borrowed(&dispatch.words)),
+            }),
         };
         let locations: Vec<u32> = dispatch.outputs.iter().map(|t| t.location).collect();
         let last = locations.iter().copied().max().unwrap_or(0);
-        let targets: Vec<Option<wgpu::ColorTargetState>> = (0..=last)
-            .map(|at| {
-                locations
-                    .contains(&at)
-                    .then_some(wgpu::ColorTargetState::from(TARGET_FORMAT))
-            })
-            .collect();
-        let pipeline = self
-            .device
-            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: None,
-                layout: Some(&self.layouts[usize::from(!dispatch.constants.is_empty())]),
-                vertex: wgpu::VertexState {
-                    module: &self.vertex,
-                    entry_point: None,
-                    compilation_options: Default::default(),
-                    buffers: &[],
-                },
-                primitive: wgpu::PrimitiveState::default(),
-                depth_stencil: None,
-                multisample: wgpu::MultisampleState::default(),
-                fragment: Some(wgpu::FragmentState {
-                    module: &module,
-                    entry_point: Some(&dispatch.entry),
-                    compilation_options: Default::default(),
-                    targets: &targets,
-                }),
-                multiview_mask: None,
-                cache: None,
-            });
-        let constants =
-            (!dispatch.constants.is_empty()).then(|| self.bind_constants(&dispatch.constants));
-        Drawable {
-            pipeline,
-            constants,
-            width: dispatch.width,
-            height: dispatch.height,
-            locations,
-            words_hash: dispatch.words_hash(),
-        }
+        let targets: Vec<Option<wgpu::ColorTargetState>> =
+            (0..=last).map(|at| locations.contains(&at).then_some(wgpu::ColorTargetState::from(TARGET_FORMAT))).collect();
+        let pipeline = self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: None,
+            layout: Some(&self.layouts[usize::from(!dispatch.constants.is_empty())]),
+            vertex: wgpu::VertexState { module: &self.vertex, entry_point: None, compilation_options: Default::default(), buffers: &[] },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: None,
+            multisample: wgpu::MultisampleState::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some(&dispatch.entry),
+                compilation_options: Default::default(),
+                targets: &targets,
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        let constants = (!dispatch.constants.is_empty()).then(|| self.bind_constants(&dispatch.constants));
+        Drawable { pipeline, constants, width: dispatch.width, height: dispatch.height, locations, words_hash: dispatch.words_hash() }
     }
 
     fn bind_constants(&self, words: &[u32]) -> wgpu::BindGroup {
@@ -354,10 +265,7 @@ impl DrawDevice {
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &self.constants_layout,
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: buffer.as_entire_binding(),
-            }],
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
         })
     }
 
@@ -391,12 +299,7 @@ pub(crate) struct Submitted {
 
 impl<'d> Painter<'d> {
     pub(crate) fn new(device: &'d DrawDevice) -> Painter<'d> {
-        Painter {
-            device,
-            attachments: HashMap::new(),
-            attachment_bytes: 0,
-            buffers: Vec::new(),
-        }
+        Painter { device, attachments: HashMap::new(), attachment_bytes: 0, buffers: Vec::new() }
     }
 
     /// Gives the device the whole batch in one submission and does not wait for it.
@@ -405,13 +308,9 @@ impl<'d> Painter<'d> {
         let scopes = Scopes::push(&device.device);
         let submitted = self.encode(batch);
         match scopes.pop() {
-            _ if device.lost().is_some() => Err(BatchError::Lost(
-                device.lost().unwrap_or_default().to_owned(),
-            )),
+            _ if device.lost().is_some() => Err(BatchError::Lost(device.lost().unwrap_or_default().to_owned())),
             None => Ok(submitted),
-            Some(wgpu::Error::OutOfMemory { source }) => {
-                Err(BatchError::OutOfMemory(sentence(&*source)))
-            }
+            Some(wgpu::Error::OutOfMemory { source }) => Err(BatchError::OutOfMemory(sentence(&*source))),
             Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
                 Err(BatchError::Refused(sentence(&*source)))
             }
@@ -432,21 +331,10 @@ impl<'d> Painter<'d> {
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = done.send(result);
         });
-        Submitted {
-            batch,
-            buffer,
-            submission,
-            mapped,
-        }
+        Submitted { batch, buffer, submission, mapped }
     }
 
-    fn draw(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        drawable: &Drawable,
-        buffer: &wgpu::Buffer,
-        offset: &mut u64,
-    ) {
+    fn draw(&mut self, encoder: &mut wgpu::CommandEncoder, drawable: &Drawable, buffer: &wgpu::Buffer, offset: &mut u64) {
         let attachments = self.attachments(drawable);
         let last = drawable.locations.iter().copied().max().unwrap_or(0);
         let views: Vec<Option<wgpu::RenderPassColorAttachment<'_>>> = (0..=last)
@@ -456,18 +344,12 @@ impl<'d> Painter<'d> {
                     view: &attachments[at].view,
                     depth_slice: None,
                     resolve_target: None,
-                    ops: wgpu::Operations {
-                        load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                        store: wgpu::StoreOp::Store,
-                    },
+                    ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), store: wgpu::StoreOp::Store },
                 })
             })
             .collect();
         {
-            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-                color_attachments: &views,
-                ..Default::default()
-            });
+            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor { color_attachments: &views, ..Default::default() });
             pass.set_pipeline(&drawable.pipeline);
             if let Some(constants) = &drawable.constants {
                 pass.set_bind_group(0, constants, &[]);
@@ -485,11 +367,7 @@ impl<'d> Painter<'d> {
                         rows_per_image: None,
                     },
                 },
-                wgpu::Extent3d {
-                    width: drawable.width,
-                    height: drawable.height,
-                    depth_or_array_layers: 1,
-                },
+                wgpu::Extent3d { width: drawable.width, height: drawable.height, depth_or_array_layers: 1 },
             );
             *offset += drawable.image_bytes();
         }
@@ -511,11 +389,7 @@ impl<'d> Painter<'d> {
         while kept.len() < needed {
             let texture = self.device.device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
-                size: wgpu::Extent3d {
-                    width: size.0,
-                    height: size.1,
-                    depth_or_array_layers: 1,
-                },
+                size: wgpu::Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 },
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
@@ -548,27 +422,19 @@ impl<'d> Painter<'d> {
         let lost = |text: String| BatchError::Lost(device.lost().map_or(text, str::to_owned));
         device
             .device
-            .poll(wgpu::PollType::Wait {
-                submission_index: Some(submitted.submission),
-                timeout: None,
-            })
+            .poll(wgpu::PollType::Wait { submission_index: Some(submitted.submission), timeout: None })
             .map_err(|error| lost(format!("waiting for the device failed: {error}")))?;
         match submitted.mapped.recv() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                return Err(lost(format!(
-                    "the drawn pixels could not be mapped: {error}"
-                )));
+                return Err(lost(format!("the drawn pixels could not be mapped: {error}")));
             }
             Err(_) => return Err(lost("the drawn pixels were never mapped".into())),
         }
         if device.lost().is_some() {
             return Err(lost(String::new()));
         }
-        let view = submitted
-            .buffer
-            .get_mapped_range(..)
-            .map_err(|error| lost(format!("the drawn pixels could not be read: {error}")))?;
+        let view = submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("the drawn pixels could not be read: {error}")))?;
         let mut rest: &[u8] = &view;
         let mut frames = Vec::with_capacity(submitted.batch.len());
         for drawable in &submitted.batch {
@@ -578,10 +444,7 @@ impl<'d> Painter<'d> {
                 rest = after;
                 images.push(unpadded(bytes, drawable));
             }
-            frames.push(Frame {
-                words_hash: drawable.words_hash,
-                images,
-            });
+            frames.push(Frame { words_hash: drawable.words_hash, images });
         }
         drop(view);
         submitted.buffer.unmap();
@@ -596,12 +459,8 @@ impl<'d> Painter<'d> {
 fn unpadded(bytes: &[u8], drawable: &Drawable) -> Vec<[u32; 4]> {
     let (width, height) = (drawable.width as usize, drawable.height as usize);
     let mut image = vec![[0u32; 4]; width * height];
-    for (row, pixels) in bytes
-        .chunks_exact(drawable.row_bytes() as usize)
-        .zip(image.chunks_exact_mut(width))
-    {
-        bytemuck::cast_slice_mut::<[u32; 4], u8>(pixels)
-            .copy_from_slice(&row[..width * PIXEL as usize]);
+    for (row, pixels) in bytes.chunks_exact(drawable.row_bytes() as usize).zip(image.chunks_exact_mut(width)) {
+        bytemuck::cast_slice_mut::<[u32; 4], u8>(pixels).copy_from_slice(&row[..width * PIXEL as usize]);
     }
     image
 }

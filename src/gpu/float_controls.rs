@@ -52,15 +52,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> (Option<FloatControlsByWidth>, O
     };
     let shared = vulkan.shared_instance();
     let physical = vulkan.raw_physical_device();
-    let version = vulkan
-        .physical_device_capabilities()
-        .properties()
-        .api_version
-        .min(shared.instance_api_version());
-    let pair = Some((
-        ash::vk::api_version_major(version),
-        ash::vk::api_version_minor(version),
-    ));
+    let version = vulkan.physical_device_capabilities().properties().api_version.min(shared.instance_api_version());
+    let pair = Some((ash::vk::api_version_major(version), ash::vk::api_version_minor(version)));
     if version < ash::vk::API_VERSION_1_2 {
         return (None, pair);
     }
@@ -68,11 +61,7 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> (Option<FloatControlsByWidth>, O
     let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut controls);
     // SAFETY: instance and device are both of version 1.2 or later, so the command exists (1.1) and the structure may be chained (1.2); both
     // structures live until the call returns.
-    unsafe {
-        shared
-            .raw_instance()
-            .get_physical_device_properties2(physical, &mut properties)
-    };
+    unsafe { shared.raw_instance().get_physical_device_properties2(physical, &mut properties) };
     let on = |b: ash::vk::Bool32| b != 0;
     let widths = [
         FloatControls {

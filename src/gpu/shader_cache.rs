@@ -13,10 +13,7 @@ pub struct ShaderCache(tempfile::TempDir);
 impl ShaderCache {
     /// A new, empty directory among the system's temporary files.
     pub fn new() -> io::Result<ShaderCache> {
-        tempfile::Builder::new()
-            .prefix("smallstep-shaders-")
-            .tempdir()
-            .map(ShaderCache)
+        tempfile::Builder::new().prefix("smallstep-shaders-").tempdir().map(ShaderCache)
     }
 
     /// The variables for the environment of a process that uses it. Drivers read them when they are loaded.

@@ -120,10 +120,7 @@ impl Coordinator {
             }
             let event = match self.deadline() {
                 None => self.events.recv().ok(),
-                Some(deadline) => match self
-                    .events
-                    .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-                {
+                Some(deadline) => match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                     Ok(event) => Some(event),
                     Err(mpsc::RecvTimeoutError::Timeout) => {
                         self.overdue();
@@ -135,12 +132,8 @@ impl Coordinator {
             match event {
                 Some(Event::Submitted) => {}
                 None | Some(Event::Closed) => break self.close(),
-                Some(Event::Report(generation, report)) if generation == self.generation => {
-                    self.report(report)
-                }
-                Some(Event::Ended(generation, error)) if generation == self.generation => {
-                    self.ended(error)
-                }
+                Some(Event::Report(generation, report)) if generation == self.generation => self.report(report),
+                Some(Event::Ended(generation, error)) if generation == self.generation => self.ended(error),
                 Some(Event::Report(..) | Event::Ended(..)) => {}
             }
         }
@@ -162,8 +155,7 @@ impl Coordinator {
         match Worker::start(&self.launch, self.generation, &self.sender) {
             Ok(worker) => self.worker = Some(worker),
             Err(error) => {
-                let path = self.launch.executable.display();
-                self.start_failed(format!("the worker {path} could not be started: {error}"));
+                self.start_failed(self.launch.not_started(&error));
             }
         }
     }
@@ -197,23 +189,13 @@ impl Coordinator {
         }
         jobs.extend(std::mem::take(&mut self.shared.lock().pending));
         for job in jobs {
-            self.finish(
-                job,
-                DeviceOutcome::Lost(format!("there is no worker to draw it: {why}")),
-            );
+            self.finish(job, DeviceOutcome::Lost(format!("there is no worker to draw it: {why}")));
         }
     }
 
     fn finish(&self, job: Job, outcome: DeviceOutcome) {
-        let route = self.identity.as_ref().map_or(
-            self.launch.route.unwrap_or(Route::Passthrough),
-            |identity| identity.1,
-        );
-        self.shared.finish(Finished {
-            id: job.id,
-            route,
-            outcome,
-        });
+        let route = self.identity.as_ref().map_or(self.launch.route.unwrap_or(Route::Passthrough), |identity| identity.1);
+        self.shared.finish(Finished { id: job.id, route, outcome });
     }
 
     /// Fills the window of the worker, or gives it one suspect.
@@ -258,18 +240,8 @@ impl Coordinator {
         let number = self.next_number;
         self.next_number += 1;
         self.bytes_in_flight += job.dispatch.frame_bytes();
-        worker.give(Draw {
-            number,
-            dispatch: job.dispatch.clone(),
-        });
-        self.in_flight.insert(
-            number,
-            InFlight {
-                job,
-                since: now,
-                reported: self.reported,
-            },
-        );
+        worker.give(Draw { number, dispatch: job.dispatch.clone() });
+        self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
     }
 
     /// When the worker is overdue; never, where a limit reaches beyond what a clock can say.
@@ -293,10 +265,7 @@ impl Coordinator {
                     None => self.identity = Some(device.clone()),
                     Some(first) if *first == device => {}
                     Some(first) => {
-                        let why = format!(
-                            "the worker came back with {} where it had {}",
-                            device.0, first.0
-                        );
+                        let why = format!("the worker came back with {} where it had {}", device.0, first.0);
                         self.kill();
                         return self.give_up(why);
                     }
@@ -309,15 +278,14 @@ impl Coordinator {
                     let _ = ready.send(Ok(device));
                 }
             }
+            Report::Adapters(_) => self.ended(Some(WireError::Malformed("a list of adapters, which nobody asked for".into()))),
             Report::NoDevice(why) => {
                 self.kill();
                 self.start_failed(why);
             }
             Report::Finished { number, result } => {
                 let Some(InFlight { job, .. }) = self.in_flight.remove(&number) else {
-                    return self.ended(Some(WireError::Malformed(format!(
-                        "a result for program {number}, which it does not hold"
-                    ))));
+                    return self.ended(Some(WireError::Malformed(format!("a result for program {number}, which it does not hold"))));
                 };
                 self.reported += 1;
                 self.bytes_in_flight -= job.dispatch.frame_bytes();
@@ -344,8 +312,7 @@ impl Coordinator {
     /// One compiling thread that hangs does not stop the others, so the oldest program is looked at too.
     fn suspect_overtaken(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
-            self.reported - oldest.reported > 2 * self.window as u64
-                && oldest.since.elapsed() > self.program_limit
+            self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit
         });
         if overtaken {
             self.overdue();
@@ -356,10 +323,7 @@ impl Coordinator {
         let starting = self.worker.as_ref().is_some_and(|worker| !worker.ready);
         self.kill();
         if starting {
-            self.start_failed(format!(
-                "the worker did not open its device within {} s",
-                self.start_limit.as_secs_f64()
-            ));
+            self.start_failed(format!("the worker did not open its device within {} s", self.start_limit.as_secs_f64()));
         } else {
             self.settle(DeviceOutcome::TimedOut(self.program_limit));
         }
@@ -371,9 +335,7 @@ impl Coordinator {
         let (exit, stderr) = match error {
             // The process goes by itself; how, is the answer.
             None | Some(WireError::Io(_)) => self.collect(LEAVE),
-            Some(WireError::Malformed(what)) => {
-                (Exit::Garbled(what), self.collect(Duration::ZERO).1)
-            }
+            Some(WireError::Malformed(what)) => (Exit::Garbled(what), self.collect(Duration::ZERO).1),
         };
         if starting {
             let mut why = format!("the worker ended before its device was open, with {exit}");
@@ -388,10 +350,7 @@ impl Coordinator {
 
     /// Blames the program that was alone in a worker that has ended, or makes suspects of all that were in it.
     fn settle(&mut self, outcome: DeviceOutcome) {
-        let jobs: Vec<Job> = std::mem::take(&mut self.in_flight)
-            .into_values()
-            .map(|in_flight| in_flight.job)
-            .collect();
+        let jobs: Vec<Job> = std::mem::take(&mut self.in_flight).into_values().map(|in_flight| in_flight.job).collect();
         self.bytes_in_flight = 0;
         self.alone = false;
         let was_alone = jobs.len() == 1;

@@ -26,6 +26,7 @@ const REFUSED: u32 = 5;
 const UNCHECKED: u32 = 6;
 const LOST: u32 = 7;
 const GAVE_UP: u32 = 8;
+const ADAPTERS: u32 = 9;
 
 /// From parent to worker: draw this. The number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +40,12 @@ pub(crate) struct Draw {
 pub(crate) enum Report {
     /// The device is open; programs are taken from now on.
     Ready(Box<AdapterRecord>, Route),
+    /// Every adapter: the only report of a worker that lists them.
+    Adapters(Vec<AdapterRecord>),
     /// There is no such device. The last report.
     NoDevice(String),
     /// What became of one program.
-    Finished {
-        number: u64,
-        result: Result<Frame, Declined>,
-    },
+    Finished { number: u64, result: Result<Frame, Declined> },
     /// The device is lost, and everything that it was given. The last report.
     Lost(String),
     /// The driver refused a program in a way after which wgpu has no device any more. The last report.
@@ -106,25 +106,12 @@ impl Draw {
         let count = body.word()?;
         let mut outputs = Vec::new();
         for _ in 0..count {
-            outputs.push(Target {
-                location: body.word()?,
-                components: body.word()?,
-            });
+            outputs.push(Target { location: body.word()?, components: body.word()? });
         }
         let words = Arc::from(body.words()?);
         let constants = body.words()?;
         body.end()?;
-        Ok(Some(Draw {
-            number,
-            dispatch: FragmentDispatch {
-                words,
-                entry,
-                width,
-                height,
-                outputs,
-                constants,
-            },
-        }))
+        Ok(Some(Draw { number, dispatch: FragmentDispatch { words, entry, width, height, outputs, constants } }))
     }
 }
 
@@ -139,6 +126,11 @@ impl Report {
                     Route::Naga => 1,
                 });
                 READY
+            }
+            Report::Adapters(records) => {
+                body.push(records.len() as u32);
+                records.iter().for_each(|record| put_record(&mut body, record));
+                ADAPTERS
             }
             Report::NoDevice(text) => {
                 put_string(&mut body, text);
@@ -189,6 +181,10 @@ impl Report {
                 };
                 Report::Ready(record, route)
             }
+            ADAPTERS => {
+                let count = body.word()?;
+                Report::Adapters((0..count).map(|_| body.record()).collect::<Result<_, _>>()?)
+            }
             NO_DEVICE => Report::NoDevice(body.string()?),
             LOST => Report::Lost(body.string()?),
             GAVE_UP => Report::GaveUp(body.string()?),
@@ -198,19 +194,10 @@ impl Report {
                 for _ in 0..count {
                     images.push(body.image()?);
                 }
-                Report::Finished {
-                    number,
-                    result: Ok(Frame { words_hash, images }),
-                }
+                Report::Finished { number, result: Ok(Frame { words_hash, images }) }
             }
-            REFUSED => Report::Finished {
-                number: body.u64()?,
-                result: Err(Declined::Refused(body.string()?)),
-            },
-            UNCHECKED => Report::Finished {
-                number: body.u64()?,
-                result: Err(Declined::Unchecked(body.string()?)),
-            },
+            REFUSED => Report::Finished { number: body.u64()?, result: Err(Declined::Refused(body.string()?)) },
+            UNCHECKED => Report::Finished { number: body.u64()?, result: Err(Declined::Unchecked(body.string()?)) },
             other => return malformed(format!("kind {other} where a report is due")),
         };
         body.end()?;
@@ -219,21 +206,10 @@ impl Report {
 }
 
 /// A frame of some words and, after them, some images, each with its length in words; images are not copied on the way.
-fn write_frame(
-    out: &mut impl Write,
-    kind: u32,
-    body: &[u32],
-    images: &[Vec<[u32; 4]>],
-) -> io::Result<()> {
-    let length = body.len()
-        + images
-            .iter()
-            .map(|image| 1 + image.len() * 4)
-            .sum::<usize>();
+fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], images: &[Vec<[u32; 4]>]) -> io::Result<()> {
+    let length = body.len() + images.iter().map(|image| 1 + image.len() * 4).sum::<usize>();
     if length > MAX_BODY {
-        return Err(io::Error::other(format!(
-            "a frame of {length} words is over the bound of {MAX_BODY}"
-        )));
+        return Err(io::Error::other(format!("a frame of {length} words is over the bound of {MAX_BODY}")));
     }
     out.write_all(bytemuck::cast_slice(&[MAGIC, kind, length as u32]))?;
     out.write_all(bytemuck::cast_slice(body))?;
@@ -261,16 +237,11 @@ fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_, R>)>, Wire
     }
     let [magic, kind, length] = header;
     if magic != MAGIC {
-        return malformed(format!(
-            "it begins with {:?}",
-            String::from_utf8_lossy(bytemuck::bytes_of(&header))
-        ));
+        return malformed(format!("it begins with {:?}", String::from_utf8_lossy(bytemuck::bytes_of(&header))));
     }
     let left = length as usize;
     if left > MAX_BODY {
-        return malformed(format!(
-            "a length of {left} words, over the bound of {MAX_BODY}"
-        ));
+        return malformed(format!("a length of {left} words, over the bound of {MAX_BODY}"));
     }
     Ok(Some((kind, Body { input, left })))
 }
@@ -295,33 +266,13 @@ fn put_string(body: &mut Vec<u32>, text: &str) {
 
 fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.push(record.index);
-    for text in [
-        &record.name,
-        &record.driver,
-        &record.kind,
-        &record.backend,
-        &record.pci,
-    ] {
+    for text in [&record.name, &record.driver, &record.kind, &record.backend, &record.pci] {
         put_string(body, text);
     }
-    body.extend([
-        record.vulkan.0,
-        record.vulkan.1,
-        u32::from(record.passthrough),
-        u32::from(record.float_targets),
-    ]);
+    body.extend([record.vulkan.0, record.vulkan.1, u32::from(record.passthrough), u32::from(record.float_targets)]);
     body.push(u32::from(record.float_controls.is_some()));
-    body.extend(
-        record
-            .float_controls
-            .unwrap_or_default()
-            .map(FloatControls::bits),
-    );
-    body.extend([
-        record.max_color_attachments,
-        record.max_color_attachment_bytes_per_sample,
-        record.max_texture_dimension_2d,
-    ]);
+    body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
+    body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
 }
 
@@ -345,9 +296,7 @@ impl<R: Read> Body<'_, R> {
     fn array<const N: usize>(&mut self) -> Result<[u32; N], WireError> {
         self.claim(N)?;
         let mut words = [0; N];
-        self.input
-            .read_exact(bytemuck::cast_slice_mut(&mut words))
-            .map_err(WireError::Io)?;
+        self.input.read_exact(bytemuck::cast_slice_mut(&mut words)).map_err(WireError::Io)?;
         Ok(words)
     }
 
@@ -358,9 +307,7 @@ impl<R: Read> Body<'_, R> {
         while items.len() < count {
             let start = items.len();
             items.resize(count.min(start + STRIDE), [0; N]);
-            self.input
-                .read_exact(bytemuck::cast_slice_mut(items[start..].as_flattened_mut()))
-                .map_err(WireError::Io)?;
+            self.input.read_exact(bytemuck::cast_slice_mut(items[start..].as_flattened_mut())).map_err(WireError::Io)?;
         }
         Ok(items)
     }
@@ -382,9 +329,7 @@ impl<R: Read> Body<'_, R> {
     fn image(&mut self) -> Result<Vec<[u32; 4]>, WireError> {
         let words = self.word()? as usize;
         if !words.is_multiple_of(4) {
-            return malformed(format!(
-                "an image of {words} words, which are no whole pixels"
-            ));
+            return malformed(format!("an image of {words} words, which are no whole pixels"));
         }
         self.items(words / 4)
     }
@@ -392,11 +337,7 @@ impl<R: Read> Body<'_, R> {
     fn string(&mut self) -> Result<String, WireError> {
         let length = self.word()? as usize;
         let words = self.items::<1>(length.div_ceil(4))?.into_flattened();
-        let bytes = words
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .take(length)
-            .collect();
+        let bytes = words.iter().flat_map(|w| w.to_le_bytes()).take(length).collect();
         String::from_utf8(bytes).or_else(|_| malformed("a text that is not UTF-8"))
     }
 
@@ -417,8 +358,7 @@ impl<R: Read> Body<'_, R> {
             float_targets: self.flag()?,
             float_controls: {
                 let known = self.flag()?;
-                let widths =
-                    [self.word()?, self.word()?, self.word()?].map(FloatControls::from_bits);
+                let widths = [self.word()?, self.word()?, self.word()?].map(FloatControls::from_bits);
                 known.then_some(widths)
             },
             max_color_attachments: self.word()?,
@@ -429,14 +369,7 @@ impl<R: Read> Body<'_, R> {
     }
 
     fn end(&self) -> Result<(), WireError> {
-        if self.left == 0 {
-            Ok(())
-        } else {
-            malformed(format!(
-                "{} words more than the frame's kind has",
-                self.left
-            ))
-        }
+        if self.left == 0 { Ok(()) } else { malformed(format!("{} words more than the frame's kind has", self.left)) }
     }
 }
 
@@ -452,27 +385,14 @@ mod tests {
                 entry: "maïn".into(),
                 width: 3,
                 height: 2,
-                outputs: vec![
-                    Target {
-                        location: 2,
-                        components: 1,
-                    },
-                    Target {
-                        location: 0,
-                        components: 4,
-                    },
-                ],
+                outputs: vec![Target { location: 2, components: 1 }, Target { location: 0, components: 4 }],
                 constants: vec![7],
             },
         }
     }
 
     fn reports() -> Vec<Report> {
-        let controls = FloatControls {
-            rounding_mode_rte: true,
-            denorm_preserve: true,
-            ..FloatControls::default()
-        };
+        let controls = FloatControls { rounding_mode_rte: true, denorm_preserve: true, ..FloatControls::default() };
         let record = AdapterRecord {
             index: 3,
             name: "a name".into(),
@@ -494,21 +414,9 @@ mod tests {
             Report::NoDevice("none".into()),
             Report::Lost("gone".into()),
             Report::GaveUp("it would not".into()),
-            Report::Finished {
-                number: 9,
-                result: Ok(Frame {
-                    words_hash: 1 << 63,
-                    images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]],
-                }),
-            },
-            Report::Finished {
-                number: 9,
-                result: Err(Declined::Refused("no".into())),
-            },
-            Report::Finished {
-                number: 9,
-                result: Err(Declined::Unchecked("why".into())),
-            },
+            Report::Finished { number: 9, result: Ok(Frame { words_hash: 1 << 63, images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]] }) },
+            Report::Finished { number: 9, result: Err(Declined::Refused("no".into())) },
+            Report::Finished { number: 9, result: Err(Declined::Unchecked("why".into())) },
         ]
     }
 
@@ -524,10 +432,7 @@ mod tests {
         for report in reports() {
             let mut bytes = Vec::new();
             report.write(&mut bytes).expect("memory takes it");
-            assert_eq!(
-                Report::read(&mut bytes.as_slice()).expect("whole"),
-                Some(report)
-            );
+            assert_eq!(Report::read(&mut bytes.as_slice()).expect("whole"), Some(report));
         }
     }
 
@@ -541,11 +446,7 @@ mod tests {
         }
         for bytes in frames {
             for end in 1..bytes.len() {
-                assert!(
-                    Report::read(&mut &bytes[..end]).is_err(),
-                    "a frame cut to {end} of {} bytes",
-                    bytes.len()
-                );
+                assert!(Report::read(&mut &bytes[..end]).is_err(), "a frame cut to {end} of {} bytes", bytes.len());
             }
             // Any word replaced by a huge one: an error or another frame, never a panic and never memory for what is not there.
             for word in 0..bytes.len() / 4 {
@@ -556,8 +457,6 @@ mod tests {
             }
         }
         let text = b"a driver that prints to standard output";
-        assert!(
-            matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver"))
-        );
+        assert!(matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver")));
     }
 }

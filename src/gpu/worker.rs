@@ -68,45 +68,25 @@ pub fn serve(
             return Ok(End::Done);
         }
     };
-    report(
-        &output,
-        &Report::Ready(Box::new(device.record.clone()), device.route),
-    );
+    report(&output, &Report::Ready(Box::new(device.record.clone()), device.route));
     flush(&output)?;
 
     let held = Arc::new(AtomicUsize::new(0));
     let (jobs, job_queue) = mpsc::channel::<Draw>();
     let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
-    let worker = Arc::new(Worker {
-        device,
-        output,
-        held: held.clone(),
-        faults,
-    });
+    let worker = Arc::new(Worker { device, output, held: held.clone(), faults });
     let job_queue = Arc::new(Mutex::new(job_queue));
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let count = if options.compile_threads == 0 {
-        cores
-    } else {
-        options.compile_threads
-    };
+    let count = if options.compile_threads == 0 { cores } else { options.compile_threads };
     let mut threads = Vec::new();
     for _ in 0..count {
         let (worker, queue, compiled) = (worker.clone(), job_queue.clone(), compiled.clone());
-        threads.push(
-            thread::Builder::new()
-                .name("compile".into())
-                .spawn(move || worker.compile(&queue, &compiled))?,
-        );
+        threads.push(thread::Builder::new().name("compile".into()).spawn(move || worker.compile(&queue, &compiled))?);
     }
     drop(compiled);
     {
         let worker = worker.clone();
-        threads.push(
-            thread::Builder::new()
-                .name("draw".into())
-                .spawn(move || worker.draw(&compiled_queue))?,
-        );
+        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&compiled_queue))?);
     }
 
     let mut input = BufReader::new(input);
@@ -124,6 +104,15 @@ pub fn serve(
         let _ = thread.join();
     }
     Ok(End::Done)
+}
+
+/// Reports every adapter to `output`. The error is that it could not be written.
+pub fn list(output: impl Write) -> io::Result<()> {
+    Faults::from_environment().at_start();
+    let records = super::adapters::enumerate().into_iter().map(|(record, _)| record).collect();
+    let mut output = BufWriter::new(output);
+    Report::Adapters(records).write(&mut output)?;
+    output.flush()
 }
 
 type Output = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
@@ -191,7 +180,9 @@ impl Worker {
                 // The driver's refusals that Vulkan does not list for a pipeline (VK_ERROR_UNKNOWN of Mesa's SPIR-V reader, for one) are to wgpu the
                 // end of the device, in these words.
                 return self.last_report(&if why.contains("Unexpected error variant") {
-                    Report::GaveUp(format!("the driver answered with an error that Vulkan does not list for a pipeline; wgpu then says: {why}"))
+                    Report::GaveUp(format!(
+                        "the driver answered with an error that Vulkan does not list for a pipeline; wgpu then says: {why}"
+                    ))
                 } else {
                     Report::Lost(format!("while a pipeline was made: {why}"))
                 });
@@ -212,8 +203,7 @@ impl Worker {
 
     fn draw(&self, compiled: &mpsc::Receiver<Compiled>) {
         let mut painter = Painter::new(&self.device);
-        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> =
-            Default::default();
+        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
             let first = match next.take() {
@@ -277,16 +267,9 @@ impl Worker {
     }
 
     /// Draws each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
-    fn draw_singly(
-        &self,
-        painter: &mut Painter<'_>,
-        numbers: Vec<u64>,
-        batch: Vec<Drawable>,
-    ) -> bool {
+    fn draw_singly(&self, painter: &mut Painter<'_>, numbers: Vec<u64>, batch: Vec<Drawable>) -> bool {
         for (number, drawable) in numbers.into_iter().zip(batch) {
-            let result = painter
-                .submit(vec![drawable])
-                .and_then(|submitted| painter.finish(submitted));
+            let result = painter.submit(vec![drawable]).and_then(|submitted| painter.finish(submitted));
             match result {
                 Ok(frames) => {
                     for frame in frames {
@@ -295,12 +278,7 @@ impl Worker {
                 }
                 Err(BatchError::Refused(why)) => self.finished(number, Err(Declined::Refused(why))),
                 Err(BatchError::OutOfMemory(why)) => {
-                    self.finished(
-                        number,
-                        Err(Declined::Unchecked(format!(
-                            "the device ran out of memory: {why}"
-                        ))),
-                    );
+                    self.finished(number, Err(Declined::Unchecked(format!("the device ran out of memory: {why}"))));
                 }
                 Err(BatchError::Lost(why)) => {
                     self.lost(&why);
@@ -321,15 +299,8 @@ struct Faults {
 
 impl Faults {
     fn from_environment() -> Faults {
-        let mut faults = Faults {
-            at_start: Vec::new(),
-            by_hash: HashMap::new(),
-        };
-        for item in std::env::var(TEST_FAULT)
-            .unwrap_or_default()
-            .split(',')
-            .filter(|item| !item.is_empty())
-        {
+        let mut faults = Faults { at_start: Vec::new(), by_hash: HashMap::new() };
+        for item in std::env::var(TEST_FAULT).unwrap_or_default().split(',').filter(|item| !item.is_empty()) {
             match item.split_once(':') {
                 None => faults.at_start.push(item.into()),
                 Some((fault, hash)) => {

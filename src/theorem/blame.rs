@@ -33,6 +33,10 @@ pub struct Blame {
     pub instruction: String,
     /// The step of the target at which it was computed.
     pub step: u64,
+    /// Which execution of the instruction this is, from 0: in a loop, which round.
+    pub occurrence: u64,
+    /// How many times a device was asked for intermediate values; 0 where no device is judged.
+    pub dispatches: u32,
     /// Its value, in decimal and bits.
     pub expected: String,
     /// What was found instead.
@@ -41,8 +45,15 @@ pub struct Blame {
 
 impl std::fmt::Display for Blame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Blame { expression, id, rule, instruction, step, expected, found, .. } = self;
-        write!(f, "{expression}: expected {expected}, found {found} in %{id} ({instruction}, by {rule}, at step {step})")
+        let Blame { expression, id, rule, instruction, step, occurrence, dispatches, expected, found, .. } = self;
+        write!(f, "{expression}: expected {expected}, found {found} in %{id} ({instruction}, by {rule}, at step {step}")?;
+        if *occurrence > 0 {
+            write!(f, ", execution {} of it", occurrence + 1)?;
+        }
+        if *dispatches > 0 {
+            write!(f, "; {dispatches} dispatches")?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -51,6 +62,7 @@ struct Computed<'a> {
     witness: &'a Witness,
     instruction: String,
     step: u64,
+    occurrence: u64,
     found: Value,
     /// What the ids that stand for rec-func parameters held.
     held: FxHashMap<u32, Value>,
@@ -81,17 +93,22 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
     let shapes: FxHashMap<u32, _> = module.witness.iter().map(|w| (w.id, w.ty)).collect();
 
     let mut current: FxHashMap<u32, Value> = FxHashMap::default();
+    let mut executed: FxHashMap<u32, u64> = FxHashMap::default();
     let mut computed: Vec<Computed<'_>> = Vec::new();
     let mut sink = |event: &spirv::Event<'_, '_>| {
         let id = event.instruction.result;
         let (Some(spirv::memory::Value::Lanes(lanes)), Some(&ty)) = (event.value, shapes.get(&id)) else { return };
         let value = Value { ty, lanes: lanes.clone() };
+        let executed = executed.entry(id).or_default();
+        let occurrence = *executed;
+        *executed += 1;
         current.insert(id, value.clone());
         if let Some(witness) = by_id.get(&id)
             && computed.len() < MAX_COMPUTED
         {
             let held = mentioned(&module.terms, witness.term, &current);
-            computed.push(Computed { witness, instruction: event.instruction.name(), step: event.step, found: value, held });
+            let instruction = instruction_text(case.module(), event.instruction);
+            computed.push(Computed { witness, instruction, step: event.step, occurrence, found: value, held });
         }
     };
     let setting = case.setting(pixel, settings);
@@ -118,11 +135,23 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
                 rule: c.witness.rule,
                 instruction: c.instruction.clone(),
                 step: c.step,
+                occurrence: c.occurrence,
+                dispatches: 0,
                 expected: value_text(&expected),
                 found: value_text(&c.found),
             }
         })
     })
+}
+
+/// An instruction by name, one of an extended set with its own.
+pub(super) fn instruction_text(module: &spirv::Module, instruction: &spirv::Instruction) -> String {
+    let name = instruction.name();
+    let number = instruction.operands(module.words()).get(1).filter(|_| instruction.is(spirv::grammar::Op::ExtInst));
+    match number.and_then(|&n| spirv::grammar::set("GLSL.std.450")?.by_number(n)) {
+        Some(function) => format!("{name} {}", function.opname),
+        None => name,
+    }
 }
 
 /// The values that the translated ids in a term have now.

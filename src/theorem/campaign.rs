@@ -8,12 +8,14 @@ use super::case::{Case, NoCase, Settings, decided};
 use super::device::{Awaited, profile_of};
 use super::journal::Journal;
 use super::{Difference, Engine, Lanes, Verdict};
+use crate::dispatch::FragmentDispatch;
 use crate::generate;
 use crate::gpu::Device;
 use serde_json::{Value, json};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::typing;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -72,8 +74,29 @@ impl Plan {
     }
 
     fn samples(&self, index: u64) -> bool {
-        self.references > 0 && index % self.references == 0
+        self.references > 0 && index.is_multiple_of(self.references)
     }
+}
+
+/// The programs of a campaign as a device gets them, without end: those with a value on every pixel, which are nearly all.
+pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterator<Item = FragmentDispatch> {
+    let settings = Settings { profile, size, references: false, ..Settings::default() };
+    let limits = generate::Limits::default();
+    let plan = Plan {
+        seed,
+        count: None,
+        time: None,
+        shard: (0, 1),
+        references: 0,
+        near_misses: 0,
+        settings: settings.clone(),
+        threads: 1,
+        limits,
+    };
+    (0u64..).filter_map(move |index| {
+        let judged = judge(&plan.program(index), &settings, &mut Tally::default());
+        judged.awaited.map(|(case, _)| case.dispatch(size))
+    })
 }
 
 /// The verdicts, in the order of a tally.
@@ -264,7 +287,7 @@ pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
         Ok(program) => program,
         Err(e) => {
             let what = format!("a generated program does not resolve: {} ({})", e.message, e.code);
-            return no_case(Difference::of(Engine::Typing, Engine::Typing, what), tally);
+            return no_case(Difference::of(Engine::Generator, Engine::Typing, what), tally);
         }
     };
     tally.nodes += program.size as u64;
@@ -272,7 +295,7 @@ pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
         Ok(case) => case,
         Err(NoCase::IllTyped(e)) => {
             let what = format!("a program that is well typed by construction is refused: {} ({})", e.message(), e.code());
-            return no_case(Difference::of(Engine::Typing, Engine::Typing, what), tally);
+            return no_case(Difference::of(Engine::Generator, Engine::Typing, what), tally);
         }
         Err(NoCase::Decided(verdict)) => return no_case(verdict, tally),
     };
@@ -384,7 +407,7 @@ pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dy
     Ok(tally)
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -414,7 +437,7 @@ impl Shared<'_> {
             let settings = Settings { references: self.plan.samples(index), ..self.plan.settings.clone() };
             let judged = judge(&tree, &settings, &mut tally);
             self.note(&mut tally, index, &judged.verdict, false);
-            if self.plan.near_misses > 0 && index % self.plan.near_misses == 0 {
+            if self.plan.near_misses > 0 && index.is_multiple_of(self.plan.near_misses) {
                 tally.near_misses += 1;
                 if let Err(what) = judge_near_miss(self.plan.program_seed(index), &settings, &self.plan.limits) {
                     let group = what.clone();

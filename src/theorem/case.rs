@@ -148,6 +148,12 @@ impl Case {
         };
         let loaded = spirv::Module::load(&translated.words).map_err(refused)?;
         let compiled = spirv::Program::compile(&loaded, translated.entry).map_err(refused)?;
+        // What the interpreters cannot see: that the words really ask for the profile that lanes are judged under.
+        let declared = loaded.profile(loaded.entry_point(translated.entry).map_err(refused)?);
+        if declared != settings.profile {
+            let what = format!("the translated module declares the {declared:?} profile; {:?} was asked for", settings.profile);
+            return Err(NoCase::Decided(Difference::of(Engine::Translation, Engine::Module, what)));
+        }
         let words_hash = words_hash(&translated.words);
         Ok(Case { program, derivation, translated, words_hash, loaded, compiled })
     }
@@ -286,18 +292,25 @@ impl Case {
             let place = |component| Some(Place { pixel, location, component });
             let Some(lanes) = shown.at(location) else {
                 let what = "the translated program does not write this output".to_string();
-                return Some(Difference { between: between(), place: place(0), what, blame: None });
+                return Some(Difference { between: between(), place: place(0), bits: None, what, blame: None, unblamed: None });
             };
             let wanted = value.bits().chain(std::iter::repeat(0)).take(4);
             for (component, (expected, found)) in wanted.zip(lanes.iter().map(|l| l.bits)).enumerate() {
                 if expected != found {
                     let what = format!("expected {}, saw {}", super::float_text(expected), super::float_text(found));
-                    return Some(Difference { between: between(), place: place(component as u32), what, blame: None });
+                    return Some(Difference {
+                        between: between(),
+                        place: place(component as u32),
+                        bits: Some((expected, found)),
+                        what,
+                        blame: None,
+                        unblamed: None,
+                    });
                 }
             }
             if lanes.len() != 4 {
                 let what = format!("the output has {} components; it must be padded to 4", lanes.len());
-                return Some(Difference { between: between(), place: place(0), what, blame: None });
+                return Some(Difference { between: between(), place: place(0), bits: None, what, blame: None, unblamed: None });
             }
         }
         None
@@ -337,7 +350,9 @@ impl Case {
         });
         match &outcome {
             Outcome::Observed(reduced) if reduced.same_bits(value) => {}
-            Outcome::Observed(reduced) => return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value))),
+            Outcome::Observed(reduced) => {
+                return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
+            }
             // A limit of the slower engine says nothing about the faster.
             Outcome::Limit(_) => return Ok(()),
             Outcome::Stuck(stuck) => return Err(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),

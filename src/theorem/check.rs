@@ -3,6 +3,7 @@
 use super::blame::Blame;
 use super::case::{Case, NoCase, Settings};
 use super::device::{Awaited, profile_of};
+use super::probe::Unblamed;
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
@@ -95,6 +96,17 @@ impl Checked {
         }
     }
 
+    /// Why its first disagreement with a device has no blame, where it was searched for.
+    pub fn unblamed(&self) -> Option<&Unblamed> {
+        match self {
+            Checked::Invalid { .. } => None,
+            Checked::Judged { legs, .. } => legs.iter().find_map(|l| match &l.verdict {
+                Verdict::Disagree(d) => d.unblamed.as_ref(),
+                _ => None,
+            }),
+        }
+    }
+
     /// The blame of its first disagreement.
     pub fn blame(&self) -> Option<&Blame> {
         match self {
@@ -122,10 +134,16 @@ impl Checker {
         let selections = match &checker.options.devices {
             Devices::None => Vec::new(),
             Devices::Named(selections) => selections.clone(),
-            Devices::Auto | Devices::Required => gpu::list().iter().map(|a| Selection::Index(a.index)).collect(),
+            Devices::Auto | Devices::Required => match gpu::list(&checker.options.workers) {
+                Ok(adapters) => adapters.iter().map(|a| Selection::Index(a.index)).collect(),
+                Err(why) => {
+                    checker.missing = Some(why.to_string());
+                    Vec::new()
+                }
+            },
         };
         if selections.is_empty() && checker.options.devices != Devices::None {
-            let none = NoDevice(gpu::NO_ADAPTER.into());
+            let none = NoDevice(checker.missing.take().unwrap_or_else(|| gpu::NO_ADAPTER.into()));
             match checker.options.devices {
                 Devices::Auto => checker.missing = Some(none.to_string()),
                 _ => return Err(none),
@@ -191,10 +209,8 @@ pub fn on_device(device: &mut Device, program: &Program, settings: &Settings) ->
     let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
     let finished = device.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&finished.outcome, &name, device.route());
-    if let Verdict::Disagree(difference) = &mut verdict
-        && let Some(place) = difference.place
-    {
-        difference.blame = super::probe::on_device(&case, place, &settings, device);
+    if let Verdict::Disagree(difference) = &mut verdict {
+        difference.search(&case, &settings, device);
     }
     Leg { lanes, ..leg(name, true, verdict) }
 }

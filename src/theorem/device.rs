@@ -74,16 +74,18 @@ impl Awaited {
                         }
                         Some(true) => lanes.checked += 1,
                         Some(false) => {
-                            let expected = match expected[component] {
-                                Expected::Bits(bits) => float_text(bits),
-                                _ => "a zero of either sign".into(),
+                            let (bits, expected) = match expected[component] {
+                                Expected::Bits(bits) => (bits, float_text(bits)),
+                                _ => (0, "a zero of either sign".into()),
                             };
                             let pixel = (i as u32 % self.width, i as u32 / self.width);
                             let difference = Difference {
                                 between: (Engine::SpirvMachine, Engine::Device(device.into())),
                                 place: Some(Place { pixel, location: *location, component: component as u32 }),
+                                bits: Some((bits, shown[component])),
                                 what: format!("expected {expected}, saw {}", float_text(shown[component])),
                                 blame: None,
+                                unblamed: None,
                             };
                             return (Verdict::Disagree(Box::new(difference)), lanes);
                         }

@@ -1,7 +1,8 @@
 //! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated program shows o* (report §7).
 //!
 //! `case` types and translates a program and runs both semantics on it, `device` compares what a device drew, `blame` finds the first
-//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. What counts as what stands in [`Verdict`].
+//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. `planted` turns on
+//! itself what the others turn on compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
 
 pub mod blame;
 pub mod campaign;
@@ -10,8 +11,10 @@ pub mod case;
 pub mod check;
 pub mod device;
 pub mod journal;
+pub mod planted;
 pub mod probe;
 pub mod reduce;
+pub mod second;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;
@@ -87,6 +90,8 @@ impl Verdict {
 /// Something that gives a program a meaning, or stands between two that do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Engine {
+    /// The generator, whose programs are well typed by construction.
+    Generator,
     /// Typing.
     Typing,
     /// The independent check of derivations.
@@ -112,6 +117,7 @@ pub enum Engine {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Engine::Generator => "the generator",
             Engine::Typing => "typing",
             Engine::DerivationCheck => "the derivation check",
             Engine::Reduction => "the λV relation",
@@ -144,10 +150,14 @@ pub struct Difference {
     pub between: (Engine, Engine),
     /// Which pixel, output and component, if it came to observations.
     pub place: Option<Place>,
+    /// The bits expected (of a zero of either sign: those of +0) and found, if it came to observations.
+    pub bits: Option<(u32, u32)>,
     /// What was expected and what was found, one sentence.
     pub what: String,
     /// The first subexpression whose value differs.
     pub blame: Option<blame::Blame>,
+    /// Where a device was searched for that subexpression and none could be named: why.
+    pub unblamed: Option<probe::Unblamed>,
 }
 
 impl fmt::Display for Difference {
@@ -163,14 +173,58 @@ impl fmt::Display for Difference {
 impl Difference {
     /// A difference that is no difference of observed lanes.
     pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
-        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, what: what.into(), blame: None }))
+        Verdict::Disagree(Box::new(Difference {
+            between: (believed, judged),
+            place: None,
+            bits: None,
+            what: what.into(),
+            blame: None,
+            unblamed: None,
+        }))
     }
 
-    /// The group that a campaign puts the difference in: the engines, and the rule that is to blame if one was found.
+    /// Searches the device for the first subexpression that it gets wrong, if the difference is one of observed lanes.
+    pub fn search(&mut self, case: &case::Case, settings: &case::Settings, device: &mut dyn probe::Drawer) {
+        if let Some(place) = self.place {
+            match probe::on_device(case, place, settings, device) {
+                Ok(blame) => self.blame = Some(blame),
+                Err(unblamed) => self.unblamed = Some(unblamed),
+            }
+        }
+    }
+
+    /// The group that a campaign puts the difference in: the engines, and the rule and instruction to blame, or how the lanes differ.
     pub fn group(&self) -> String {
-        let rule = self.blame.as_ref().map_or_else(|| self.what.clone(), |b| format!("{}: {}", b.rule, b.instruction));
-        let rule: String = rule.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
-        format!("{} vs {}: {rule}", self.between.0, self.between.1)
+        let cause = match (&self.blame, self.bits) {
+            (Some(blame), _) => format!("{}, {}", blame.rule, blame.instruction),
+            (None, Some((expected, found))) => how_lanes_differ(expected, found).into(),
+            (None, None) => without_numbers(&self.what),
+        };
+        format!("{} vs {}: {cause}", self.between.0, self.between.1)
+    }
+}
+
+/// Messages of one cause differ in places and values: every number becomes `#`.
+fn without_numbers(text: &str) -> String {
+    let mut text: String = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    while text.contains("##") {
+        text = text.replace("##", "#");
+    }
+    text
+}
+
+fn how_lanes_differ(expected: u32, found: u32) -> &'static str {
+    let (e, f) = (f32::from_bits(expected), f32::from_bits(found));
+    if f.is_nan() {
+        "a NaN for a number"
+    } else if f.is_infinite() {
+        "an infinity for a number"
+    } else if e == 0.0 && f == 0.0 {
+        "the sign of a zero"
+    } else if e.is_sign_negative() == f.is_sign_negative() && expected.abs_diff(found) == 1 {
+        "one unit in the last place"
+    } else {
+        "another number"
     }
 }
 

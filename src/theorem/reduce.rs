@@ -20,8 +20,13 @@ pub struct Minimal {
 /// The most programs that are tried for one disagreement.
 const TRIES: u32 = 2_000;
 
-/// The verdict on one program, with the relations beside the machines, and on the device if there is one.
+/// The verdict on one program, with the relations beside the machines, and on the device if there is one; with blame.
 pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&mut Device>) -> Verdict {
+    judged(tree, plan, device, true)
+}
+
+/// The verdict; the device is searched for a culprit only if `blames`, since that takes many dispatches.
+fn judged(tree: &Tree, plan: &Plan, device: Option<&mut Device>, blames: bool) -> Verdict {
     let settings = Settings { references: true, ..plan.settings.clone() };
     let judged = judge(tree, &settings, &mut Tally::default());
     match (device, judged.awaited) {
@@ -29,10 +34,8 @@ pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&mut Device>) -> Verdict
             let outcome = device.draw(case.dispatch(settings.size)).outcome;
             let name = format!("{} ({})", device.adapter().name, device.route());
             let (mut verdict, _) = awaited.compare(&outcome, &name, device.route());
-            if let Verdict::Disagree(difference) = &mut verdict
-                && let Some(place) = difference.place
-            {
-                difference.blame = super::probe::on_device(&case, place, &settings, device);
+            if let (Verdict::Disagree(difference), true) = (&mut verdict, blames) {
+                difference.search(&case, &settings, device);
             }
             judged.verdict.worse(verdict)
         }
@@ -43,11 +46,11 @@ pub fn verdict(tree: &Tree, plan: &Plan, device: Option<&mut Device>) -> Verdict
 /// The smallest program found that still disagrees between the same engines; `None` if the disagreement does not come back.
 pub fn minimal(tree: &Tree, plan: &Plan, device: Option<&mut Device>, finding: &Finding) -> Option<Minimal> {
     let mut device = if finding.device { device } else { None };
-    let first = verdict(tree, plan, device.as_deref_mut());
+    let first = judged(tree, plan, device.as_deref_mut(), false);
     if !matches!(first, Verdict::Disagree(_) | Verdict::Failed(_)) {
         return None;
     }
-    let mut same = |tree: &Tree| is_same(&first, &verdict(tree, plan, device.as_deref_mut()));
+    let mut same = |tree: &Tree| is_same(&first, &judged(tree, plan, device.as_deref_mut(), false));
     let tree = shrink::minimal(tree, &mut same, TRIES);
     let nodes = tree.roots.iter().map(|&r| tree.size(r)).sum();
     let verdict = verdict(&tree, plan, device);

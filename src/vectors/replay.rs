@@ -149,14 +149,14 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
         for (i, (expected, shown)) in expected.iter().zip(image).enumerate() {
             for component in 0..target.components as usize {
                 let (expected, shown) = (expected[component], shown[component]);
-                let text = match expected {
+                let (bits, text) = match expected {
                     Expected::Undecided(why) => {
                         lanes.undecided += 1;
                         doubt.get_or_insert(why);
                         continue;
                     }
-                    Expected::Bits(bits) => float_text(bits),
-                    Expected::Zero => "a zero of either sign".into(),
+                    Expected::Bits(bits) => (bits, float_text(bits)),
+                    Expected::Zero => (0, "a zero of either sign".into()),
                 };
                 lanes.checked += 1;
                 if expected.admits(shown) == Some(true) {
@@ -167,7 +167,14 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
                     let pixel = (i as u32 % case.dispatch.width, i as u32 / case.dispatch.width);
                     let place = Some(Place { pixel, location: target.location, component: component as u32 });
                     let what = format!("expected {text}, saw {}", float_text(shown));
-                    Difference { between: (Engine::Vectors, engine.clone()), place, what, blame: None }
+                    Difference {
+                        between: (Engine::Vectors, engine.clone()),
+                        place,
+                        bits: Some((bits, shown)),
+                        what,
+                        blame: None,
+                        unblamed: None,
+                    }
                 });
             }
         }

@@ -27,10 +27,7 @@ fn the_report_s_example_is_yellow_everywhere() {
         assert_eq!(finished.route, device.route());
         let frame = drawn(finished.outcome);
         assert_eq!(frame.words_hash, words_hash(&words));
-        assert_eq!(
-            frame.images,
-            vec![vec![[0x3f80_0000, 0x3f80_0000, 0, 0x3f80_0000]; 16]]
-        );
+        assert_eq!(frame.images, vec![vec![[0x3f80_0000, 0x3f80_0000, 0, 0x3f80_0000]; 16]]);
     });
 }
 
@@ -39,27 +36,12 @@ fn frag_coord_is_exactly_the_middle_of_the_pixel() {
     both_routes(|device| {
         for (width, height) in [(1, 1), (4, 4), (7, 3), (512, 512), (1023, 2)] {
             let frame = drawn(device.draw(dispatch(frag_coord(), width, height)).outcome);
-            let expected: Vec<[u32; 4]> = (0..height)
-                .flat_map(|y| {
-                    (0..width)
-                        .map(move |x| [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(f32::to_bits))
-                })
-                .collect();
-            assert!(
-                frame.images == vec![expected.clone()],
-                "{width} by {height} on {}: {:?}",
-                device.route(),
-                {
-                    let at = (0..expected.len()).find(|i| frame.images[0][*i] != expected[*i]);
-                    at.map(|at| {
-                        (
-                            at,
-                            frame.images[0][at].map(f32::from_bits),
-                            expected[at].map(f32::from_bits),
-                        )
-                    })
-                }
-            );
+            let expected: Vec<[u32; 4]> =
+                (0..height).flat_map(|y| (0..width).map(move |x| [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(f32::to_bits))).collect();
+            assert!(frame.images == vec![expected.clone()], "{width} by {height} on {}: {:?}", device.route(), {
+                let at = (0..expected.len()).find(|i| frame.images[0][*i] != expected[*i]);
+                at.map(|at| (at, frame.images[0][at].map(f32::from_bits), expected[at].map(f32::from_bits)))
+            });
         }
     });
 }
@@ -72,32 +54,10 @@ fn outputs_come_in_the_order_of_the_dispatch_and_may_leave_gaps() {
         let second = module.vec4([5.0, -0.0, f32::MAX, f32::MIN_POSITIVE]);
         module.output(0, first);
         module.output(3, second);
-        let outputs = vec![
-            Target {
-                location: 3,
-                components: 4,
-            },
-            Target {
-                location: 0,
-                components: 2,
-            },
-        ];
-        let frame = drawn(
-            device
-                .draw(FragmentDispatch {
-                    outputs,
-                    ..dispatch(module.finish(), 2, 3)
-                })
-                .outcome,
-        );
+        let outputs = vec![Target { location: 3, components: 4 }, Target { location: 0, components: 2 }];
+        let frame = drawn(device.draw(FragmentDispatch { outputs, ..dispatch(module.finish(), 2, 3) }).outcome);
         let bits = |lanes: [f32; 4]| vec![lanes.map(f32::to_bits); 6];
-        assert_eq!(
-            frame.images,
-            vec![
-                bits([5.0, -0.0, f32::MAX, f32::MIN_POSITIVE]),
-                bits([1.0, 2.0, 3.0, 4.0])
-            ]
-        );
+        assert_eq!(frame.images, vec![bits([5.0, -0.0, f32::MAX, f32::MIN_POSITIVE]), bits([1.0, 2.0, 3.0, 4.0])]);
     });
 }
 
@@ -113,28 +73,13 @@ fn eight_outputs_are_drawn_and_a_ninth_is_unchecked_by_name() {
             let value = module.vec4([location as f32; 4]);
             module.output(location, value);
         }
-        let outputs = (0..count)
-            .map(|location| Target {
-                location,
-                components: 4,
-            })
-            .collect();
-        let outcome = device
-            .draw(FragmentDispatch {
-                outputs,
-                ..dispatch(module.finish(), 3, 3)
-            })
-            .outcome;
+        let outputs = (0..count).map(|location| Target { location, components: 4 }).collect();
+        let outcome = device.draw(FragmentDispatch { outputs, ..dispatch(module.finish(), 3, 3) }).outcome;
         if count == most {
-            let expected: Vec<_> = (0..count)
-                .map(|location| vec![[(location as f32).to_bits(); 4]; 9])
-                .collect();
+            let expected: Vec<_> = (0..count).map(|location| vec![[(location as f32).to_bits(); 4]; 9]).collect();
             assert_eq!(drawn(outcome).images, expected);
         } else {
-            assert!(
-                matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("maxColorAttachments")),
-                "{outcome}"
-            );
+            assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("maxColorAttachments")), "{outcome}");
         }
     }
 }
@@ -142,21 +87,13 @@ fn eight_outputs_are_drawn_and_a_ninth_is_unchecked_by_name() {
 #[test]
 fn a_discarded_pixel_stays_cleared_whatever_was_drawn_there_before() {
     both_routes(|device| {
-        let programs = [colour([7.0; 4]), half_discarded(2.0), half_discarded(0.0)]
-            .map(|words| dispatch(words, 4, 1));
+        let programs = [colour([7.0; 4]), half_discarded(2.0), half_discarded(0.0)].map(|words| dispatch(words, 4, 1));
         let mut images = vec![vec![]; 3];
         for finished in device.draw_all(programs) {
             images[finished.id as usize] = drawn(finished.outcome).images.remove(0);
         }
         let (seven, one) = ([7.0f32.to_bits(); 4], [1.0f32.to_bits(); 4]);
-        assert_eq!(
-            images,
-            [
-                vec![seven; 4],
-                vec![CLEARED, CLEARED, one, one],
-                vec![one; 4]
-            ]
-        );
+        assert_eq!(images, [vec![seven; 4], vec![CLEARED, CLEARED, one, one], vec![one; 4]]);
     });
 }
 
@@ -166,40 +103,18 @@ fn constants_are_read_bit_for_bit() {
         let mut module = Fragment::new(3, &[]);
         let lanes = module.constants(&[0, 1, 2, 4]);
         let vec4 = module.vec4;
-        let value = module
-            .b
-            .composite_construct(vec4, None, lanes)
-            .expect("a block is open");
+        let value = module.b.composite_construct(vec4, None, lanes).expect("a block is open");
         module.output(0, value);
         // A negative zero, an infinity, the least normal number and the largest: bits that arithmetic on the way would lose.
         let constants = vec![0x8000_0000, 0x7f80_0000, 0x0080_0000, 77, 0x7f7f_ffff];
-        let frame = drawn(
-            device
-                .draw(FragmentDispatch {
-                    constants,
-                    ..dispatch(module.finish(), 2, 2)
-                })
-                .outcome,
-        );
-        assert_eq!(
-            frame.images,
-            vec![vec![
-                [0x8000_0000, 0x7f80_0000, 0x0080_0000, 0x7f7f_ffff];
-                4
-            ]]
-        );
+        let frame = drawn(device.draw(FragmentDispatch { constants, ..dispatch(module.finish(), 2, 2) }).outcome);
+        assert_eq!(frame.images, vec![vec![[0x8000_0000, 0x7f80_0000, 0x0080_0000, 0x7f7f_ffff]; 4]]);
     });
 }
 
 /// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls of the λV translation.
 fn float_controls() -> Fragment {
-    let mut module = Fragment::new(
-        3,
-        &[
-            Capability::RoundingModeRTE,
-            Capability::SignedZeroInfNanPreserve,
-        ],
-    );
+    let mut module = Fragment::new(3, &[Capability::RoundingModeRTE, Capability::SignedZeroInfNanPreserve]);
     module.execution_mode(ExecutionMode::RoundingModeRTE, 32);
     module.execution_mode(ExecutionMode::SignedZeroInfNanPreserve, 32);
     let c = module.constants(&[0, 1, 2, 3]);
@@ -207,16 +122,12 @@ fn float_controls() -> Fragment {
     let b = &mut module.b;
     let sum = b.f_add(float, None, c[0], c[1]).expect("a block is open");
     let product = b.f_mul(float, None, c[0], c[1]).expect("a block is open");
-    let uncontracted = b
-        .f_add(float, None, product, c[2])
-        .expect("a block is open");
+    let uncontracted = b.f_add(float, None, product, c[2]).expect("a block is open");
     let signed = b.f_mul(float, None, c[3], c[2]).expect("a block is open");
     for value in [sum, product, uncontracted, signed] {
         b.decorate(value, Decoration::NoContraction, Vec::<Operand>::new());
     }
-    let value = b
-        .composite_construct(vec4, None, [sum, product, uncontracted, signed])
-        .expect("a block is open");
+    let value = b.composite_construct(vec4, None, [sum, product, uncontracted, signed]).expect("a block is open");
     module.output(0, value);
     module
 }
@@ -229,20 +140,9 @@ fn float_controls_are_accepted_through_passthrough_and_kept() {
     // c0 * c1 needs more than 24 bits, and c2 cancels its leading ones: a fused multiply-add would give another last lane but one.
     let (c0, c1) = (1.0f32 + f32::EPSILON, 1.0f32 + 3.0 * f32::EPSILON);
     let c2 = -(c0 * c1);
-    assert_ne!(
-        c0.mul_add(c1, c2).to_bits(),
-        (c0 * c1 + c2).to_bits(),
-        "the constants must tell the two apart"
-    );
+    assert_ne!(c0.mul_add(c1, c2).to_bits(), (c0 * c1 + c2).to_bits(), "the constants must tell the two apart");
     let constants = [c0, c1, c2, 0.0].map(f32::to_bits).to_vec();
-    let frame = drawn(
-        device
-            .draw(FragmentDispatch {
-                constants,
-                ..dispatch(float_controls().finish(), 2, 2)
-            })
-            .outcome,
-    );
+    let frame = drawn(device.draw(FragmentDispatch { constants, ..dispatch(float_controls().finish(), 2, 2) }).outcome);
     let expected = [c0 + c1, c0 * c1, c0 * c1 + c2, -0.0].map(f32::to_bits);
     assert_eq!(frame.images, vec![vec![expected; 4]]);
 }
@@ -257,16 +157,10 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
     let value = module.vec4([0.0; 4]);
     module.output(0, value);
     let outcome = device.draw(dispatch(module.finish(), 2, 2)).outcome;
-    assert!(
-        matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("Kernel")),
-        "{outcome}"
-    );
+    assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("Kernel")), "{outcome}");
 
     // Float controls that the adapter does not list are not tried.
-    let [_, single, _] = device
-        .adapter()
-        .float_controls
-        .expect("the tested devices have Vulkan 1.2");
+    let [_, single, _] = device.adapter().float_controls.expect("the tested devices have Vulkan 1.2");
     let mut module = Fragment::new(3, &[Capability::DenormFlushToZero]);
     module.execution_mode(ExecutionMode::DenormFlushToZero, 32);
     let value = module.vec4([1.0; 4]);
@@ -275,10 +169,7 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
     if single.denorm_flush_to_zero {
         drawn(outcome);
     } else {
-        assert!(
-            matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("DenormFlushToZero")),
-            "{outcome}"
-        );
+        assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("DenormFlushToZero")), "{outcome}");
     }
 }
 
@@ -292,21 +183,12 @@ fn naga_refuses_what_it_cannot_read() {
     // Float controls, which naga's reader does not take.
     for words in [garbage.as_slice().into(), float_controls().finish()] {
         let outcome = device.draw(dispatch(words, 2, 2)).outcome;
-        assert!(
-            matches!(&outcome, DeviceOutcome::Refused(why) if !why.is_empty()),
-            "{outcome}"
-        );
+        assert!(matches!(&outcome, DeviceOutcome::Refused(why) if !why.is_empty()), "{outcome}");
     }
     // An entry point that is not there.
-    let missing = FragmentDispatch {
-        entry: "absent".into(),
-        ..dispatch(colour([0.0; 4]), 2, 2)
-    };
+    let missing = FragmentDispatch { entry: "absent".into(), ..dispatch(colour([0.0; 4]), 2, 2) };
     let outcome = device.draw(missing).outcome;
-    assert!(
-        matches!(&outcome, DeviceOutcome::Refused(why) if why.contains("absent")),
-        "{outcome}"
-    );
+    assert!(matches!(&outcome, DeviceOutcome::Refused(why) if why.contains("absent")), "{outcome}");
     assert_eq!(device.restarts(), 0, "a refusal costs no worker");
     drawn(device.draw(dispatch(colour([0.0; 4]), 2, 2)).outcome);
 }
@@ -316,40 +198,22 @@ fn words_that_are_no_module_never_reach_the_driver() {
     let Some(mut device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
-    for (words, expected) in [
-        (vec![], "header"),
-        (vec![1, 2, 3, 4, 5], "magic"),
-        (
-            vec![0x0723_0203, 0x0001_0000, 0, 9, 0, 0xffff_0000],
-            "word 5",
-        ),
-    ] {
+    for (words, expected) in
+        [(vec![], "header"), (vec![1, 2, 3, 4, 5], "magic"), (vec![0x0723_0203, 0x0001_0000, 0, 9, 0, 0xffff_0000], "word 5")]
+    {
         let outcome = device.draw(dispatch(words.into(), 2, 2)).outcome;
-        assert!(
-            matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)),
-            "{expected}: {outcome}"
-        );
+        assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
     }
     let outcome = device.draw(dispatch(colour([0.0; 4]), 0, 2)).outcome;
-    assert!(
-        matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("0 by 2")),
-        "{outcome}"
-    );
+    assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("0 by 2")), "{outcome}");
     assert_eq!(device.restarts(), 0);
 }
 
 #[test]
 fn programs_of_many_sizes_in_one_batch_do_not_mix() {
     both_routes(|device| {
-        let programs: Vec<FragmentDispatch> = (0..200u32)
-            .map(|i| {
-                dispatch(
-                    colour([i as f32, -(i as f32), 0.5, 1.0]),
-                    1 + i % 7,
-                    1 + i % 5,
-                )
-            })
-            .collect();
+        let programs: Vec<FragmentDispatch> =
+            (0..200u32).map(|i| dispatch(colour([i as f32, -(i as f32), 0.5, 1.0]), 1 + i % 7, 1 + i % 5)).collect();
         let mut back = vec![None; programs.len()];
         for finished in device.draw_all(programs.clone()) {
             let slot = &mut back[finished.id as usize];
@@ -360,10 +224,7 @@ fn programs_of_many_sizes_in_one_batch_do_not_mix() {
             let frame = frame.unwrap_or_else(|| panic!("program {i} never came back"));
             assert_eq!(frame.words_hash, program.words_hash());
             let pixel = [i as f32, -(i as f32), 0.5, 1.0].map(f32::to_bits);
-            assert_eq!(
-                frame.images,
-                vec![vec![pixel; (program.width * program.height) as usize]]
-            );
+            assert_eq!(frame.images, vec![vec![pixel; (program.width * program.height) as usize]]);
         }
     });
 }

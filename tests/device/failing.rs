@@ -16,18 +16,11 @@ fn program(i: u64) -> FragmentDispatch {
 /// Options whose workers misbehave as the text says.
 fn with_fault(fault: String) -> Options {
     let environment = vec![(worker::TEST_FAULT.into(), fault.into())];
-    Options {
-        program_limit: Duration::from_secs(3),
-        environment,
-        ..options()
-    }
+    Options { program_limit: Duration::from_secs(3), environment, ..options() }
 }
 
 fn open_with_fault(fault: &str, culprit: &FragmentDispatch) -> Option<Device> {
-    open(
-        None,
-        with_fault(format!("{fault}:{:x}", culprit.words_hash())),
-    )
+    open(None, with_fault(format!("{fault}:{:x}", culprit.words_hash())))
 }
 
 /// Submits 20 programs, of which the thirteenth does `fault`, and checks that the others are drawn. The outcome of the thirteenth.
@@ -43,15 +36,7 @@ fn one_of_twenty(fault: &str) -> Option<DeviceOutcome> {
             assert_eq!(culprit, None, "it came back twice");
             culprit = Some(finished.outcome);
         } else {
-            let expected = vec![vec![
-                [
-                    (finished.id as f32).to_bits(),
-                    0.25f32.to_bits(),
-                    0,
-                    1.0f32.to_bits()
-                ];
-                16
-            ]];
+            let expected = vec![vec![[(finished.id as f32).to_bits(), 0.25f32.to_bits(), 0, 1.0f32.to_bits()]; 16]];
             assert_eq!(drawn(finished.outcome).images, expected);
             others += 1;
         }
@@ -60,11 +45,7 @@ fn one_of_twenty(fault: &str) -> Option<DeviceOutcome> {
     // The device is as good as new.
     device.submit(99, program(99));
     drawn(device.receive().expect("it comes back").outcome);
-    assert!(
-        (1..=3).contains(&device.restarts()),
-        "{} restarts",
-        device.restarts()
-    );
+    assert!((1..=3).contains(&device.restarts()), "{} restarts", device.restarts());
     culprit
 }
 
@@ -73,16 +54,11 @@ fn a_crash_while_compiling_costs_one_program() {
     let Some(outcome) = one_of_twenty("crash-compile") else {
         return;
     };
-    let DeviceOutcome::Crashed { exit, stderr } = &outcome else {
-        panic!("{outcome}")
-    };
+    let DeviceOutcome::Crashed { exit, stderr } = &outcome else { panic!("{outcome}") };
     if cfg!(unix) {
         assert_eq!(*exit, Exit::Signal(6));
     }
-    assert!(
-        stderr.contains("a crash that the test asked for"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a crash that the test asked for"), "{stderr}");
 }
 
 #[test]
@@ -90,10 +66,7 @@ fn a_crash_while_drawing_costs_one_program() {
     let Some(outcome) = one_of_twenty("crash-draw") else {
         return;
     };
-    assert!(
-        matches!(outcome, DeviceOutcome::Crashed { .. }),
-        "{outcome}"
-    );
+    assert!(matches!(outcome, DeviceOutcome::Crashed { .. }), "{outcome}");
 }
 
 #[test]
@@ -117,10 +90,7 @@ fn a_lost_device_costs_one_program() {
     let Some(outcome) = one_of_twenty("lost") else {
         return;
     };
-    assert_eq!(
-        outcome,
-        DeviceOutcome::Lost("a loss that the test asked for".into())
-    );
+    assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
 }
 
 #[test]
@@ -128,26 +98,14 @@ fn nonsense_on_the_worker_s_output_costs_one_program() {
     let Some(outcome) = one_of_twenty("garbage") else {
         return;
     };
-    let DeviceOutcome::Crashed {
-        exit: Exit::Garbled(what),
-        ..
-    } = &outcome
-    else {
-        panic!("{outcome}")
-    };
+    let DeviceOutcome::Crashed { exit: Exit::Garbled(what), .. } = &outcome else { panic!("{outcome}") };
     assert!(what.contains("what a drive"), "{what}");
 }
 
 /// No fault is injected here: the device itself does not end. Not on hardware, which others may share.
 #[test]
 fn a_shader_that_never_ends_costs_one_program() {
-    let Some(device) = open(
-        None,
-        Options {
-            program_limit: Duration::from_secs(3),
-            ..options()
-        },
-    ) else {
+    let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
         return;
     };
     if device.adapter().kind != "software" {
@@ -157,22 +115,13 @@ fn a_shader_that_never_ends_costs_one_program() {
     for i in 0..20 {
         let (first, size) = if i == 7 { (0.0f32, 1024) } else { (1.0, 4) };
         let constants = vec![first.to_bits()];
-        device.submit(
-            i,
-            FragmentDispatch {
-                constants,
-                ..dispatch(endless(), size, size)
-            },
-        );
+        device.submit(i, FragmentDispatch { constants, ..dispatch(endless(), size, size) });
     }
     let mut back = 0;
     while let Some(finished) = device.receive() {
         back += 1;
         if finished.id == 7 {
-            assert_eq!(
-                finished.outcome,
-                DeviceOutcome::TimedOut(Duration::from_secs(3))
-            );
+            assert_eq!(finished.outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
         } else {
             drawn(finished.outcome);
         }
@@ -183,45 +132,23 @@ fn a_shader_that_never_ends_costs_one_program() {
 /// Well framed words that mean nothing, handed to the driver as they are: whatever it makes of them, the neighbours are drawn.
 #[test]
 fn an_invalid_module_costs_no_more_than_itself() {
-    let Some(device) = open(
-        Some(Route::Passthrough),
-        Options {
-            program_limit: Duration::from_secs(5),
-            ..options()
-        },
-    ) else {
+    let Some(device) = open(Some(Route::Passthrough), Options { program_limit: Duration::from_secs(5), ..options() }) else {
         return;
     };
     // The store of the colour goes to an id that nothing defines.
     let mut words = colour([1.0; 4]).to_vec();
-    let store = (5..words.len())
-        .find(|at| words[*at] == 3 << 16 | 62)
-        .expect("the module stores its colour");
+    let store = (5..words.len()).find(|at| words[*at] == 3 << 16 | 62).expect("the module stores its colour");
     words[store + 1] = words[3] - 1;
     words[store + 2] = 0x00ff_fff0;
     for i in 0..20 {
-        device.submit(
-            i,
-            if i == 3 {
-                dispatch(words.clone().into(), 4, 4)
-            } else {
-                program(i)
-            },
-        );
+        device.submit(i, if i == 3 { dispatch(words.clone().into(), 4, 4) } else { program(i) });
     }
     let mut back = 0;
     while let Some(finished) = device.receive() {
         back += 1;
         if finished.id == 3 {
-            assert!(
-                !matches!(finished.outcome, DeviceOutcome::Unchecked(_)),
-                "it is for the driver to say: {}",
-                finished.outcome
-            );
-            eprintln!(
-                "the driver's answer to an invalid module: {}",
-                finished.outcome
-            );
+            assert!(!matches!(finished.outcome, DeviceOutcome::Unchecked(_)), "it is for the driver to say: {}", finished.outcome);
+            eprintln!("the driver's answer to an invalid module: {}", finished.outcome);
         } else {
             drawn(finished.outcome);
         }
@@ -235,13 +162,7 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
     let executable = folder.path().join("smallstep");
     std::fs::copy(env!("CARGO_BIN_EXE_smallstep"), &executable).expect("a copy");
     let fault = with_fault(format!("crash-compile:{:x}", program(0).words_hash()));
-    let Some(device) = open(
-        None,
-        Options {
-            executable: Some(executable.clone()),
-            ..fault
-        },
-    ) else {
+    let Some(device) = open(None, Options { executable: Some(executable.clone()), ..fault }) else {
         return;
     };
     std::fs::remove_file(executable).expect("it is there");
@@ -268,15 +189,8 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
 #[test]
 fn one_hanging_thread_is_noticed_behind_a_stream_of_programs() {
     let culprit = program(0);
-    let options = Options {
-        window: 8,
-        compile_threads: 2,
-        ..with_fault(format!("hang-compile:{:x}", culprit.words_hash()))
-    };
-    let options = Options {
-        program_limit: Duration::from_millis(1500),
-        ..options
-    };
+    let options = Options { window: 8, compile_threads: 2, ..with_fault(format!("hang-compile:{:x}", culprit.words_hash())) };
+    let options = Options { program_limit: Duration::from_millis(1500), ..options };
     let Some(device) = open(None, options) else {
         return;
     };
@@ -291,19 +205,12 @@ fn one_hanging_thread_is_noticed_behind_a_stream_of_programs() {
         let finished = device.receive().expect("programs are under way");
         timed_out = finished.id == 0;
         if timed_out {
-            assert!(
-                matches!(finished.outcome, DeviceOutcome::TimedOut(_)),
-                "{}",
-                finished.outcome
-            );
+            assert!(matches!(finished.outcome, DeviceOutcome::TimedOut(_)), "{}", finished.outcome);
         } else {
             drawn(finished.outcome);
         }
     }
-    assert!(
-        timed_out,
-        "the program that hangs was not found within a minute, among {submitted}"
-    );
+    assert!(timed_out, "the program that hangs was not found within a minute, among {submitted}");
 }
 
 /// Interpreters on several threads share one device.
@@ -315,9 +222,7 @@ fn a_device_is_shared_between_threads() {
     let mut back = std::thread::scope(|scope| {
         let device = &device;
         for part in 0..3 {
-            scope.spawn(move || {
-                (part * 100..part * 100 + 30).for_each(|i| device.submit(i, program(i)))
-            });
+            scope.spawn(move || (part * 100..part * 100 + 30).for_each(|i| device.submit(i, program(i))));
         }
         let mut back = Vec::new();
         while back.len() < 90 {
@@ -333,39 +238,22 @@ fn a_device_is_shared_between_threads() {
         back
     });
     back.sort_unstable();
-    let expected: Vec<u64> = (0..3)
-        .flat_map(|part| part * 100..part * 100 + 30)
-        .collect();
+    let expected: Vec<u64> = (0..3).flat_map(|part| part * 100..part * 100 + 30).collect();
     assert_eq!(back, expected);
 }
 
 #[test]
 fn several_culprits_and_several_workers_lose_nothing() {
     let culprits = [3u64, 50, 51, 119];
-    let fault: Vec<String> = culprits
-        .iter()
-        .map(|i| format!("crash-compile:{:x}", program(*i).words_hash()))
-        .collect();
-    let Some(mut device) = open(
-        None,
-        Options {
-            workers: 2,
-            window: 32,
-            ..with_fault(fault.join(","))
-        },
-    ) else {
+    let fault: Vec<String> = culprits.iter().map(|i| format!("crash-compile:{:x}", program(*i).words_hash())).collect();
+    let Some(mut device) = open(None, Options { workers: 2, window: 32, ..with_fault(fault.join(",")) }) else {
         return;
     };
     let mut back = vec![0; 120];
     for finished in device.draw_all((0..120).map(program)) {
         back[finished.id as usize] += 1;
         if culprits.contains(&finished.id) {
-            assert!(
-                matches!(finished.outcome, DeviceOutcome::Crashed { .. }),
-                "{}: {}",
-                finished.id,
-                finished.outcome
-            );
+            assert!(matches!(finished.outcome, DeviceOutcome::Crashed { .. }), "{}: {}", finished.id, finished.outcome);
         } else {
             drawn(finished.outcome);
         }
@@ -376,30 +264,12 @@ fn several_culprits_and_several_workers_lose_nothing() {
 #[test]
 fn a_worker_that_does_not_start_is_said_to() {
     let cases = [
-        (
-            with_fault("crash-start".into()),
-            "before its device was open",
-        ),
-        (
-            Options {
-                start_limit: Duration::from_millis(300),
-                ..with_fault("hang-start".into())
-            },
-            "did not open its device within 0.3 s",
-        ),
-        (
-            Options {
-                executable: Some("/no/such/program".into()),
-                ..options()
-            },
-            "could not be started",
-        ),
+        (with_fault("crash-start".into()), "before its device was open"),
+        (Options { start_limit: Duration::from_millis(300), ..with_fault("hang-start".into()) }, "did not open its device within 0.3 s"),
+        (Options { executable: Some("/no/such/program".into()), ..options() }, "could not be started"),
     ];
     for (options, expected) in cases {
-        let said = Device::open(&Selection::First, None, options)
-            .err()
-            .expect(expected)
-            .0;
+        let said = Device::open(&Selection::First, None, options).err().expect(expected).0;
         assert!(said.contains(expected), "{said:?} lacks {expected:?}");
     }
 }
@@ -409,40 +279,17 @@ fn a_name_that_no_adapter_has_is_said_with_what_there_is() {
     let Some(device) = open(None, options()) else {
         return;
     };
-    let selection: Selection = "no such adapter"
-        .parse()
-        .expect("every text is a selection");
-    let said = Device::open(&selection, None, options())
-        .err()
-        .expect("there is none")
-        .0;
+    let selection: Selection = "no such adapter".parse().expect("every text is a selection");
+    let said = Device::open(&selection, None, options()).err().expect("there is none").0;
     assert!(said.contains(&device.adapter().name), "{said}");
 }
 
 #[test]
 fn without_a_driver_the_way_to_one_is_said() {
-    let none = [
-        ("VK_DRIVER_FILES", "/nonexistent"),
-        ("VK_ICD_FILENAMES", "/nonexistent"),
-    ];
-    let environment = none
-        .map(|(name, value)| (name.into(), value.into()))
-        .to_vec();
-    let said = Device::open(
-        &Selection::First,
-        None,
-        Options {
-            environment,
-            ..options()
-        },
-    )
-    .err()
-    .expect("there is no driver")
-    .0;
-    assert!(
-        said.contains("apt-get install mesa-vulkan-drivers"),
-        "{said}"
-    );
+    let none = [("VK_DRIVER_FILES", "/nonexistent"), ("VK_ICD_FILENAMES", "/nonexistent")];
+    let environment = none.map(|(name, value)| (name.into(), value.into())).to_vec();
+    let said = Device::open(&Selection::First, None, Options { environment, ..options() }).err().expect("there is no driver").0;
+    assert!(said.contains("apt-get install mesa-vulkan-drivers"), "{said}");
 }
 
 #[test]
@@ -455,9 +302,5 @@ fn dropping_a_device_in_the_middle_does_not_wait_for_it() {
     }
     let begun = Instant::now();
     drop(device);
-    assert!(
-        begun.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }

@@ -2,9 +2,12 @@
 //!
 //! Without a device these tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
+mod blame;
+mod campaign;
 mod drawing;
 mod failing;
 mod modules;
+mod quirks;
 mod vectors;
 
 use smallstep::dispatch::Frame;
@@ -17,10 +20,7 @@ fn selection() -> Selection {
 }
 
 fn options() -> Options {
-    Options {
-        executable: Some(env!("CARGO_BIN_EXE_smallstep").into()),
-        ..Options::default()
-    }
+    Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Options::default() }
 }
 
 /// The device, or None where there is none and none is required.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Instruction, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, LoopControl,
-    MemoryModel, Op, StorageClass, Word,
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, LoopControl, MemoryModel, Op, StorageClass, Word,
 };
 use smallstep::dispatch::{FragmentDispatch, Target};
 
@@ -36,17 +35,9 @@ impl Fragment {
         let float = b.type_float(32, None);
         let vec4 = b.type_vector(float, 4);
         let function = b.type_function(void, vec![]);
-        let main = b
-            .begin_function(void, None, rspirv::spirv::FunctionControl::NONE, function)
-            .expect("no function is open");
+        let main = b.begin_function(void, None, rspirv::spirv::FunctionControl::NONE, function).expect("no function is open");
         b.begin_block(None).expect("the function is open");
-        Fragment {
-            b,
-            float,
-            vec4,
-            main,
-            interface: Vec::new(),
-        }
+        Fragment { b, float, vec4, main, interface: Vec::new() }
     }
 
     fn variable(&mut self, class: StorageClass, decoration: Decoration, operand: Operand) -> Word {
@@ -58,25 +49,13 @@ impl Fragment {
     }
 
     pub fn output(&mut self, location: u32, value: Word) {
-        let variable = self.variable(
-            StorageClass::Output,
-            Decoration::Location,
-            Operand::LiteralBit32(location),
-        );
-        self.b
-            .store(variable, value, None, [])
-            .expect("a block is open");
+        let variable = self.variable(StorageClass::Output, Decoration::Location, Operand::LiteralBit32(location));
+        self.b.store(variable, value, None, []).expect("a block is open");
     }
 
     pub fn frag_coord(&mut self) -> Word {
-        let variable = self.variable(
-            StorageClass::Input,
-            Decoration::BuiltIn,
-            Operand::BuiltIn(BuiltIn::FragCoord),
-        );
-        self.b
-            .load(self.vec4, None, variable, None, [])
-            .expect("a block is open")
+        let variable = self.variable(StorageClass::Input, Decoration::BuiltIn, Operand::BuiltIn(BuiltIn::FragCoord));
+        self.b.load(self.vec4, None, variable, None, []).expect("a block is open")
     }
 
     pub fn vec4(&mut self, lanes: [f32; 4]) -> Word {
@@ -95,11 +74,7 @@ impl Fragment {
         b.member_decorate(block, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
         let pointer = b.type_pointer(None, StorageClass::StorageBuffer, block);
         let buffer = global(b, pointer, StorageClass::StorageBuffer);
-        b.decorate(
-            buffer,
-            Decoration::DescriptorSet,
-            [Operand::LiteralBit32(0)],
-        );
+        b.decorate(buffer, Decoration::DescriptorSet, [Operand::LiteralBit32(0)]);
         b.decorate(buffer, Decoration::NonWritable, []);
         b.decorate(buffer, Decoration::Binding, [Operand::LiteralBit32(0)]);
         let element = b.type_pointer(None, StorageClass::StorageBuffer, self.float);
@@ -107,13 +82,8 @@ impl Fragment {
         let mut values = Vec::new();
         for place in places {
             let place = b.constant_bit32(int, *place);
-            let at = b
-                .access_chain(element, None, buffer, [zero, place])
-                .expect("a block is open");
-            values.push(
-                b.load(self.float, None, at, None, [])
-                    .expect("a block is open"),
-            );
+            let at = b.access_chain(element, None, buffer, [zero, place]).expect("a block is open");
+            values.push(b.load(self.float, None, at, None, []).expect("a block is open"));
         }
         values
     }
@@ -125,10 +95,8 @@ impl Fragment {
     pub fn finish(mut self) -> Arc<[u32]> {
         self.b.ret().expect("a block is open");
         self.b.end_function().expect("a function is open");
-        self.b
-            .entry_point(ExecutionModel::Fragment, self.main, "main", self.interface);
-        self.b
-            .execution_mode(self.main, ExecutionMode::OriginUpperLeft, []);
+        self.b.entry_point(ExecutionModel::Fragment, self.main, "main", self.interface);
+        self.b.execution_mode(self.main, ExecutionMode::OriginUpperLeft, []);
         Arc::from(self.b.module().assemble())
     }
 }
@@ -136,12 +104,7 @@ impl Fragment {
 /// A variable of the module: the builder would put it into the open function.
 fn global(b: &mut Builder, pointer: Word, class: StorageClass) -> Word {
     let id = b.id();
-    let variable = Instruction::new(
-        Op::Variable,
-        Some(pointer),
-        Some(id),
-        vec![Operand::StorageClass(class)],
-    );
+    let variable = Instruction::new(Op::Variable, Some(pointer), Some(id), vec![Operand::StorageClass(class)]);
     b.module_mut().types_global_values.push(variable);
     id
 }
@@ -171,17 +134,11 @@ pub fn half_discarded(middle: f32) -> Arc<[u32]> {
     let b = &mut module.b;
     let boolean = b.type_bool();
     let middle = b.constant_bit32(float, middle.to_bits());
-    let x = b
-        .composite_extract(float, None, coord, [0])
-        .expect("a block is open");
-    let left = b
-        .f_ord_less_than(boolean, None, x, middle)
-        .expect("a block is open");
+    let x = b.composite_extract(float, None, coord, [0]).expect("a block is open");
+    let left = b.f_ord_less_than(boolean, None, x, middle).expect("a block is open");
     let (then, merge) = (b.id(), b.id());
-    b.selection_merge(merge, rspirv::spirv::SelectionControl::NONE)
-        .expect("a block is open");
-    b.branch_conditional(left, then, merge, [])
-        .expect("a block is open");
+    b.selection_merge(merge, rspirv::spirv::SelectionControl::NONE).expect("a block is open");
+    b.branch_conditional(left, then, merge, []).expect("a block is open");
     b.begin_block(Some(then)).expect("no block is open");
     b.kill().expect("a block is open");
     b.begin_block(Some(merge)).expect("no block is open");
@@ -200,22 +157,15 @@ pub fn endless() -> Arc<[u32]> {
     let boolean = b.type_bool();
     let zero = b.constant_bit32(float, 0);
     let one = b.constant_bit32(float, 1.0f32.to_bits());
-    let (before, header, body, again, merge, next) =
-        (b.id(), b.id(), b.id(), b.id(), b.id(), b.id());
+    let (before, header, body, again, merge, next) = (b.id(), b.id(), b.id(), b.id(), b.id(), b.id());
     b.branch(before).expect("a block is open");
     b.begin_block(Some(before)).expect("no block is open");
     b.branch(header).expect("a block is open");
     b.begin_block(Some(header)).expect("no block is open");
-    let sum = b
-        .phi(float, None, [(zero, before), (next, again)])
-        .expect("a block is open");
-    let goes_on = b
-        .f_ord_greater_than_equal(boolean, None, sum, c[0])
-        .expect("a block is open");
-    b.loop_merge(merge, again, LoopControl::NONE, [])
-        .expect("a block is open");
-    b.branch_conditional(goes_on, body, merge, [])
-        .expect("a block is open");
+    let sum = b.phi(float, None, [(zero, before), (next, again)]).expect("a block is open");
+    let goes_on = b.f_ord_greater_than_equal(boolean, None, sum, c[0]).expect("a block is open");
+    b.loop_merge(merge, again, LoopControl::NONE, []).expect("a block is open");
+    b.branch_conditional(goes_on, body, merge, []).expect("a block is open");
     b.begin_block(Some(body)).expect("no block is open");
     b.branch(again).expect("a block is open");
     b.begin_block(Some(again)).expect("no block is open");
@@ -225,13 +175,10 @@ pub fn endless() -> Arc<[u32]> {
         let more = b.f_add(float, None, term, one).expect("a block is open");
         term = b.f_div(float, None, one, more).expect("a block is open");
     }
-    b.f_add(float, Some(next), sum, term)
-        .expect("a block is open");
+    b.f_add(float, Some(next), sum, term).expect("a block is open");
     b.branch(header).expect("a block is open");
     b.begin_block(Some(merge)).expect("no block is open");
-    let value = b
-        .composite_construct(vec4, None, [sum; 4])
-        .expect("a block is open");
+    let value = b.composite_construct(vec4, None, [sum; 4]).expect("a block is open");
     module.output(0, value);
     module.finish()
 }
@@ -243,10 +190,7 @@ pub fn dispatch(words: Arc<[u32]>, width: u32, height: u32) -> FragmentDispatch 
         entry: "main".into(),
         width,
         height,
-        outputs: vec![Target {
-            location: 0,
-            components: 4,
-        }],
+        outputs: vec![Target { location: 0, components: 4 }],
         constants: Vec::new(),
     }
 }

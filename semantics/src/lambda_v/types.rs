@@ -74,6 +74,16 @@ impl Ground {
     }
 }
 
+impl Type {
+    /// The type of values, if it is one.
+    pub fn ground(self) -> Option<Ground> {
+        match self {
+            Type::Ground(g) => Some(g),
+            Type::Rec(_) | Type::PureRec => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Ground {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -109,6 +109,9 @@ impl<'m> Pass<'m> {
                     let what = format!("the branch back to %{} goes to a block without an OpLoopMerge", blocks[to as usize].label);
                     return self.fail(Check::BackEdge, what);
                 }
+                if to != cfg::NONE && self.graph.reachable(node) && self.graph.dominates(to, node) {
+                    self.back_edge(node, to)?;
+                }
             }
         }
         Ok(())
@@ -124,6 +127,39 @@ impl<'m> Pass<'m> {
     fn is_loop_header(&self, node: u32) -> bool {
         let code = self.module.code(&self.blocks()[node as usize]);
         code.len() >= 2 && code[code.len() - 2].is(Op::LoopMerge)
+    }
+
+    /// Checks a branch back to a loop's header: it comes from the loop's continue construct.
+    fn back_edge(&self, from: u32, header: u32) -> Checked {
+        let code = self.module.code(&self.blocks()[header as usize]);
+        let label = self.operands(&code[code.len() - 2])[1];
+        let continues = self.target(label, Check::MergeTarget)?;
+        if self.graph.dominates(continues, from) {
+            return Ok(());
+        }
+        let [from, header] = [from, header].map(|node| self.blocks()[node as usize].label);
+        let what = format!("the branch back from %{from} to %{header} does not come by way of %{label}, the loop's continue target");
+        self.fail(Check::BackEdge, what)
+    }
+
+    /// Checks that every entry point of the function lists a variable that it reads or writes.
+    fn interface(&self, pointer: u32) -> Checked {
+        let Some(variable) = self.module.instruction(pointer).filter(|v| v.is(Op::Variable)) else { return Ok(()) };
+        let class = self.operands(variable)[0];
+        // Before SPIR-V 1.4 the interface is of inputs and outputs alone.
+        if class != StorageClass::Input as u32 && class != StorageClass::Output as u32 && self.module.header.minor < 4 {
+            return Ok(());
+        }
+        for entry in self.module.entry_points.iter().filter(|e| e.function == self.function.id) {
+            let operands = self.operands(&self.module.instructions[entry.instruction as usize]);
+            // The execution model, the function, the name, then the interface.
+            let name_words = entry.name.len() / 4 + 1;
+            if !operands[2 + name_words..].contains(&pointer) {
+                let what = format!("{} uses %{pointer}, which the interface of {:?} does not list", self.instruction().name(), entry.name);
+                return self.fail(Check::EntryPoint, what);
+            }
+        }
+        Ok(())
     }
 
     /// Checks merge instructions; marks the blocks that are merged into.
@@ -249,6 +285,9 @@ impl<'m> Pass<'m> {
 
     fn body(&self, i: &Instruction) -> Checked {
         let operands = self.operands(i);
+        if matches!(i.op, Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain) {
+            self.interface(operands[0])?;
+        }
         match i.op {
             Op::Nop | Op::Branch | Op::Return | Op::Unreachable | Op::SelectionMerge | Op::LoopMerge => Ok(()),
             Op::BranchConditional => {
@@ -301,7 +340,7 @@ impl<'m> Pass<'m> {
                 if class == StorageClass::StorageBuffer as u32 {
                     return self.unsupported("OpStore to StorageBuffer");
                 }
-                if class != StorageClass::Output as u32 {
+                if class != StorageClass::Output as u32 && class != StorageClass::Private as u32 {
                     return self
                         .fail(Check::Storage, format!("OpStore stores through %{}, which points to what is read-only", operands[0]));
                 }
@@ -397,8 +436,10 @@ impl<'m> Pass<'m> {
 
     fn access_chain(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let (class, mut type_id) = self.pointer(operands[0])?;
-        if class == StorageClass::Output as u32 {
-            return self.unsupported(format!("{} into Output", i.name()));
+        for whole in [StorageClass::Output, StorageClass::Private] {
+            if class == whole as u32 {
+                return self.unsupported(format!("{} into {whole:?}", i.name()));
+            }
         }
         let in_buffer = class != StorageClass::Input as u32;
         for &id in &operands[1..] {

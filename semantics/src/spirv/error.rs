@@ -72,8 +72,8 @@ checks! {
     PhiParents "module/phi-parents" "The parents of an OpPhi are the block's predecessors, each once.";
     MergePlace "module/merge-place" "A merge instruction stands right before the branch that it is for.";
     MergeTarget "module/merge-target" "Merge blocks and continue targets are other blocks of the function, and merge for one header.";
-    BackEdge "module/back-edge" "A branch back to a block that dominates it goes to a block with an OpLoopMerge.";
-    EntryPoint "module/entry-point" "An entry point names a function, and its interface names variables.";
+    BackEdge "module/back-edge" "A branch back to a block that dominates it goes to a block with an OpLoopMerge, from its continue construct.";
+    EntryPoint "module/entry-point" "An entry point names a function, and its interface the variables that it uses.";
     Decoration "module/decoration" "Variables and types have the decorations that give them their place.";
     Layout "module/layout" "Blocks in buffers have explicit offsets and strides, multiples of 4 bytes.";
     AccessIndex "module/access-index" "An access chain's indices fit the type that they index; those into structures are constants within it.";

@@ -117,7 +117,7 @@ struct CompiledBlock {
     ends: End,
 }
 
-/// A variable of the program; `slot` is the contents of an output.
+/// A variable of the program; `slot` is the contents of an output or of a private variable.
 #[derive(Clone, Copy, Debug)]
 struct Variable {
     id: u32,

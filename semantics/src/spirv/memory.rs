@@ -77,7 +77,7 @@ impl Pointer {
         Some(next)
     }
 
-    /// M(M(a)): the components that the pointer points to.
+    /// M(M(a)): the components that a pointer to what is read-only points to.
     pub fn load(&self, module: &Module, inputs: &Inputs<'_>) -> Option<Lanes> {
         let shape = module.shape(self.pointee);
         let at = |column: u64, row: u64| self.offset + column * self.matrix_stride + 4 * row;
@@ -85,7 +85,7 @@ impl Pointer {
         let bytes = match module.interface(self.variable)? {
             Interface::FragCoord => None,
             Interface::Buffer(set, binding) => Some(inputs.buffer(set, binding)?),
-            Interface::Output(_) => return None,
+            Interface::Output(_) | Interface::Private => return None,
         };
         positions
             .map(|(column, row)| {
@@ -112,7 +112,7 @@ enum Stored<'m> {
 pub struct Memory<'m> {
     /// By the index of the defining instruction.
     ids: Persistent<Stored<'m>>,
-    /// The contents of output variables that were stored to.
+    /// The contents of private variables, and of output variables that were stored to.
     contents: Rc<Vec<(u32, Lanes)>>,
 }
 
@@ -120,6 +120,7 @@ impl<'m> Memory<'m> {
     /// All constants, variables and blocks of the module.
     pub fn load(module: &'m Module) -> Memory<'m> {
         let mut ids = Persistent::new(module.instructions().len());
+        let mut contents = Vec::new();
         for (index, i) in module.instructions().iter().enumerate() {
             let value = if module.is_lane_constant(index) {
                 let mut lanes = Lanes::new();
@@ -129,6 +130,7 @@ impl<'m> Memory<'m> {
                 Value::Integer(integer)
             } else if i.is(Op::Variable) {
                 let pointee = module.pointer_type(i.result_type).map_or(0, |(_, pointee)| pointee);
+                contents.extend(module.initial_lanes(i.result).map(|lanes| (i.result, lanes)));
                 Value::Pointer(Pointer { variable: i.result, pointee, offset: 0, matrix_stride: 0 })
             } else if i.is(Op::Label) {
                 if let Some(block) = module.block(i.result) {
@@ -140,7 +142,15 @@ impl<'m> Memory<'m> {
             };
             ids.set(index, Stored::Value(Rc::new(value)));
         }
-        Memory { ids, contents: Rc::new(Vec::new()) }
+        Memory { ids, contents: Rc::new(contents) }
+    }
+
+    /// M(M(a)): the components that a pointer points to.
+    pub fn load_through(&self, pointer: &Pointer, module: &Module, inputs: &Inputs<'_>) -> Option<Lanes> {
+        match module.interface(pointer.variable)? {
+            Interface::Private => self.contents.iter().find(|(v, _)| *v == pointer.variable).map(|(_, lanes)| lanes.clone()),
+            _ => pointer.load(module, inputs),
+        }
     }
 
     /// M(id), where it is a value.

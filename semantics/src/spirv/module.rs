@@ -9,7 +9,7 @@ use super::operation::{Scalar, Shape};
 use super::words::{self, Header, Instruction};
 use super::{check, declare};
 use crate::number::{Lane, Lanes, Profile};
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, StorageClass};
 
 /// No block, where an instruction's block is asked for.
 pub const NO_BLOCK: u32 = u32::MAX;
@@ -96,6 +96,8 @@ pub enum Interface {
     Output(u32),
     /// The buffer of that descriptor set and binding.
     Buffer(u32, u32),
+    /// Nothing: a variable of each invocation's own, with an initializer.
+    Private,
 }
 
 impl Module {
@@ -232,9 +234,20 @@ impl Module {
         if class == StorageClass::Output as u32 {
             return self.decoration(variable, WHOLE, Decorate::Location).map(Interface::Output);
         }
+        if class == StorageClass::Private as u32 {
+            return Some(Interface::Private);
+        }
         let set = self.decoration(variable, WHOLE, Decorate::DescriptorSet)?;
         let binding = self.decoration(variable, WHOLE, Decorate::Binding)?;
         Some(Interface::Buffer(set, binding))
+    }
+
+    /// The components that a variable holds when an invocation begins, where it has an initializer.
+    pub(super) fn initial_lanes(&self, variable: u32) -> Option<Lanes> {
+        let initializer = *self.instruction(variable).filter(|i| i.is(Op::Variable))?.operands(&self.words).get(1)?;
+        let mut lanes = Lanes::new();
+        self.constant_lanes(self.instruction(initializer)?, &mut lanes);
+        Some(lanes)
     }
 
     /// The fewest bytes that the buffer behind a variable must have.
@@ -282,17 +295,24 @@ impl Module {
     }
 
     /// The profile that the module itself asks its environment for: [`Profile::Strict`] where the entry point declares RoundingModeRTE and
-    /// SignedZeroInfNanPreserve for 32 bits and every instruction that could be contracted is decorated NoContraction.
+    /// SignedZeroInfNanPreserve for 32 bits, with the capabilities and the extension that this takes, and every instruction that could be
+    /// contracted is decorated NoContraction.
     pub fn profile(&self, entry: &EntryPoint) -> Profile {
-        let declares = |mode: ExecutionMode| {
-            let wanted = [entry.function, mode as u32, 32];
-            self.instructions.iter().any(|i| i.is(Op::ExecutionMode) && i.operands(&self.words) == wanted)
+        let has = |op: Op, wanted: &[u32]| self.instructions.iter().any(|i| i.is(op) && i.operands(&self.words) == wanted);
+        let declares = |mode: ExecutionMode, capability: Capability| {
+            has(Op::ExecutionMode, &[entry.function, mode as u32, 32]) && has(Op::Capability, &[capability as u32])
+        };
+        // From SPIR-V 1.4 on, float controls are no extension.
+        let extended = || {
+            let mut extensions = self.instructions.iter().filter(|i| i.is(Op::Extension)).map(|i| i.operands(&self.words));
+            extensions.any(|name| words::string_at(name).is_ok_and(|(name, _)| name == "SPV_KHR_float_controls"))
         };
         let function = self.functions.iter().find(|f| f.id == entry.function);
         let blocks = function.map_or(&[][..], |f| &self.blocks[f.first_block as usize..f.end_block as usize]);
         let mut contractible = blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op));
-        let strict = declares(ExecutionMode::RoundingModeRTE)
-            && declares(ExecutionMode::SignedZeroInfNanPreserve)
+        let strict = declares(ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE)
+            && declares(ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve)
+            && (self.header.minor >= 4 || extended())
             && contractible.all(|i| self.decoration(i.result, WHOLE, Decorate::NoContraction).is_some());
         if strict { Profile::Strict } else { Profile::Wgsl }
     }

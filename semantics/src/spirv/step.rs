@@ -353,7 +353,7 @@ pub fn access_chain_out_of_bounds<'m>(_: &Arithmetic, config: &Config<'m>) -> Op
 /// M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p        [spirv/load, SPIR-V §3.3.8]
 pub fn load<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Load)?;
-    let lanes = config.pointer(operands[0])?.load(config.module, &config.inputs)?;
+    let lanes = config.memory.load_through(&config.pointer(operands[0])?, config.module, &config.inputs)?;
     Some(Next::Config(config.defining(head.result, Value::Lanes(lanes))))
 }
 

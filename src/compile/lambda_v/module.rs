@@ -123,13 +123,12 @@ impl Plan<'_, '_> {
         }
         if self.opaque {
             out.push(Op::Decorate, &[fixed::ARRAY, Decoration::ArrayStride as u32, 4]);
-            out.push(Op::MemberDecorate, &[fixed::BLOCK, 0, Decoration::NonWritable as u32]);
+            // On the variable: naga looks there, and nowhere else.
+            out.push(Op::Decorate, &[fixed::BUFFER, Decoration::NonWritable as u32]);
             out.push(Op::MemberDecorate, &[fixed::BLOCK, 0, Decoration::Offset as u32, 0]);
             out.push(Op::Decorate, &[fixed::BLOCK, Decoration::Block as u32]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::DescriptorSet as u32, 0]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::Binding as u32, 0]);
-            // Said of the variable too: naga takes a buffer to be written to otherwise.
-            out.push(Op::Decorate, &[fixed::BUFFER, Decoration::NonWritable as u32]);
         }
         if self.strict() {
             for &id in &self.t.arithmetic {

@@ -116,21 +116,18 @@ impl From<NoDevice> for RateError {
 ///
 /// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
 /// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
-pub fn measure(
+pub fn measure<I: Iterator<Item = FragmentDispatch>>(
     selection: &Selection,
     route: Option<Route>,
     options: &RateOptions,
-    mut source: impl Iterator<Item = FragmentDispatch>,
+    source: impl FnOnce(Route) -> I,
     mut progress: impl FnMut(&Round),
 ) -> Result<Rates, RateError> {
     let bare = DrawDevice::open(selection, route)?;
+    let mut source = source(bare.route);
     let mut harness = Device::open(selection, Some(bare.route), options.device.clone())?;
     if *harness.adapter() != bare.record {
-        return Err(RateError::Programs(format!(
-            "the halves opened different adapters, {} and {}",
-            bare.record,
-            harness.adapter()
-        )));
+        return Err(RateError::Programs(format!("the halves opened different adapters, {} and {}", bare.record, harness.adapter())));
     }
     let threads = match options.threads {
         0 => thread::available_parallelism().map_or(1, usize::from),
@@ -152,11 +149,7 @@ pub fn measure(
             rounds.push(round);
         }
     }
-    Ok(Rates {
-        adapter: bare.record.clone(),
-        route: bare.route,
-        rounds,
-    })
+    Ok(Rates { adapter: bare.record.clone(), route: bare.route, rounds })
 }
 
 fn measure_round(
@@ -172,105 +165,59 @@ fn measure_round(
         // The harness takes programs by value; making them is not what is measured.
         let given = programs.to_vec();
         let begun = Instant::now();
-        let drawn = if half == 0 {
-            draw_bare(bare, threads, &given)
-        } else {
-            draw_through_harness(harness, given)
-        };
+        let drawn = if half == 0 { draw_bare(bare, threads, &given) } else { draw_through_harness(harness, given) };
         times[half] = begun.elapsed();
         frames[half] = drawn?;
     }
     let [from_bare, from_harness] = frames;
     if let Some(at) = (0..programs.len()).find(|i| from_bare[*i] != from_harness[*i]) {
         let hash = programs[at].words_hash();
-        return Err(RateError::Programs(format!(
-            "program {at}, words {hash:#018x}, was drawn differently bare and through the harness"
-        )));
+        return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, was drawn differently bare and through the harness")));
     }
-    Ok(Round {
-        programs: programs.len(),
-        bare: times[0],
-        harness: times[1],
-    })
+    Ok(Round { programs: programs.len(), bare: times[0], harness: times[1] })
 }
 
-fn draw_through_harness(
-    device: &mut Device,
-    programs: Vec<FragmentDispatch>,
-) -> Result<Vec<Option<Frame>>, RateError> {
+fn draw_through_harness(device: &mut Device, programs: Vec<FragmentDispatch>) -> Result<Vec<Option<Frame>>, RateError> {
     let mut frames = vec![None; programs.len()];
     for Finished { id, outcome, .. } in device.draw_all(programs) {
         match outcome {
             DeviceOutcome::Drawn(frame) => frames[id as usize] = Some(frame),
             other => {
-                return Err(RateError::Programs(format!(
-                    "program {id} was not drawn by the harness: {other}"
-                )));
+                return Err(RateError::Programs(format!("program {id} was not drawn by the harness: {other}")));
             }
         }
     }
     Ok(frames)
 }
 
-fn draw_bare(
-    device: &DrawDevice,
-    threads: usize,
-    programs: &[FragmentDispatch],
-) -> Result<Vec<Option<Frame>>, RateError> {
+fn draw_bare(device: &DrawDevice, threads: usize, programs: &[FragmentDispatch]) -> Result<Vec<Option<Frame>>, RateError> {
     // Batches small enough that every thread gets several.
     let batch = (programs.len() / (threads * 4)).clamp(1, BATCH);
     let batches = Mutex::new(programs.chunks(batch).enumerate());
-    let next = || {
-        batches
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .next()
-    };
+    let next = || batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     let draw = || -> Result<Vec<(usize, Vec<Frame>)>, String> {
         let mut painter = Painter::new(device);
         let mut drawn = Vec::new();
         let mut waiting: Option<(usize, Submitted)> = None;
-        let finish = |painter: &mut Painter<'_>,
-                      waiting: Option<(usize, Submitted)>|
-         -> Result<_, BatchError> {
-            waiting
-                .map(|(at, submitted)| painter.finish(submitted).map(|frames| (at, frames)))
-                .transpose()
+        let finish = |painter: &mut Painter<'_>, waiting: Option<(usize, Submitted)>| -> Result<_, BatchError> {
+            waiting.map(|(at, submitted)| painter.finish(submitted).map(|frames| (at, frames))).transpose()
         };
         while let Some((at, chunk)) = next() {
-            let compiled = chunk
-                .iter()
-                .map(|program| device.compile(program))
-                .collect::<Result<Vec<_>, _>>();
-            let compiled =
-                compiled.map_err(|(Declined::Refused(why) | Declined::Unchecked(why))| why)?;
-            let submitted = painter
-                .submit(compiled)
-                .map_err(|error| error.to_string())?;
-            drawn.extend(
-                finish(&mut painter, waiting.replace((at, submitted)))
-                    .map_err(|error| error.to_string())?,
-            );
+            let compiled = chunk.iter().map(|program| device.compile(program)).collect::<Result<Vec<_>, _>>();
+            let compiled = compiled.map_err(|(Declined::Refused(why) | Declined::Unchecked(why))| why)?;
+            let submitted = painter.submit(compiled).map_err(|error| error.to_string())?;
+            drawn.extend(finish(&mut painter, waiting.replace((at, submitted))).map_err(|error| error.to_string())?);
         }
         drawn.extend(finish(&mut painter, waiting).map_err(|error| error.to_string())?);
         Ok(drawn)
     };
     let results: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(draw)).collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err("a bare thread panicked".into()))
-            })
-            .collect()
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a bare thread panicked".into()))).collect()
     });
     let mut frames = vec![None; programs.len()];
     for result in results {
-        for (at, drawn) in result
-            .map_err(|why| RateError::Programs(format!("a program was not drawn bare: {why}")))?
-        {
+        for (at, drawn) in result.map_err(|why| RateError::Programs(format!("a program was not drawn bare: {why}")))? {
             for (i, frame) in drawn.into_iter().enumerate() {
                 frames[at * batch + i] = Some(frame);
             }

@@ -7,18 +7,11 @@ use crate::dispatch::{FragmentDispatch, Target};
 /// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size` pixels, the same for the same `seed`.
 pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item = FragmentDispatch> {
     (0u64..).map(move |number| FragmentDispatch {
-        words: chain(
-            &mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            number,
-            operations,
-        ),
+        words: chain(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),
         entry: "main".into(),
         width: size,
         height: size,
-        outputs: vec![Target {
-            location: 0,
-            components: 4,
-        }],
+        outputs: vec![Target { location: 0, components: 4 }],
         constants: Vec::new(),
     })
 }
@@ -91,19 +84,12 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let mut words = vec![0x0723_0203, 0x0001_0000, 0, 0, 0];
     instruction(&mut words, 17, &[1]); // OpCapability Shader
     instruction(&mut words, 14, &[0, 1]); // OpMemoryModel Logical GLSL450
-    instruction(
-        &mut words,
-        15,
-        &[4, MAIN, u32::from_le_bytes(*b"main"), 0, COORD, COLOUR],
-    ); // OpEntryPoint Fragment
+    instruction(&mut words, 15, &[4, MAIN, u32::from_le_bytes(*b"main"), 0, COORD, COLOUR]); // OpEntryPoint Fragment
     instruction(&mut words, 16, &[MAIN, 7]); // OpExecutionMode OriginUpperLeft
     instruction(&mut words, 71, &[COORD, 11, 15]); // OpDecorate BuiltIn FragCoord
     instruction(&mut words, 71, &[COLOUR, 30, 0]); // OpDecorate Location 0
 
-    let mut m = Words {
-        next: 11,
-        ..Words::default()
-    };
+    let mut m = Words { next: 11, ..Words::default() };
     let (void, function) = (2, 3);
     instruction(&mut m.types, 19, &[void]);
     instruction(&mut m.types, 33, &[function, void]);
@@ -120,9 +106,7 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let mut block = m.id();
     instruction(&mut m.code, 248, &[block]); // OpLabel
     let coord = m.value(61, VEC4, &[COORD]); // OpLoad
-    let mut values: Vec<u32> = (0..2)
-        .map(|lane| m.value(81, FLOAT, &[coord, lane]))
-        .collect(); // OpCompositeExtract
+    let mut values: Vec<u32> = (0..2).map(|lane| m.value(81, FLOAT, &[coord, lane])).collect(); // OpCompositeExtract
     // The number, exactly, so that no two programs are the same words.
     let number = m.constant(number as f32);
     values.push(number);
@@ -161,9 +145,7 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
         };
         values.push(value);
     }
-    let lanes: Vec<u32> = (0..4)
-        .map(|back| values[values.len() - 1 - back.min(values.len() - 1)])
-        .collect();
+    let lanes: Vec<u32> = (0..4).map(|back| values[values.len() - 1 - back.min(values.len() - 1)]).collect();
     let colour = m.value(80, VEC4, &lanes); // OpCompositeConstruct
     instruction(&mut m.code, 62, &[COLOUR, colour]); // OpStore
     instruction(&mut m.code, 253, &[]); // OpReturn

@@ -254,6 +254,14 @@ impl Typer {
         Ok(node)
     }
 
+    /// A premise that fails before the rule can conclude; only a planted bug lets the rule go on, with the type that it gives.
+    fn failed(&self, rule: Rule, premises: &[Type], error: TypeError) -> Result<Type, TypeError> {
+        match self.planted.decide {
+            None => Err(error),
+            Some(decide) => decide(rule, premises, Err(error)),
+        }
+    }
+
     fn ty(&self, node: NodeId) -> Type {
         self.d.nodes[node as usize].ty
     }
@@ -299,9 +307,6 @@ impl Typer {
 
     /// The type of values that `node` concludes, if it is one.
     fn ground(&self, node: NodeId) -> Option<Ground> {
-        match self.ty(node) {
-            Type::Ground(g) => Some(g),
-            _ => None,
-        }
+        self.ty(node).ground()
     }
 }

@@ -55,7 +55,8 @@ impl Typer {
         let yes = self.derive(Goal { r: goal.r, a, e: *e2 })?;
         let no = self.derive(Goal { r: goal.r, a, e: *e3 })?;
         let decision = if self.ground(condition) != Some(Ground::BOOL) {
-            Err(self.ill_typed(rule, *e1, format!("the condition has type {}; the rule needs Bool", self.ty(condition))))
+            let at = self.place(*e1, list);
+            Err(self.ill_typed(rule, at, format!("the condition has type {}; the rule needs Bool", self.ty(condition))))
         } else {
             rec_match(self.ty(yes), self.ty(no)).map(|(ty, case)| (ty, Some(case))).ok_or_else(|| {
                 let message = format!("the branches have types {} and {}, which rec-match does not combine", self.ty(yes), self.ty(no));
@@ -125,12 +126,15 @@ impl Typer {
         let mut types: SmallVec<[Ground; 4]> = SmallVec::new();
         for &arg in &args {
             let premise = self.derive(Goal { r: goal.r, a: StackId::EMPTY, e: arg })?;
-            let Some(ty) = self.ground(premise) else {
-                let message = format!("an argument has type {}; a recursive function takes values only", self.ty(premise));
-                return Err(self.ill_typed(rule, arg, message));
+            let ty = match self.ty(premise) {
+                Type::Ground(ty) => Type::Ground(ty),
+                other => {
+                    let message = format!("an argument has type {other}; a recursive function takes values only");
+                    self.failed(rule, &[other], self.ill_typed(rule, self.place(arg, stack.list), message))?
+                }
             };
             premises.push(premise);
-            types.push(ty);
+            types.extend(ty.ground());
         }
         // A number that the body does not mention: whatever `rec` it holds belongs to a frame outside.
         let number = self.d.terms.frames(body);
@@ -165,9 +169,10 @@ impl Typer {
         }
         let types = match self.d.frame(goal.r) {
             Some(r) if r.number == frame => r.types.clone(),
-            Some(_) => {
+            Some(r) => {
                 let message = "this rec belongs to an outer rec-func; only the innermost one can be called again from here";
-                return Err(self.ill_typed(rule, stack.list, message));
+                self.failed(rule, &[], self.ill_typed(rule, stack.list, message))?;
+                r.types.clone()
             }
             None => {
                 let message = "rec is called where its result would be used; it may stand only in tail position of its rec-func";
@@ -177,7 +182,7 @@ impl Typer {
         let args = self.arguments(stack);
         if args.len() != types.len() {
             let message = format!("rec is applied to {} arguments; its rec-func takes {}", args.len(), types.len());
-            return Err(self.ill_typed(rule, stack.list, message));
+            self.failed(rule, &[], self.ill_typed(rule, stack.list, message))?;
         }
         if args.is_empty() {
             return Err(self.ill_typed(rule, stack.list, "rec without arguments could never end; the rule needs n > 0"));
@@ -189,7 +194,7 @@ impl Typer {
             premises.push(premise);
             if decision.is_ok() && self.ty(premise) != Type::Ground(ty) {
                 let message = format!("an argument of rec has type {}; the rec-func was called with {ty} there", self.ty(premise));
-                decision = Err(self.ill_typed(rule, arg, message));
+                decision = Err(self.ill_typed(rule, self.place(arg, stack.list), message));
             }
         }
         self.conclude(rule, goal, &premises, decision)
@@ -226,11 +231,17 @@ impl Typer {
             let takes_index = builtin.row().overloads.iter().any(|o| o.params.first() == Some(&Shape::Index));
             if takes_index && self.literal_index(args[0], types[1].columns()).is_none() {
                 let message = format!("`{name}` needs a literal from 0 to {} here", types[1].columns() - 1);
-                return Err(self.ill_typed(rule, args[0], message));
+                return Err(self.ill_typed(rule, self.place(args[0], stack.list), message));
             }
             Ok(Type::Ground(resolved.result))
         });
         self.conclude(rule, goal, &premises, decision)
+    }
+
+    /// Where an error about `part` of `list` is: at the part, unless a substitution brought it from elsewhere.
+    fn place(&self, part: TermId, list: TermId) -> TermId {
+        let (inner, outer) = (self.d.terms.span(part), self.d.terms.span(list));
+        if outer.start <= inner.start && inner.end <= outer.end { part } else { list }
     }
 
     fn literal_index(&self, e: TermId, n: usize) -> Option<usize> {
@@ -246,7 +257,9 @@ impl Typer {
         }
         let what = if rule == Rule::LvTFunc { "func" } else { "rec-func" };
         let plural = if params == 1 { "" } else { "s" };
-        Err(self.ill_typed(rule, stack.list, format!("a {what} of {params} parameter{plural} is applied to {args} arguments")))
+        let error = self.ill_typed(rule, stack.list, format!("a {what} of {params} parameter{plural} is applied to {args} arguments"));
+        // With fewer arguments than parameters there is nothing to go on with.
+        if params < args { self.failed(rule, &[], error).map(|_| ()) } else { Err(error) }
     }
 
     fn substituted(&mut self, goal: Goal, body: TermId, with: Replacement<'_>) -> Result<TermId, TypeError> {

@@ -169,11 +169,12 @@ impl Declare<'_> {
         let Some((pointer_class, pointee)) = self.module.pointer_type(i.result_type).filter(|&(c, _)| c == class) else {
             return self.fail(Check::Variable, format!("%{} is a variable in {text}, but its type is no pointer into {text}", i.result));
         };
-        if operands.len() > 1 {
-            return self.unsupported("OpVariable with an initializer");
-        }
+        let initializer = operands.get(1).copied();
         let shape = self.module.shape(pointee);
         let is = |c: StorageClass| pointer_class == c as u32;
+        if initializer.is_some() && !is(StorageClass::Private) {
+            return self.unsupported(format!("OpVariable {text} with an initializer"));
+        }
         if is(StorageClass::Input) {
             let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) else {
                 return self.unsupported(format!("OpVariable Input without a BuiltIn (%{})", i.result));
@@ -197,6 +198,18 @@ impl Declare<'_> {
             let twice = |&v: &u32| self.module.interface(self.module.instructions[v as usize].result) == Some(Interface::Output(location));
             if self.module.variables.iter().take(256).any(twice) {
                 return self.unsupported(format!("two outputs of location {location}"));
+            }
+        } else if is(StorageClass::Private) {
+            let Some(initializer) = initializer else {
+                return self.unsupported("OpVariable Private without an initializer");
+            };
+            if shape.scalar != Scalar::Float || shape.columns != 1 {
+                return self.unsupported(format!("OpVariable Private that holds {shape}"));
+            }
+            let index = self.earlier(initializer)?;
+            if !self.module.is_lane_constant(index) || self.module.instructions[index].result_type != pointee {
+                let what = format!("the initializer of %{}, %{initializer}, is no constant of type %{pointee}", i.result);
+                return self.fail(Check::Variable, what);
             }
         } else if is(StorageClass::StorageBuffer) || is(StorageClass::Uniform) {
             self.buffer(i.result, pointee)?;

@@ -121,9 +121,12 @@ impl Compiler<'_> {
                 let Some(interface) = self.module.interface(i.result) else { continue };
                 let pointee = self.module.pointer_type(i.result_type).map_or(0, |(_, pointee)| pointee);
                 let slot = match interface {
-                    Interface::Output(_) => self.allocate(self.module.shape(pointee).lanes(), 1)?,
+                    Interface::Output(_) | Interface::Private => self.allocate(self.module.shape(pointee).lanes(), 1)?,
                     _ => Slot::default(),
                 };
+                if let Some(lanes) = self.module.initial_lanes(i.result) {
+                    slot.of_mut(&mut self.program.initial).copy_from_slice(&lanes);
+                }
                 let needed = self.module.buffer_size(i.result);
                 let variable = self.program.variables.len() as u32;
                 self.program.variables.push(Variable { id: i.result, interface, needed, slot });
@@ -252,6 +255,7 @@ impl Compiler<'_> {
             Op::Load => {
                 let Some(address) = self.address(operands[0]) else { return };
                 let action = match self.program.variables[address.variable as usize].interface {
+                    Interface::Private => Action::Copy { to, from: self.program.variables[address.variable as usize].slot },
                     Interface::FragCoord => Action::Coordinate { to, first: (address.offset / 4) as u32 },
                     _ => Action::Fetch { to, variable: address.variable, offset: address.offset, stride: address.matrix_stride },
                 };

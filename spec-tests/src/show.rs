@@ -1,0 +1,90 @@
+//! What engines end in, in the words of expectations and blessed parts.
+
+use crate::expect::Found;
+use smallstep_semantics::lambda_v::print::{Printer, print_typed};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
+use smallstep_semantics::lambda_v::typing::{Derivation, StackId};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::{self, LoadError};
+
+/// The code of a refusal.
+pub(crate) fn load_code(e: &LoadError) -> String {
+    match e {
+        LoadError::Words(words) => words.kind().map_or("limit", |kind| kind.id()).into(),
+        LoadError::Invalid { check, .. } => check.id().into(),
+        LoadError::Unsupported { .. } => "unsupported".into(),
+        LoadError::Limit(_) => "limit".into(),
+    }
+}
+
+/// The line and column of the instruction that a word belongs to: cases have one instruction a line.
+pub(crate) fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
+    let mut instruction = 0;
+    let mut at = spirv::words::HEADER_WORDS;
+    while at < words.len() && at + (words[at] >> 16).max(1) as usize <= word {
+        at += (words[at] >> 16).max(1) as usize;
+        instruction += 1;
+    }
+    let code = text.lines().enumerate().filter(|(_, l)| !l.split(';').next().unwrap_or_default().trim().is_empty());
+    match code.clone().nth(instruction) {
+        Some((i, line)) => (i + 1, line.len() - line.trim_start().len() + 1),
+        None => (code.last().map_or(1, |(i, _)| i + 1), 1),
+    }
+}
+
+/// What a run of λV came to.
+pub(crate) fn lambda_v_ending(outcome: &Outcome<Value>, location: u32) -> Found {
+    match outcome {
+        Outcome::Observed(value) => Found { values: vec![(location, value.ty, value.bits().collect())], ..Found::default() },
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
+        Outcome::Diverges(why) => Found::ending("diverges", why.clone()),
+        Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+/// What a run of SPIR-V came to.
+pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
+    match outcome {
+        Outcome::Observed(outputs) => {
+            let values = outputs.written.iter().map(|(location, lanes)| {
+                let ty = Ground::Vec(lanes.len() as u8, Elem::F);
+                (*location, ty, lanes.iter().map(|l| l.bits).collect())
+            });
+            let unwritten = outputs.unwritten.iter().map(|l| format!("output {l} unwritten"));
+            let notes = [format!("{} steps", outputs.steps)].into_iter().chain(unwritten).collect();
+            Found { values: values.collect(), notes, ..Found::default() }
+        }
+        Outcome::Undefined(undefined) => Found::ending(format!("undefined[{}]", undefined.ub.id()), undefined.what.clone()),
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
+        Outcome::Unsupported(what) => Found::ending("unsupported", what.clone()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+/// A line for each node: premises by number, then the conclusion and the rule.
+pub(crate) fn derivation_lines(program: &Program, d: &Derivation) -> Vec<String> {
+    let term = |e| Printer { terms: &d.terms, symbols: &program.symbols, ext: &print_typed, limit: 200 }.print(e);
+    let stack = |mut a: StackId| {
+        let mut lists = Vec::new();
+        while let Some(stack) = d.stack(a) {
+            let args: Vec<String> = d.arguments(stack).iter().map(|&e| term(e)).collect();
+            lists.insert(0, format!("({})", args.join(" ")));
+            a = stack.below;
+        }
+        if lists.is_empty() { "∅".to_string() } else { format!("({})", lists.join(" ")) }
+    };
+    let mut lines = Vec::new();
+    for (i, step) in d.nodes.iter().enumerate() {
+        let r = d.frame(step.goal.r).map_or("∅".to_string(), |frame| {
+            let types: Vec<String> = frame.types.iter().map(Ground::to_string).collect();
+            format!("({})", types.join(" "))
+        });
+        let premises: Vec<String> = step.premises.iter().map(|p| format!(" {p}")).collect();
+        let case = step.rec_match.map_or(String::new(), |rule| format!(", {rule}"));
+        let conclusion = format!("{r}, {} ⊢ {} : {}", stack(step.goal.a), term(step.goal.e), step.ty);
+        lines.push(format!("{i}: {conclusion}   [{}{case}{}]", step.rule, premises.concat()));
+    }
+    lines
+}

@@ -1,0 +1,142 @@
+//! The registry, the cases and the code say the same about every rule, and no case passes whatever it says.
+
+use smallstep_semantics::rule::Rule;
+use smallstep_spec_tests::file::CaseFile;
+use smallstep_spec_tests::literal::LITERALS;
+use smallstep_spec_tests::pages::cases_of;
+use smallstep_spec_tests::root;
+use smallstep_spec_tests::run::{self, Engines, FileReport};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn files() -> Vec<CaseFile> {
+    let paths = run::collect(&root(), "").expect("the folders can be read");
+    paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}"))).collect()
+}
+
+fn report(file: &CaseFile) -> FileReport {
+    run::run(file, &mut Engines::default())
+}
+
+/// The rules that have no premise of their own that could fail, and why.
+const WITHOUT_NEAR_MISS: [(Rule, &str); 7] = [
+    (Rule::LvMcEntry, "every module has an entry point"),
+    (Rule::LvMcHeader, "every module has a header"),
+    (Rule::LvMcDecorations, "every module has a location to decorate"),
+    (Rule::LvMcTypes, "every module has types"),
+    (Rule::LvMcConstants, "the section is made, if only to be empty"),
+    (Rule::LvMcVariables, "every module has an output"),
+    (Rule::LvMcBody, "every module has a body"),
+];
+
+#[test]
+fn every_rule_fires_in_a_case_that_names_it() {
+    let files = files();
+    let fired: Vec<BTreeSet<Rule>> = files.iter().map(|f| report(f).fired).collect();
+    for &rule in Rule::ALL {
+        let firing = files.iter().zip(&fired).filter(|(f, fired)| f.rules.iter().any(|(_, r)| *r == rule) && fired.contains(&rule));
+        assert!(firing.count() > 0, "{rule}: no case fires it and says so");
+    }
+}
+
+#[test]
+fn every_rule_that_can_fail_has_a_near_miss() {
+    let files = files();
+    for &rule in Rule::ALL {
+        let (_, near) = cases_of(rule, &files);
+        let excused = WITHOUT_NEAR_MISS.iter().any(|(r, _)| *r == rule);
+        assert_eq!(near.is_empty(), excused, "{rule}: near-misses {near:?}, excused: {excused}");
+    }
+}
+
+#[test]
+fn every_literal_variant_is_exhibited_where_it_differs() {
+    let files = files();
+    for literal in LITERALS {
+        let uses = |f: &&CaseFile| f.tests.iter().any(|t| t.option("literal") == Some(literal.name));
+        assert!(files.iter().any(|f| uses(&f)), "{}: no case runs it", literal.name);
+        // The same test without the variant fails: the variant makes the difference.
+        for file in files.iter().filter(uses) {
+            let mut plain = CaseFile::parse(file.path.clone(), file.name.clone(), file.text.clone()).expect("it was read before");
+            for test in &mut plain.tests {
+                test.options.retain(|(key, value)| key != "literal" || value != literal.name);
+            }
+            assert!(!report(&plain).failures.is_empty(), "{}: {} is the same by the corrected rules", file.name, literal.name);
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_and_items_are_functions_in_the_source() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut names = BTreeSet::new();
+    for &rule in Rule::ALL {
+        assert!(names.insert(rule.name()), "{rule} stands twice");
+        assert_eq!(Rule::from_name(rule.name()), Some(rule));
+        let path: Vec<&str> = rule.item().split("::").collect();
+        let (function, module) = path.split_last().expect("a path has a last part");
+        let source = if module[0] == "compile" { "src" } else { "semantics/src" };
+        let file = repository.join(source).join(module.join("/"));
+        let candidates = [file.with_extension("rs"), file.join("mod.rs")];
+        let text = candidates.iter().find_map(|f| std::fs::read_to_string(f).ok());
+        let text = text.unwrap_or_else(|| panic!("{rule}: no file for the module of {}", rule.item()));
+        let defines = text.match_indices(&format!("fn {function}")).any(|(at, found)| text[at + found.len()..].starts_with(['(', '<']));
+        assert!(defines, "{rule}: {} is no function", rule.item());
+        // The function bears the rule's name, without the family and the judgement's prefix where the module says it.
+        let stem = rule.name().split_once('/').expect("a name has a family").1.replace('-', "_");
+        let stem = stem.strip_prefix("rec_match_").unwrap_or(&stem);
+        assert_eq!(function.trim_end_matches('_'), stem, "{rule}");
+    }
+}
+
+/// Changes a file's expectations one at a time; each change must be noticed.
+#[test]
+fn no_expectation_passes_whatever_it_says() {
+    for file in files() {
+        let again = || CaseFile::parse(file.path.clone(), file.name.clone(), file.text.clone()).expect("it was read before");
+        let mut changed: Vec<(String, CaseFile)> = Vec::new();
+        let mut change = |what: String, with: &dyn Fn(&mut CaseFile)| {
+            let mut file = again();
+            with(&mut file);
+            changed.push((what, file));
+        };
+        for (t, test) in file.tests.iter().enumerate() {
+            for (e, (line, expect)) in test.expects.iter().enumerate() {
+                change(format!("line {line}: another expectation"), &|f| f.tests[t].expects[e].1 = "never".into());
+                // The last character of a number or word.
+                let mut other: String = expect.clone();
+                let last = other.pop();
+                other.push(if last == Some('1') { '2' } else { '1' });
+                if !expect.contains(": ") || expect.starts_with("output ") {
+                    change(format!("line {line}: {other}"), &|f| f.tests[t].expects[e].1 = other.clone());
+                }
+            }
+            for b in 0..test.blocks.len() {
+                change(format!("line {}: a blessed line more", test.blocks[b].line), &|f| f.tests[t].blocks[b].lines.push("more".into()));
+                change(format!("line {}: a blessed line less", test.blocks[b].line), &|f| {
+                    f.tests[t].blocks[b].lines.pop();
+                });
+            }
+        }
+        for (e, error) in file.errors.iter().enumerate() {
+            change(format!("line {}: another code", error.line), &|f| f.errors[e].code = "lv/none".into());
+            change(format!("line {}: another message", error.line), &|f| f.errors[e].text = "something else".into());
+            if error.on_line {
+                change(format!("line {}: another line", error.line), &|f| f.errors[e].line += 1);
+            }
+            if error.column.is_some() {
+                change(format!("line {}: another column", error.line), &|f| f.errors[e].column = f.errors[e].column.map(|c| c + 1));
+            }
+        }
+        for &(line, rule) in &file.rules {
+            change(format!("{rule} must not fire"), &|f| f.not_rules.push((line, rule)));
+        }
+        for &(line, rule) in &file.not_rules {
+            change(format!("{rule} must fire"), &|f| f.rules.push((line, rule)));
+        }
+        for (what, changed) in &changed {
+            assert!(!report(changed).failures.is_empty(), "{}: nobody notices: {what}", file.name);
+        }
+        assert!(!changed.is_empty(), "{}: nothing to change", file.name);
+    }
+}

@@ -1,0 +1,60 @@
+//! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names exhibits that exist.
+
+use smallstep_spec_tests::file::CaseFile;
+use smallstep_spec_tests::literal::LITERALS;
+use smallstep_spec_tests::{pages, root, run};
+use std::path::Path;
+
+fn files() -> Vec<CaseFile> {
+    let paths = run::collect(&root(), "").expect("the folders can be read");
+    paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}"))).collect()
+}
+
+#[test]
+fn the_page_of_rules_is_up_to_date() {
+    let page = pages::rules_page(&files());
+    let path = pages::rules_path();
+    if std::env::var_os("SPEC_BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &page).expect("the page can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let diff = similar::TextDiff::from_lines(&found, &page).unified_diff().header("semantics/RULES.md", "registry and cases").to_string();
+    assert!(diff.is_empty(), "\n{diff}\n  to bless: SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages");
+}
+
+#[test]
+fn the_errata_name_exhibits_that_exist() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = std::fs::read_to_string(repository.join("semantics/ERRATA.md")).expect("the page can be read");
+    let ids: Vec<u32> = text.lines().filter_map(|l| l.strip_prefix("## LV-")?.split_whitespace().next()?.parse().ok()).collect();
+    let expected: Vec<u32> = (1..=ids.len() as u32).collect();
+    assert_eq!(ids, expected, "the entries are numbered from 1 without gaps");
+    for entry in text.split("\n## ").skip(1) {
+        let title = entry.lines().next().unwrap_or_default();
+        if title.starts_with("LV-") {
+            assert!(entry.contains("Exhibit"), "{title}: no exhibit");
+        }
+    }
+    let quoted: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+    let mut exhibits = 0;
+    for name in quoted {
+        if name.ends_with(".lv") || name.ends_with(".spvasm") {
+            assert!(root().join(name).is_file(), "{name} is no case");
+            exhibits += 1;
+        }
+        if let Some(variant) = name.strip_prefix("literal=") {
+            assert!(LITERALS.iter().any(|l| l.name == variant), "{variant} is no literal variant");
+        }
+        if let Some((file, test)) = name.split_once("::").filter(|(file, _)| file.ends_with(".rs")) {
+            let source = std::fs::read_to_string(repository.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+            assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
+        }
+    }
+    assert!(exhibits >= ids.len(), "{exhibits} exhibits for {} entries", ids.len());
+    for literal in LITERALS {
+        assert!(text.contains(&format!("`literal={}`", literal.name)), "{} has no entry", literal.name);
+    }
+    for file in files().iter().filter(|f| f.name.starts_with("theorem/lv-")) {
+        assert!(text.contains(&format!("`{}`", file.name)), "{} stands in no entry", file.name);
+    }
+}

@@ -1,0 +1,273 @@
+//! Names, and what let and define bind them to.
+
+use super::catalog::literal_size;
+use super::draft::{Id, Name};
+use super::expr::{Generator, Made};
+use super::function::DEAREST_BODY;
+use super::range::Range;
+use super::scope::{Combinator, Kind, Ty};
+use smallstep_semantics::lambda_v::builtin::Builtin;
+use smallstep_semantics::lambda_v::types::{Elem, Ground};
+use smallvec::SmallVec;
+
+/// What names are for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum For {
+    Value(Ground),
+    Function,
+    Accumulator,
+    Counter,
+    Rec,
+}
+
+/// The head of a let: its list of bindings, and where its scope began.
+pub(super) struct LetHead {
+    list: Id,
+    outside: usize,
+}
+
+impl LetHead {
+    /// Where the scope began.
+    pub(super) fn outside(&self) -> usize {
+        self.outside
+    }
+}
+
+impl Generator {
+    /// A name that is not among `taken`.
+    pub(super) fn fresh(&mut self, purpose: For, taken: &[Name]) -> Name {
+        for _ in 0..8 {
+            let i = self.random.below(64);
+            let shadow = self.random.percent(self.mix.shadowing);
+            let name = match purpose {
+                _ if shadow && self.scope.len() > 0 && self.random.percent(60) => {
+                    let at = self.random.below(self.scope.len() as u32) as usize;
+                    self.scope.bindings[at].name
+                }
+                For::Value(_) if shadow => Name::predefined(self.random.below(256)),
+                For::Value(_) => Name::of_value(i),
+                For::Function => Name::of_function(i),
+                For::Accumulator => Name::of_accumulator(i),
+                For::Counter => Name::of_counter(i),
+                For::Rec => Name::of_rec(i),
+            };
+            if !taken.contains(&name) && (shadow || !self.scope.binds(name)) && self.may_bind(name, purpose) {
+                return name;
+            }
+        }
+        // Every name of the purpose is in use: hide one, but none of this list.
+        (0..64).map(Name::of_value).find(|name| !taken.contains(name)).unwrap_or(Name::of_function(0))
+    }
+
+    /// The name of a constructor is left to values of its own type, so that there always is an expression of each type.
+    fn may_bind(&self, name: Name, purpose: For) -> bool {
+        if !name.is_predefined() {
+            return true;
+        }
+        let constructed = self.known().constructors.iter().position(|b| b.is_some_and(|b| Name::builtin(b) == name));
+        constructed.is_none_or(|slot| matches!(purpose, For::Value(ty) if ty == Ground::ALL[slot]))
+    }
+
+    /// A type for a binding or parameter: now and then that of what is being made.
+    pub(super) fn some_type(&mut self, hint: Ground, size: u32) -> Ground {
+        let matrix = Ground::Mat(self.random.between(2, 4) as u8);
+        if literal_size(matrix) <= size + 6 && self.random.percent(self.mix.matrices / 4) {
+            return matrix;
+        }
+        for _ in 0..4 {
+            let ty = match self.random.below(22) {
+                0..6 => hint,
+                6..11 => Ground::NUM,
+                11..15 => Ground::Vec(self.random.between(2, 4) as u8, Elem::F),
+                15 => Ground::BOOL,
+                16..19 if !self.focus.params.is_empty() => self.random.pick(&self.focus.params),
+                16..20 => self.focus.result,
+                20 => Ground::Vec(self.random.between(2, 4) as u8, Elem::B),
+                _ => Ground::NUM,
+            };
+            if literal_size(ty) <= size {
+                return ty;
+            }
+        }
+        Ground::NUM
+    }
+
+    /// `(let ((id e) …) e)`
+    pub(super) fn let_expr(&mut self, ty: Ground, size: u32) -> Made {
+        let share = (size - 5) * self.random.between(25, 65) / 100;
+        let head = self.open_let(ty, share, &[]);
+        let body = self.expr(ty, (size - 4).saturating_sub(share).max(2));
+        Made { id: self.close_let(head, body.id), range: body.range }
+    }
+
+    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible. The names in
+    /// `keep` are not bound.
+    pub(super) fn open_let(&mut self, hint: Ground, size: u32, keep: &[Name]) -> LetHead {
+        let count = match size {
+            0..6 => 1,
+            6..14 => self.random.between(1, 2),
+            _ => self.random.between(1, 3),
+        };
+        let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
+        let mut kinds: SmallVec<[Kind; 4]> = SmallVec::new();
+        let mut pairs: SmallVec<[Id; 4]> = SmallVec::new();
+        for _ in 0..count {
+            let share = (size / count).saturating_sub(2).max(1);
+            let (value, kind, name) = self.unreached(|g| g.binding(hint, share, &names));
+            let id = self.draft.name(name);
+            pairs.push(self.draft.list(&[id, value]));
+            names.push(name);
+            kinds.push(kind);
+        }
+        self.begin_scope(&pairs, &names[keep.len()..], &kinds)
+    }
+
+    fn begin_scope(&mut self, pairs: &[Id], names: &[Name], kinds: &[Kind]) -> LetHead {
+        let list = self.draft.list(pairs);
+        let outside = self.scope.len();
+        for (&name, &kind) in names.iter().zip(kinds) {
+            self.scope.push(name, kind);
+        }
+        LetHead { list, outside }
+    }
+
+    /// A let of names for the pixel: `(let ((p (frag-coord))) …)`, or its x and y, and whether it is these.
+    pub(super) fn open_coordinate(&mut self) -> (LetHead, bool) {
+        let (x, y) = (self.known().components[0], self.known().components[1]);
+        let apart = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);
+        let ty = if apart { Ground::NUM } else { Ground::Vec(4, Elem::F) };
+        let kind = Kind::Value(ty, Range::FRAG_COORD, if apart { 2 } else { 1 });
+        let before = self.work;
+        let (pairs, names): (SmallVec<[Id; 2]>, SmallVec<[Name; 2]>) = if apart {
+            // The names may hide the builtins that are used in what they are bound to.
+            let hide = self.mix.shadowing > 0;
+            let mut taken: SmallVec<[Name; 2]> = SmallVec::new();
+            [x, y]
+                .into_iter()
+                .map(|component| {
+                    let name = if hide { Name::builtin(component) } else { self.fresh(For::Value(ty), &taken) };
+                    taken.push(name);
+                    let whole = self.frag_coord();
+                    let value = self.call(component, &[whole.id]);
+                    let id = self.draft.name(name);
+                    (self.draft.list(&[id, value]), name)
+                })
+                .unzip()
+        } else {
+            let name = self.fresh(For::Value(ty), &[]);
+            let value = self.frag_coord();
+            let id = self.draft.name(name);
+            (SmallVec::from_slice(&[self.draft.list(&[id, value.id])]), SmallVec::from_slice(&[name]))
+        };
+        self.work = before;
+        let kinds: SmallVec<[Kind; 2]> = names.iter().map(|_| kind).collect();
+        (self.begin_scope(&pairs, &names, &kinds), apart)
+    }
+
+    /// A let of one name for `rec` of the loop.
+    pub(super) fn open_alias(&mut self, value: Id, name: Name, kind: Kind) -> LetHead {
+        let id = self.draft.name(name);
+        let pair = self.draft.list(&[id, value]);
+        self.begin_scope(&[pair], &[name], &[kind])
+    }
+
+    /// Ends the scope and puts the let together.
+    pub(super) fn close_let(&mut self, head: LetHead, body: Id) -> Id {
+        self.work += 1;
+        self.scope.truncate(head.outside);
+        self.draft.call(Name::LET, &[head.list, body])
+    }
+
+    /// What a let or define binds: an expression, what it is, and its name.
+    pub(super) fn binding(&mut self, hint: Ground, size: u32, taken: &[Name]) -> (Id, Kind, Name) {
+        let before = self.work;
+        let weights = [
+            60,
+            14,
+            if size >= 6 { self.mix.functions * 2 } else { 0 },
+            6,
+            2,
+            if self.mix.higher_order > 0 { 5 } else { 0 },
+            self.mix.unused / 3,
+            self.mix.unused / 2,
+        ];
+        let has_func = self.scope.means_itself(Name::FUNC);
+        let (value, kind, name) = match self.random.weighted(&weights) {
+            1 if self.scope.has(self.known().frag_coord) => {
+                let made = self.frag_coord();
+                let ty = Ground::Vec(4, Elem::F);
+                (made.id, Kind::Value(ty, made.range, 1), self.fresh(For::Value(ty), taken))
+            }
+            2 if has_func => {
+                let signature = self.draw_signature(Ty::Value(hint), size, true);
+                let (id, cost) = self.function(signature, size);
+                let kind = if cost.body <= DEAREST_BODY { Kind::Function(signature, cost) } else { Kind::Unused };
+                (id, kind, self.fresh(For::Function, taken))
+            }
+            3 => {
+                let builtin = Builtin(self.random.below(self.catalog.builtins) as u8);
+                if !self.scope.has(builtin) {
+                    return self.plain_binding(hint, size, taken);
+                }
+                let name = self.fresh(For::Function, taken);
+                (self.draft.name(Name::builtin(builtin)), Kind::Builtin(builtin), name)
+            }
+            4 if self.scope.means_itself(Name::IF) => (self.draft.name(Name::IF), Kind::If, self.fresh(For::Function, taken)),
+            5 if has_func => {
+                let combinator = self.random.pick(&Combinator::ALL);
+                (self.combinator(combinator), Kind::Combinator(combinator), self.fresh(For::Function, taken))
+            }
+            6 => (self.ill_typed(size), Kind::Unused, self.fresh(For::Value(Ground::NUM), taken)),
+            7 => {
+                let ty = self.some_type(hint, size);
+                (self.unseen(|g| g.expr(ty, size)).id, Kind::Unused, self.fresh(For::Value(Ground::NUM), taken))
+            }
+            _ => return self.plain_binding(hint, size, taken),
+        };
+        // By name: a binding costs where it is used.
+        self.work = before;
+        (value, kind, name)
+    }
+
+    fn plain_binding(&mut self, hint: Ground, size: u32, taken: &[Name]) -> (Id, Kind, Name) {
+        let before = self.work;
+        let ty = self.some_type(hint, size);
+        let made = self.expr(ty, size);
+        let weight = self.work - before;
+        self.work = before;
+        (made.id, Kind::Value(ty, made.range, weight), self.fresh(For::Value(ty), taken))
+    }
+
+    /// An expression that has no type, for where nothing asks for one.
+    pub(super) fn ill_typed(&mut self, size: u32) -> Id {
+        let names = self.known();
+        match self.random.below(6) {
+            0 => self.draft.list(&[]),
+            1 => {
+                let (one, two) = (self.draft.num(1.0), self.draft.num(2.0));
+                self.draft.list(&[one, two])
+            }
+            2 if self.scope.has(names.plus) => {
+                let (one, yes) = (self.draft.num(1.0), self.draft.bool(true));
+                self.call(names.plus, &[one, yes])
+            }
+            3 if self.scope.means_itself(Name::IF) => {
+                let (one, e) = (self.draft.num(1.0), self.expr(Ground::NUM, size / 2).id);
+                self.draft.call(Name::IF, &[one, e, e])
+            }
+            4 if self.scope.means_itself(Name::FUNC) => {
+                let (half, other) = (self.self_application(), self.self_application());
+                self.draft.list(&[half, other])
+            }
+            _ => self.draft.bool(true),
+        }
+    }
+
+    /// `(func (s) (s s))`
+    pub(super) fn self_application(&mut self) -> Id {
+        let name = Name::of_value(7);
+        let (param, s, t) = (self.draft.name(name), self.draft.name(name), self.draft.name(name));
+        let (params, body) = (self.draft.list(&[param]), self.draft.list(&[s, t]));
+        self.draft.call(Name::FUNC, &[params, body])
+    }
+}

@@ -1,0 +1,326 @@
+//! Planted bugs: mutations of every rule, and subtle ones made by hand, each of which some comparison must catch.
+//!
+//! A bug is planted beside the rules (through the hooks that [`super::case::Planted`] bundles), and a campaign is run until a program shows it:
+//! the *oracle* is what is tested here. What no translated program can show is caught by another named [`Check`]. A mutation that changes nothing
+//! that the theorem speaks of is argued in the table, and must then survive.
+//!
+//! | module | whose bugs |
+//! |---|---|
+//! | `typing`, `reduction`, `relation` | typing and rec-match, the λV relation, the SPIR-V relation |
+//! | `translation`, `creation` | the translation's rules, the parts of the module |
+//! | `numbers` | the arithmetic: of one side, or shared by both |
+//! | `capture` | substitutions that go wrong |
+//! | `emitted` | finding one's way in emitted words |
+//! | `checks` | what catches bugs beside the campaign |
+
+mod capture;
+mod checks;
+mod creation;
+mod emitted;
+mod numbers;
+mod reduction;
+mod relation;
+mod translation;
+mod typing;
+
+pub use checks::{ILL_TYPED, known_modules};
+
+use super::campaign::{Tally, judge, judge_near_miss};
+use super::case::{Planted, Settings};
+use super::{Difference, Verdict};
+use crate::compile::lambda_v::Constants;
+use crate::generate::{self, shrink};
+use smallstep_semantics::lambda_v::syntax::Tree;
+use smallstep_semantics::rule::Rule;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where a bug is planted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// R, A ⊢ e : τ.
+    Typing,
+    /// rec-match.
+    RecMatch,
+    /// The λV relation.
+    Reduction,
+    /// The SPIR-V relation.
+    Spirv,
+    /// translate(I) = O.
+    Translation,
+    /// The module around the code.
+    ModuleCreation,
+    /// The table of operations that both sides share.
+    Numbers,
+}
+
+impl Family {
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Typing => "typing",
+            Family::RecMatch => "rec-match",
+            Family::Reduction => "reduction",
+            Family::Spirv => "SPIR-V",
+            Family::Translation => "translation",
+            Family::ModuleCreation => "module creation",
+            Family::Numbers => "numbers",
+        }
+    }
+}
+
+/// What must catch a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// A campaign over well-typed programs: the comparisons of `theorem::case`.
+    Campaign,
+    /// Generated near-misses, each of which must be rejected by the rule that it breaks; and the ones made by hand, [`ILL_TYPED`].
+    NearMisses,
+    /// The builtins against their second implementation, [`super::second`]: for what both sides share.
+    SecondImplementation,
+    /// Modules made by hand whose outcome is known: for what no translated program reaches.
+    KnownModules,
+    /// `spirv-val` on the modules of a campaign: for what no interpreter sees.
+    SpirvVal,
+    /// Nothing: the mutation is no bug, for this reason.
+    Equivalent(&'static str),
+}
+
+impl Check {
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Campaign => "campaign",
+            Check::NearMisses => "near-misses",
+            Check::SecondImplementation => "second implementation of the builtins",
+            Check::KnownModules => "known modules",
+            Check::SpirvVal => "spirv-val",
+            Check::Equivalent(_) => "none: equivalent",
+        }
+    }
+}
+
+/// A planted bug.
+pub struct Bug {
+    /// Its name, unique.
+    pub name: &'static str,
+    /// Where it is planted.
+    pub family: Family,
+    /// The rule that it mutates; none if it is not in a rule.
+    pub rule: Option<Rule>,
+    /// What is wrong, one sentence.
+    pub what: &'static str,
+    /// What must catch it.
+    pub check: Check,
+    /// The bug itself.
+    pub planted: Planted,
+}
+
+impl Bug {
+    /// A bug of one rule, for a campaign to catch; its family is the rule's judgement.
+    fn of(rule: Rule, name: &'static str, what: &'static str, planted: Planted) -> Bug {
+        use smallstep_semantics::rule::Judgement;
+        let family = match rule.judgement() {
+            Judgement::Typing => Family::Typing,
+            Judgement::RecMatch => Family::RecMatch,
+            Judgement::Reduction => Family::Reduction,
+            Judgement::Spirv => Family::Spirv,
+            Judgement::Translation => Family::Translation,
+            Judgement::ModuleCreation => Family::ModuleCreation,
+        };
+        Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
+    }
+
+    /// A bug of no rule.
+    fn beside(family: Family, name: &'static str, what: &'static str, check: Check, planted: Planted) -> Bug {
+        Bug { name, family, rule: None, what, check, planted }
+    }
+
+    /// The same bug, which another check must catch.
+    fn by(self, check: Check) -> Bug {
+        Bug { check, ..self }
+    }
+}
+
+/// Every planted bug.
+pub fn table() -> Vec<Bug> {
+    let mut table = typing::bugs();
+    table.extend(reduction::bugs());
+    table.extend(relation::bugs());
+    table.extend(translation::bugs());
+    table.extend(creation::bugs());
+    table.extend(numbers::bugs());
+    table
+}
+
+/// How bugs are hunted.
+#[derive(Clone, Copy, Debug)]
+pub struct Hunt {
+    /// The seed of the programs.
+    pub seed: u64,
+    /// The most programs for one bug.
+    pub programs: u64,
+    /// The programs that an equivalent mutation must survive.
+    pub equivalent_programs: u64,
+    /// The most programs tried when one is made minimal.
+    pub tries: u32,
+    /// Pixels in a row, and rows.
+    pub size: (u32, u32),
+    /// Threads.
+    pub threads: usize,
+}
+
+impl Default for Hunt {
+    fn default() -> Hunt {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Hunt { seed: 1, programs: 5_000, equivalent_programs: 300, tries: 2_000, size: (3, 2), threads }
+    }
+}
+
+/// What caught a bug.
+#[derive(Clone, Debug)]
+pub struct Caught {
+    /// The comparison: the two engines, or the check.
+    pub by: String,
+    /// What differed.
+    pub what: String,
+    /// After how many programs (or rows of the check), the catching one included.
+    pub after: u64,
+    /// The smallest program found that shows the bug, if a program did.
+    pub minimal: Option<Tree>,
+}
+
+impl Caught {
+    /// The nodes of the minimal program.
+    pub fn nodes(&self) -> Option<usize> {
+        self.minimal.as_ref().map(|tree| tree.roots.iter().map(|&root| tree.size(root)).sum())
+    }
+}
+
+/// What became of a bug.
+#[derive(Clone, Debug)]
+pub enum Fate {
+    /// It was caught.
+    Caught(Caught),
+    /// It is no bug, and nothing caught it.
+    Equivalent,
+    /// It is said to be no bug, but something caught it.
+    NotEquivalent(Caught),
+    /// Nothing caught it: a hole in the oracle.
+    Survived,
+    /// The check that must catch it could not be run.
+    Unchecked(String),
+}
+
+impl Hunt {
+    /// Hunts every bug. `seen` hears of each as it is done.
+    pub fn all(&self, bugs: &[Bug], seen: &(dyn Fn(&Bug, &Fate) + Sync)) -> Vec<Fate> {
+        let next = AtomicUsize::new(0);
+        let fates: Mutex<Vec<Option<Fate>>> = Mutex::new(vec![None; bugs.len()]);
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.max(1) {
+                scope.spawn(|| {
+                    while let Some((i, bug)) = Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|i| bugs.get(i).map(|bug| (i, bug))) {
+                        let fate = self.one(bug);
+                        seen(bug, &fate);
+                        super::campaign::locked(&fates)[i] = Some(fate);
+                    }
+                });
+            }
+        });
+        let fates = fates.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        fates.into_iter().map(|fate| fate.unwrap_or(Fate::Survived)).collect()
+    }
+
+    /// Hunts one bug.
+    pub fn one(&self, bug: &Bug) -> Fate {
+        let caught = match bug.check {
+            Check::Campaign => self.campaign(bug, self.programs),
+            Check::NearMisses => self.near_misses(bug),
+            Check::SecondImplementation => checks::second_implementation(&bug.planted),
+            Check::KnownModules => checks::known_module_differs(&bug.planted),
+            Check::SpirvVal => match checks::spirv_val(self, bug) {
+                Ok(caught) => caught,
+                Err(why) => return Fate::Unchecked(why),
+            },
+            Check::Equivalent(_) => {
+                return match self.campaign(bug, self.equivalent_programs) {
+                    Some(caught) => Fate::NotEquivalent(caught),
+                    None => Fate::Equivalent,
+                };
+            }
+        };
+        caught.map_or(Fate::Survived, Fate::Caught)
+    }
+
+    /// Half of the programs read their constants from a buffer.
+    fn settings(&self, index: u64, planted: Planted) -> Settings {
+        let constants = if index.is_multiple_of(2) { Constants::InModule } else { Constants::Opaque };
+        Settings { constants, size: self.size, fuel: 20_000, planted, ..Settings::default() }
+    }
+
+    fn program_seed(&self, index: u64) -> u64 {
+        // Neighbouring seeds share no programs.
+        self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index)
+    }
+
+    fn program(&self, index: u64) -> Tree {
+        generate::well_typed(self.program_seed(index), &generate::Limits::default())
+    }
+
+    fn campaign(&self, bug: &Bug, programs: u64) -> Option<Caught> {
+        for index in 0..programs {
+            let tree = self.program(index);
+            let settings = self.settings(index, bug.planted.clone());
+            let Some(found) = disagreement(&tree, &settings) else { continue };
+            let sound = self.settings(index, Planted::default());
+            // Smaller programs must show the same two engines at odds, and no odds without the bug.
+            let mut same = |tree: &Tree| {
+                disagreement(tree, &settings).is_some_and(|d| d.between == found.between) && disagreement(tree, &sound).is_none()
+            };
+            let minimal = shrink::minimal(&tree, &mut same, self.tries);
+            let by = format!("{} vs {}", found.between.0, found.between.1);
+            return Some(Caught { by, what: found.what, after: index + 1, minimal: Some(minimal) });
+        }
+        None
+    }
+
+    fn near_misses(&self, bug: &Bug) -> Option<Caught> {
+        let limits = generate::Limits::default();
+        for index in 0..self.programs {
+            let seed = self.program_seed(index);
+            let settings = self.settings(index, bug.planted.clone());
+            let Err(what) = judge_near_miss(seed, &settings, &limits) else { continue };
+            let (tree, expected) = generate::near_miss(seed, &limits);
+            let sound = self.settings(index, Planted::default());
+            let mut same = |tree: &Tree| checks::code(tree, &settings) != expected.code && checks::code(tree, &sound) == expected.code;
+            let minimal = shrink::minimal(&tree, &mut same, self.tries);
+            return Some(Caught { by: "generated near-misses".into(), what, after: index + 1, minimal: Some(minimal) });
+        }
+        checks::ill_typed_accepted(&self.settings(0, bug.planted.clone()))
+    }
+}
+
+/// What two engines disagree about, if they do.
+fn disagreement(tree: &Tree, settings: &Settings) -> Option<Difference> {
+    match judge(tree, settings, &mut Tally::default()).verdict {
+        Verdict::Disagree(difference) => Some(*difference),
+        _ => None,
+    }
+}
+
+/// One line of a report: what became of a bug.
+pub fn line(bug: &Bug, fate: &Fate) -> String {
+    let rule = bug.rule.map_or("-", Rule::name);
+    let fate = match fate {
+        Fate::Caught(c) => {
+            let nodes = c.nodes().map_or(String::new(), |n| format!(", {n} nodes"));
+            format!("caught by {} after {}{nodes}", c.by, c.after)
+        }
+        Fate::Equivalent => "equivalent, and nothing caught it".into(),
+        Fate::NotEquivalent(c) => format!("said to be equivalent, and caught by {}: {}", c.by, c.what),
+        Fate::Survived => "SURVIVED".into(),
+        Fate::Unchecked(why) => format!("unchecked: {why}"),
+    };
+    format!("{:<34} {:<15} {rule:<32} {fate}", bug.name, bug.family.name())
+}

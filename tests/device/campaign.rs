@@ -1,0 +1,107 @@
+//! A campaign goes on when the device fails on a program.
+
+use std::process::Command;
+
+use serde_json::Value;
+use smallstep::generate;
+use smallstep::gpu::worker;
+use smallstep::theorem::campaign::Plan;
+use smallstep::theorem::case::{Case, Settings};
+use smallstep::theorem::device::profile_of;
+use smallstep_semantics::lambda_v::resolve::Program;
+
+use super::{open, options};
+
+const COUNT: u64 = 24;
+
+/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit code and its summary.
+fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
+    let device = open(None, options())?;
+    let settings = Settings { profile: profile_of(device.route()), size: (2, 2), references: false, ..Settings::default() };
+    let plan = Plan {
+        seed: 1,
+        count: Some(COUNT),
+        time: None,
+        shard: (0, 1),
+        references: 0,
+        near_misses: 0,
+        settings: settings.clone(),
+        threads: 1,
+        limits: generate::Limits::default(),
+    };
+    let Ok(case) = Case::new(Program::resolve(&plan.program(5)).expect("resolves"), &settings) else { panic!("program 5 is well typed") };
+    let fault = format!("{fault}:{:x}", case.words_hash);
+    let output = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(["fuzz", "--seed", "1", "--count", &COUNT.to_string(), "--size", "2x2", "--near-misses", "0", "--json", "--device"])
+        .arg(device.adapter().index.to_string())
+        .args(more)
+        .env(worker::TEST_FAULT, fault)
+        .output()
+        .expect("starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = text.lines().last().unwrap_or_else(|| panic!("no output; {}", String::from_utf8_lossy(&output.stderr)));
+    Some((output.status.code().expect("no signal"), serde_json::from_str(last).expect("JSON"), text.clone()))
+}
+
+/// That one program failed as `expected` says, and the others did not.
+#[track_caller]
+fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str) {
+    let device = &summary["device"];
+    assert_eq!(device["failed"], 1, "{summary}");
+    assert_eq!((&device["disagree"], &device["unchecked"]), (&Value::from(0), &Value::from(0)), "{summary}");
+    let judged = ["agree", "undecided", "failed"].map(|v| device[v].as_u64().expect("a count")).iter().sum::<u64>();
+    assert_eq!(judged + summary["semantics"]["vacuous"].as_u64().expect("a count"), COUNT, "{summary}");
+    let findings = summary["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1);
+    assert_eq!((&findings[0]["index"], &findings[0]["verdict"]), (&Value::from(5), &Value::from("failed")));
+    assert!(findings[0]["what"].as_str().is_some_and(|w| w.contains(expected)), "{expected}: {text}");
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn a_crash_costs_one_verdict_and_exit_code_4() {
+    let Some(found) = campaign("crash-draw", &[]) else { return };
+    assert!(found.2.contains("\"kind\":\"finding\""), "the failure is looked at alone: {}", found.2);
+    costs_one_program(found, "signal 6 (SIGABRT)");
+}
+
+#[test]
+fn a_hang_costs_one_verdict_and_exit_code_4() {
+    let Some(found) = campaign("hang-draw", &["--program-limit", "2s", "--shrink", "0"]) else { return };
+    costs_one_program(found, "not done in 2 s");
+}
+
+#[test]
+fn a_lost_device_costs_one_verdict_and_exit_code_4() {
+    let Some(found) = campaign("lost", &["--shrink", "0"]) else { return };
+    costs_one_program(found, "a loss that the test asked for");
+}
+
+#[test]
+fn listing_survives_a_driver_that_crashes_or_hangs() {
+    use smallstep::gpu::{Options, list};
+    use std::time::Duration;
+    let with = |fault: &str| Options {
+        start_limit: Duration::from_millis(500),
+        environment: vec![(worker::TEST_FAULT.into(), fault.into())],
+        ..options()
+    };
+    let said = list(&with("crash-start")).expect_err("it crashes").0;
+    assert!(said.contains("signal 6 (SIGABRT)"), "{said}");
+    let said = list(&with("hang-start")).expect_err("it hangs").0;
+    assert!(said.contains("did not answer within 0.5 s"), "{said}");
+    let said = list(&Options { executable: Some("/no/such/program".into()), ..options() }).expect_err("it is not there").0;
+    assert!(said.contains("could not be started"), "{said}");
+    let Some(device) = open(None, options()) else { return };
+    assert!(list(&options()).expect("they are listed").contains(device.adapter()));
+}
+
+#[test]
+fn adapters_prints_nothing_that_is_not_its_own() {
+    let output = Command::new(env!("CARGO_BIN_EXE_smallstep")).arg("adapters").env_remove("XDG_RUNTIME_DIR").output().expect("starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => assert_eq!(said, ""),
+        _ => assert!(said.starts_with(smallstep::gpu::NO_ADAPTER), "{said}"),
+    }
+}
