@@ -68,12 +68,6 @@ impl Bench {
             threads: self.threads,
             device: Options { workers: self.workers, window: self.window, program_limit: Duration::from_secs(60), ..Options::default() },
         };
-<<<<<<< HEAD
-        let programs = rate::programs(self.seed, self.operations as usize, self.size);
-        let programs: Box<dyn Iterator<Item = _>> = match self.distinct {
-            None => Box::new(programs),
-            Some(distinct) => Box::new(programs.take(distinct as usize).collect::<Vec<_>>().into_iter().cycle()),
-=======
         let programs = |route| -> Box<dyn Iterator<Item = FragmentDispatch>> {
             let programs: Box<dyn Iterator<Item = _>> = match self.operations {
                 None => Box::new(campaign::dispatches(self.seed, profile_of(route), (self.size, self.size))),
@@ -83,7 +77,6 @@ impl Bench {
                 None => programs,
                 Some(distinct) => Box::new(programs.take(distinct as usize).collect::<Vec<_>>().into_iter().cycle()),
             }
->>>>>>> main
         };
         let mut number = 0;
         let measured = rate::measure(&self.adapter, self.route, &options, programs, |round| {
@@ -139,13 +132,7 @@ impl Bench {
             );
         } else {
             say!("{}, {}", rates.adapter, rates.route);
-            say!(
-                "{programs} {} at {}x{}, medians of {} rounds",
-                self.programs_are(),
-                self.size,
-                self.size,
-                rates.rounds.len()
-            );
+            say!("{programs} {} at {}x{}, medians of {} rounds", self.programs_are(), self.size, self.size, rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
             say!("harness  {harness:10.1} programs/s");
             say!("ratio    {ratio:10.2}");

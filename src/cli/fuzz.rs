@@ -51,6 +51,9 @@ pub(crate) struct Fuzz {
     /// Worker processes for the device.
     #[arg(long)]
     workers: Option<usize>,
+    /// How long the device may take for one program, as 20s.
+    #[arg(long, value_parser = time, default_value = "20s")]
+    program_limit: Duration,
     /// Where the campaign notes what it has done, and takes up what it finds.
     #[arg(long)]
     journal: Option<PathBuf>,
@@ -143,7 +146,7 @@ impl Fuzz {
             Devices::Auto | Devices::Required => Selection::First,
             Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
         };
-        let mut options = gpu::Options::default();
+        let mut options = gpu::Options { program_limit: self.program_limit, ..gpu::Options::default() };
         if let Some(workers) = self.workers {
             options.workers = workers.max(1);
         }

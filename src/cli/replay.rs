@@ -100,7 +100,10 @@ impl Replay {
                 if self.json {
                     let lanes = json!({"checked": r.lanes.checked, "undecided": r.lanes.undecided});
                     let why = r.verdict.why();
-                    say!("{}", json!({"schema": 1, "kind": "case", "line": r.line, "index": r.index, "verdict": word, "why": why, "lanes": lanes}));
+                    say!(
+                        "{}",
+                        json!({"schema": 1, "kind": "case", "line": r.line, "index": r.index, "verdict": word, "why": why, "lanes": lanes})
+                    );
                 } else if !matches!(r.verdict, Verdict::Agree | Verdict::Undecided(_)) {
                     say!("{word:<10} {name}:{}: case {}: {}", r.line, r.index, r.verdict.why());
                 }
@@ -120,7 +123,10 @@ impl Replay {
         if self.json {
             let verdicts: serde_json::Map<_, _> = NAMES.iter().zip(counts.cases).map(|(n, c)| (n.to_string(), json!(c))).collect();
             let lanes = json!({"checked": lanes.checked, "undecided": lanes.undecided});
-            say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes, "exit": counts.code}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes, "exit": counts.code})
+            );
             return;
         }
         let shown = NAMES.iter().zip(counts.cases).filter(|(name, n)| **name != "invalid" || *n > 0);

@@ -27,14 +27,10 @@ impl Worker {
     pub(crate) fn run(self) -> ExitCode {
         worker::abort_on_panic();
         let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
-<<<<<<< HEAD
-        let served = frames_out().map_err(Into::into).and_then(|output| worker::serve(options, io::stdin(), output));
-=======
         let served = frames_out().map_err(Into::into).and_then(|output| match self.list {
             true => worker::list(output).map(|()| worker::End::Done).map_err(Into::into),
             false => worker::serve(options, io::stdin(), output),
         });
->>>>>>> main
         match served {
             Ok(worker::End::Done) => ExitCode::SUCCESS,
             Ok(worker::End::Abandoned) => killed(),

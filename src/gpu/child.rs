@@ -35,9 +35,7 @@ impl Launch {
     pub(super) fn new(selection: &Selection, route: Option<Route>, options: &Options) -> Result<Launch, NoDevice> {
         let executable = match &options.executable {
             Some(path) => path.clone(),
-            None => {
-                std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?
-            }
+            None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
         };
         let compile_threads = match options.compile_threads {
             0 => thread::available_parallelism().map_or(1, usize::from).div_ceil(options.workers.max(1)),
@@ -103,22 +101,12 @@ pub(super) struct Worker {
 impl Worker {
     /// Starts a worker, whose reports are passed on as events of this generation.
     pub(super) fn start(launch: &Launch, generation: u64, events: &mpsc::Sender<Event>) -> io::Result<Worker> {
-<<<<<<< HEAD
-        let mut command = Command::new(&launch.executable);
-        command.arg("worker").arg(format!("--adapter={}", launch.selection));
-=======
         let mut command = launch.command();
         command.arg(format!("--adapter={}", launch.selection));
->>>>>>> main
         command.arg("--compile-threads").arg(launch.compile_threads.to_string());
         if let Some(route) = launch.route {
             command.arg("--route").arg(route.name());
         }
-<<<<<<< HEAD
-        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-=======
->>>>>>> main
         let mut child = command.spawn()?;
         let started = Instant::now();
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {

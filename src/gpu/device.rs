@@ -124,26 +124,12 @@ impl Device {
     ///
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
-<<<<<<< HEAD
-        let executable = match &options.executable {
-            Some(path) => path.clone(),
-            None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
-        };
         let workers = options.workers.max(1);
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let compile_threads = if options.compile_threads == 0 { cores.div_ceil(workers) } else { options.compile_threads };
         let cache =
             ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
-        let mut environment = cache.environment();
-        environment.extend(options.environment.iter().cloned());
-        let launch = Launch { executable, selection: selection.clone(), route, compile_threads, environment };
-=======
-        let workers = options.workers.max(1);
-        let cache = ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
         let mut launch = Launch::new(selection, route, &options)?;
         // What the caller asks for stands last, so that it holds.
         launch.environment.splice(0..0, cache.environment());
->>>>>>> main
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             room: Condvar::new(),

@@ -82,8 +82,17 @@ impl Plan {
 pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterator<Item = FragmentDispatch> {
     let settings = Settings { profile, size, references: false, ..Settings::default() };
     let limits = generate::Limits::default();
-    let plan =
-        Plan { seed, count: None, time: None, shard: (0, 1), references: 0, near_misses: 0, settings: settings.clone(), threads: 1, limits };
+    let plan = Plan {
+        seed,
+        count: None,
+        time: None,
+        shard: (0, 1),
+        references: 0,
+        near_misses: 0,
+        settings: settings.clone(),
+        threads: 1,
+        limits,
+    };
     (0u64..).filter_map(move |index| {
         let judged = judge(&plan.program(index), &settings, &mut Tally::default());
         judged.awaited.map(|(case, _)| case.dispatch(size))

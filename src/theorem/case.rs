@@ -298,7 +298,14 @@ impl Case {
             for (component, (expected, found)) in wanted.zip(lanes.iter().map(|l| l.bits)).enumerate() {
                 if expected != found {
                     let what = format!("expected {}, saw {}", super::float_text(expected), super::float_text(found));
-                    return Some(Difference { between: between(), place: place(component as u32), bits: Some((expected, found)), what, blame: None, unblamed: None });
+                    return Some(Difference {
+                        between: between(),
+                        place: place(component as u32),
+                        bits: Some((expected, found)),
+                        what,
+                        blame: None,
+                        unblamed: None,
+                    });
                 }
             }
             if lanes.len() != 4 {

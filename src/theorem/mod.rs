@@ -173,7 +173,14 @@ impl fmt::Display for Difference {
 impl Difference {
     /// A difference that is no difference of observed lanes.
     pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
-        Verdict::Disagree(Box::new(Difference { between: (believed, judged), place: None, bits: None, what: what.into(), blame: None, unblamed: None }))
+        Verdict::Disagree(Box::new(Difference {
+            between: (believed, judged),
+            place: None,
+            bits: None,
+            what: what.into(),
+            blame: None,
+            unblamed: None,
+        }))
     }
 
     /// Searches the device for the first subexpression that it gets wrong, if the difference is one of observed lanes.
