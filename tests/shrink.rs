@@ -1,83 +1,283 @@
-//! Shrinking: minimal programs are small, well typed, and still show what they were made small for.
+//! Shrinking: what planted predicates come down to.
 
-use smallstep::generate::{Limits, shrink, well_typed};
-use smallstep_semantics::lambda_v::machine::{self, Bounds};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
+use smallstep::generate::shrink::{Keep, Shrinking, minimal, minimal_that_keeps, programs};
+use smallstep::generate::{Limits, near_miss, well_typed};
+use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Setting;
-use smallstep_semantics::lambda_v::syntax::Tree;
-use smallstep_semantics::lambda_v::typing;
+use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
+use smallstep_semantics::lambda_v::typing::{self, infer};
+use smallstep_semantics::number::{Arithmetic, Lanes, Op, Tuple};
+use smallstep_semantics::rule::Rule;
 
-fn size(tree: &Tree) -> usize {
-    tree.roots.iter().map(|&r| tree.size(r)).sum()
+fn nodes(tree: &Tree) -> usize {
+    tree.roots.iter().map(|&root| tree.size(root)).sum()
 }
 
-/// Whether a run of the program computes with this builtin.
-fn computes(tree: &Tree, builtin: &str) -> bool {
-    let Ok(program) = Program::resolve(tree) else { return false };
+fn items(tree: &Tree, id: ExprId) -> &[ExprId] {
+    match tree.expr(id) {
+        Expr::List(items) => items,
+        _ => &[],
+    }
+}
+
+fn head(tree: &Tree, id: ExprId) -> Option<&str> {
+    match tree.expr(*items(tree, id).first()?) {
+        Expr::Ident(symbol) => Some(tree.symbols.name(*symbol)),
+        _ => None,
+    }
+}
+
+fn count(tree: &Tree, root: ExprId, found: &dyn Fn(ExprId) -> bool) -> usize {
+    usize::from(found(root)) + items(tree, root).iter().map(|&item| count(tree, item, found)).sum::<usize>()
+}
+
+fn any(tree: &Tree, found: &dyn Fn(ExprId) -> bool) -> bool {
+    tree.roots.iter().any(|&root| count(tree, root, found) > 0)
+}
+
+fn calls_rec_twice(tree: &Tree) -> bool {
+    any(tree, &|e| head(tree, e) == Some("rec-func") && count(tree, e, &|inner| head(tree, inner) == Some("rec")) > 1)
+}
+
+/// The names that a let binds.
+fn bound(tree: &Tree, id: ExprId) -> Vec<&str> {
+    match (head(tree, id), items(tree, id)) {
+        (Some("let"), &[_, list, _]) => items(tree, list).iter().filter_map(|&pair| head(tree, pair)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn let_hides_let(tree: &Tree) -> bool {
+    any(tree, &|outer| {
+        let names = bound(tree, outer);
+        items(tree, outer).get(2).is_some_and(|&body| count(tree, body, &|e| bound(tree, e).iter().any(|n| names.contains(n))) > 0)
+    })
+}
+
+/// Whether δ is applied to the builtin when the program runs.
+fn evaluates(tree: &Tree, builtin: &str) -> bool {
     let text = tree.print();
-    let mut seen = false;
-    for output in &program.outputs {
-        let mut sink = |(_, span, value): machine::Firing<'_>| {
-            // Spans are those of the printed text.
-            let at = text.get(span.start as usize..span.end as usize).unwrap_or("");
-            seen |= value.is_some() && at.starts_with(&format!("({builtin} "));
+    let Ok(program) = Program::resolve(tree) else { return false };
+    program.outputs.iter().any(|output| {
+        let mut found = false;
+        let mut sink = |(rule, span, _): machine::Firing<'_>| {
+            let redex = &text[span.start as usize..span.end as usize];
+            found |= rule == Rule::LvEBuiltin && redex.strip_prefix('(').is_some_and(|r| r.split([' ', ')']).next() == Some(builtin));
         };
-        let bounds = Bounds { fuel: 20_000, ..Bounds::default() };
-        machine::run_watched(&program, output.term, &Setting::at_pixel(0, 0), bounds, machine::Sharing::ByNeed, Some(&mut sink));
-    }
-    seen
+        machine::run_watched(&program, output.term, &Setting::at_pixel(1, 2), Bounds::default(), Sharing::ByNeed, Some(&mut sink));
+        found
+    })
 }
 
-fn medians(what: &str, fails: &dyn Fn(&Tree) -> bool) -> usize {
-    let mut sizes = Vec::new();
-    let mut before = 0;
-    for seed in 0..4_000 {
-        let tree = well_typed(seed, &Limits { mean: 60, ..Limits::default() });
-        if !fails(&tree) {
-            continue;
+/// Whether a wrong arithmetic shows in an output.
+fn shows(tree: &Tree, planted: smallstep_semantics::number::Planted) -> bool {
+    let Ok(program) = Program::resolve(tree) else { return false };
+    let right = Setting::at_pixel(1, 2);
+    let wrong = Setting { arithmetic: Arithmetic { planted: Some(planted) }, ..right };
+    let bounds = Bounds { fuel: 10_000, ..Bounds::default() };
+    program.outputs.iter().any(|output| {
+        let (expected, seen) =
+            (machine::run(&program, output.term, &right, bounds).0, machine::run(&program, output.term, &wrong, bounds).0);
+        match (expected.observed(), seen.observed()) {
+            (Some(expected), Some(seen)) => !expected.same_bits(seen),
+            _ => false,
         }
-        let mut tests = 0;
-        let mut counted = |tree: &Tree| {
-            tests += 1;
-            fails(tree)
-        };
-        let minimal = shrink::minimal(&tree, &mut counted, 2_000);
-        assert!(fails(&minimal), "the minimal program still shows {what}");
-        assert!(tests <= 2_100, "{tests} tests");
-        let program = Program::resolve(&minimal).expect("resolves");
-        typing::infer(&program, typing::Limits::default()).expect("types");
-        before += size(&tree);
-        sizes.push(size(&minimal));
-        if sizes.len() == 25 {
-            break;
+    })
+}
+
+fn swapped_difference(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
+    if op == Op::Sub { smallstep_semantics::number::apply(op, &[args[1], args[0]]) } else { result }
+}
+
+fn max_for_min(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
+    if op == Op::Min { smallstep_semantics::number::apply(Op::Max, args) } else { result }
+}
+
+/// What is to be shown, how many nodes the median may have, and the predicate.
+type Predicate = (&'static str, usize, fn(&Tree) -> bool);
+
+const PREDICATES: &[Predicate] = &[
+    // No well-typed program with two calls of rec is smaller: two ifs, a result, the calls, the application.
+    ("a rec-func with two calls of rec", 19, calls_rec_twice),
+    ("a let that hides what another binds", 15, let_hides_let),
+    ("evaluates cross", 15, |tree| evaluates(tree, "cross")),
+    ("evaluates transpose", 15, |tree| evaluates(tree, "transpose")),
+    ("evaluates less-than", 15, |tree| evaluates(tree, "less-than")),
+    ("shows swapped operands of -", 15, |tree| shows(tree, swapped_difference)),
+    ("shows max in the place of min", 15, |tree| shows(tree, max_for_min)),
+];
+
+#[test]
+fn planted_predicates_shrink_to_fifteen_nodes_within_a_few_hundred_questions() {
+    let mut report = String::new();
+    let mut failures = Vec::new();
+    for &(what, bound, holds) in PREDICATES {
+        let mut results: Vec<(usize, usize, usize)> = Vec::new();
+        let mut example = String::new();
+        for seed in 0.. {
+            if results.len() == 50 {
+                break;
+            }
+            assert!(seed < 200_000, "{what}: only {} programs", results.len());
+            let tree = well_typed(seed, &Limits::default());
+            if nodes(&tree) < 30 || !holds(&tree) {
+                continue;
+            }
+            let mut questions = 0;
+            let mut ask = |tree: &Tree| {
+                questions += 1;
+                holds(tree)
+            };
+            let small = minimal(&tree, &mut ask, 2_000);
+            let text = small.print();
+            assert!(holds(&small), "{what}, seed {seed}:\n{text}");
+            let program = Program::resolve(&small).unwrap_or_else(|e| panic!("{what}, seed {seed}: {}\n{text}", e.message));
+            infer(&program, typing::Limits::default()).unwrap_or_else(|e| panic!("{what}, seed {seed}: {}\n{text}", e.message()));
+            assert!(nodes(&small) <= nodes(&tree));
+            results.push((nodes(&small), questions, nodes(&tree)));
+            if std::env::var_os("SHOW_SHRUNK").is_some() {
+                println!("{} -> {} in {questions}: {text}", nodes(&tree), nodes(&small));
+            }
+            example = text;
+        }
+        let mut small: Vec<usize> = results.iter().map(|r| r.0).collect();
+        let mut questions: Vec<usize> = results.iter().map(|r| r.1).collect();
+        small.sort_unstable();
+        questions.sort_unstable();
+        report += &format!(
+            "{what}: {} nodes at the median, {} most; {} questions at the median, {} most; {}",
+            small[25], small[49], questions[25], questions[49], example
+        );
+        if small[25] > bound || questions[25] > 300 {
+            failures.push(what);
         }
     }
-    assert_eq!(sizes.len(), 25, "{what} is generated often enough");
-    sizes.sort();
-    println!("{what}: {} nodes before, {} at the median after, at most {}", before / 25, sizes[12], sizes[24]);
-    sizes[12]
+    println!("{report}");
+    assert!(failures.is_empty(), "{failures:?}\n{report}");
 }
 
 #[test]
-fn minimal_programs_are_small() {
-    assert!(medians("a dot product", &|t| computes(t, "dot")) <= 8);
-    assert!(medians("a cross product", &|t| computes(t, "cross")) <= 12);
-    assert!(medians("a loop", &|t| t.print().contains("(rec-func ") && computes(t, "-")) <= 15);
-    assert!(medians("two calls of rec", &|t| t.print().matches("(rec ").count() >= 2) <= 30);
+fn near_misses_shrink_to_the_mistake() {
+    let code = |tree: &Tree| match Program::resolve(tree) {
+        Err(e) => Some(e.code),
+        Ok(program) => infer(&program, typing::Limits::default()).err().map(|e| e.code()),
+    };
+    let mut sizes = Vec::new();
+    for seed in 0..200 {
+        let (tree, expected) = near_miss(seed, &Limits::default());
+        if Program::resolve(&tree).is_err() {
+            continue;
+        }
+        let small = minimal_that_keeps(Keep::Resolved, &tree, &mut |tree| code(tree) == Some(expected.code), 2_000);
+        assert_eq!(code(&small), Some(expected.code), "seed {seed}: {}", small.print());
+        if std::env::var_os("SHOW_SHRUNK").is_some() {
+            println!("{} -> {} {}: {}", nodes(&tree), nodes(&small), expected.code, small.print());
+        }
+        sizes.push(nodes(&small));
+    }
+    sizes.sort_unstable();
+    println!("near-misses: {} nodes at the median, {} most", sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+    assert!(sizes.len() > 80 && sizes[sizes.len() / 2] <= 8);
+}
+
+#[test]
+fn a_property_of_programs_fails_with_a_small_program() {
+    let config = Config { cases: 5_000, failure_persistence: None, max_shrink_iters: 5_000, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+    let result = runner.run(&programs(Limits::default()), |program| match evaluates(&program, "reflect") {
+        true => Err(TestCaseError::fail("it evaluates reflect")),
+        false => Ok(()),
+    });
+    let Err(TestError::Fail(_, program)) = result else { panic!("some program evaluates reflect") };
+    assert_eq!(format!("{program:?}"), program.print().trim_end(), "a failing program shows itself as text");
+    assert!(nodes(&program) <= 15 && evaluates(&program, "reflect"), "{program:?}");
+}
+
+#[test]
+fn what_passes_is_taken_back() {
+    let tree = well_typed(5, &Limits::default());
+    let mut program = Shrinking::new(&tree, Keep::WellTyped);
+    let first = program.current();
+    assert!(first.same(&tree));
+    // Everything proposed passes: the search ends, and the program is what it was.
+    let mut more = program.simplify();
+    let mut proposals = 0;
+    while more {
+        assert!(nodes(&program.current()) <= nodes(&tree) && !program.current().same(&tree));
+        proposals += 1;
+        more = program.complicate();
+    }
+    assert!(proposals > 5);
+    assert!(program.current().same(&tree));
+    // Everything proposed fails: a literal or name remains.
+    let small = minimal(&tree, &mut |_| true, 1_000);
+    assert_eq!(small.print(), "0\n");
+}
+
+#[test]
+fn the_budget_is_kept_and_a_hundred_nodes_need_a_few_hundred_questions() {
+    let mut most = 0;
+    for seed in 0..2_000 {
+        let tree = well_typed(seed, &Limits::default());
+        if nodes(&tree) < 90 {
+            continue;
+        }
+        let mut questions = 0;
+        minimal(
+            &tree,
+            &mut |tree| {
+                questions += 1;
+                any(tree, &|e| head(tree, e) == Some("let"))
+            },
+            10,
+        );
+        assert!(questions <= 10);
+        let mut questions = 0;
+        // The worst case: nothing smaller fails.
+        minimal(
+            &tree,
+            &mut |smaller| {
+                questions += 1;
+                smaller.same(&tree)
+            },
+            100_000,
+        );
+        most = most.max(questions);
+    }
+    println!("{most} questions where every proposal passes");
+    assert!(most < 3_000);
 }
 
 #[test]
 fn what_does_not_fail_stays() {
     let tree = well_typed(3, &Limits::default());
-    assert!(shrink::minimal(&tree, &mut |_| false, 100).same(&tree));
+    assert!(minimal(&tree, &mut |_| false, 100).same(&tree));
+}
+
+#[test]
+fn deep_and_long_programs_shrink_in_bounded_time() {
+    let nested = format!("{}1{}", "(- ".repeat(3_000), ")".repeat(3_000));
+    let mut long = String::from("(let (");
+    (0..2_000).for_each(|i| long += &format!("(a{i} (+ {i} 0.5)) "));
+    long += ") (+ a7 a1999))";
+    for text in [nested, long] {
+        let tree = smallstep_semantics::lambda_v::parse::parse(&text).expect("reads");
+        let begun = std::time::Instant::now();
+        assert_eq!(minimal(&tree, &mut |_| true, 1_000).print(), "0\n");
+        minimal(&tree, &mut |smaller| smaller.same(&tree), 50);
+        println!("{:?}", begun.elapsed());
+    }
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config { cases: 200, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(Config { cases: 200, failure_persistence: None, ..Default::default() })]
 
     /// Programs as a proptest strategy: what is printed reads back.
     #[test]
-    fn programs_read_back(tree in shrink::programs(Limits::default())) {
+    fn programs_read_back(tree in programs(Limits::default())) {
         let again = smallstep_semantics::lambda_v::parse::parse(&tree.print()).expect("reads");
         proptest::prop_assert!(tree.same(&again));
     }

@@ -19,12 +19,14 @@
 //! | `recursion` | rec-func and rec |
 //! | `near_miss` | programs with one change too many |
 //! | `shrink` | smaller programs that still show something |
+//! | `edit` | changes to a tree |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
 mod binding;
 mod catalog;
 mod draft;
+mod edit;
 mod expr;
 mod function;
 mod leaf;

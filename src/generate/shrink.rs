@@ -1,424 +1,578 @@
-//! Smaller programs that still show something, by proptest's protocol: [`Shrinking`] is a `ValueTree` whose simplifications keep a program
-//! well typed.
+//! Shrinking: from a program that shows something to a small one that still does, through proptest's protocol.
 //!
-//! A simplification replaces a subexpression by a constant of its type or by a part of itself, drops a definition, an output, a binding or a
-//! parameter with its arguments, inlines a binding, or makes a number simpler. The largest cuts are tried first. Each candidate is printed, read and typed
-//! before it is shown, so the property under test sees only programs; none is shown twice.
+//! Each proposal is one change to the smallest program known to show it: an expression gives way to a part of itself or to a constant
+//! of its type; a binding, parameter, define or output goes; a number becomes rounder. Only programs that stay valid ([`Keep`]) and are
+//! smaller are proposed. The greatest cuts come first; after a success the search goes on among cuts of about that size, and begins
+//! anew from the greatest when there is nothing more, until nothing at all can be taken away.
 
-use super::{Limits, well_typed};
+use super::edit::{Binders, Form, Sketch, form, head, items, lay_out, parts};
+use super::mix::Limits;
+use super::well_typed;
 use proptest::strategy::{NewTree, Strategy, ValueTree};
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
-use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Tree, print_number};
-use smallstep_semantics::lambda_v::types::{Elem, Ground, Type};
-use smallstep_semantics::lambda_v::typing::{self, StackId};
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::hash::Hasher;
+use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree, print_number};
+use smallstep_semantics::lambda_v::types::{Ground, Type};
+use smallstep_semantics::lambda_v::typing::{self, StackId, infer};
+use std::hash::{Hash, Hasher};
 
-/// The deepest nesting that is shrunk; deeper programs stay as they are.
-const MAX_DEPTH: usize = 400;
+/// A program that shows itself as text.
+#[derive(Clone)]
+pub struct Printed(pub Tree);
 
-/// An expression as written, owned.
-#[derive(Clone, Debug, PartialEq)]
-enum Part {
-    Atom(String),
-    Num(f32),
-    List(Vec<Part>),
-}
-
-impl Part {
-    fn of(tree: &Tree, id: ExprId) -> Part {
-        match tree.expr(id) {
-            Expr::Num(x) => Part::Num(*x),
-            Expr::Bool(b) => Part::Atom(b.to_string()),
-            Expr::Ident(s) => Part::Atom(tree.symbols.name(*s).into()),
-            Expr::List(items) => Part::List(items.iter().map(|&i| Part::of(tree, i)).collect()),
-        }
-    }
-
-    fn size(&self) -> usize {
-        match self {
-            Part::List(items) => 1 + items.iter().map(Part::size).sum::<usize>(),
-            _ => 1,
-        }
-    }
-
-    fn print(&self, out: &mut String) {
-        match self {
-            Part::Atom(word) => out.push_str(word),
-            Part::Num(x) => print_number(*x, out),
-            Part::List(items) => {
-                out.push('(');
-                for (i, item) in items.iter().enumerate() {
-                    if i > 0 {
-                        out.push(' ');
-                    }
-                    item.print(out);
-                }
-                out.push(')');
-            }
-        }
-    }
-
-    fn items(&self) -> &[Part] {
-        match self {
-            Part::List(items) => items,
-            _ => &[],
-        }
-    }
-
-    /// How odd the numbers are: what simplifying numbers brings down.
-    fn oddness(&self) -> u64 {
-        match self {
-            Part::Atom(_) => 0,
-            Part::Num(x) => {
-                let mut text = String::new();
-                print_number(*x, &mut text);
-                let magnitude = if x.abs() <= 1.0 { 0 } else { 1 + x.abs().log2() as u64 };
-                text.len() as u64 * 40 + magnitude + u64::from(*x == 0.0)
-            }
-            Part::List(items) => items.iter().map(Part::oddness).sum(),
-        }
-    }
-
-    /// With every free-standing `name` replaced, whatever it means there: typing judges the result.
-    fn inlined(&self, name: &str, value: &Part) -> Part {
-        match self {
-            Part::Atom(word) if word == name => value.clone(),
-            Part::List(items) => Part::List(items.iter().map(|i| i.inlined(name, value)).collect()),
-            other => other.clone(),
-        }
-    }
-
-    /// Without argument `i` (from 1) of every list that begins with `rec`.
-    fn without_rec_argument(&self, i: usize) -> Part {
-        let Part::List(items) = self else { return self.clone() };
-        let mut items: Vec<Part> = items.iter().map(|p| p.without_rec_argument(i)).collect();
-        if items.first() == Some(&Part::Atom("rec".into())) && i < items.len() {
-            items.remove(i);
-        }
-        Part::List(items)
-    }
-
-    fn at_mut(&mut self, path: &[usize]) -> &mut Part {
-        path.iter().fold(self, |part, &i| match part {
-            Part::List(items) => &mut items[i],
-            _ => unreachable!("a path leads through lists"),
-        })
+impl std::fmt::Debug for Printed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.print().trim_end())
     }
 }
 
-fn atom(word: &str) -> Part {
-    Part::Atom(word.into())
-}
+impl std::ops::Deref for Printed {
+    type Target = Tree;
 
-fn list(items: impl IntoIterator<Item = Part>) -> Part {
-    Part::List(items.into_iter().collect())
-}
-
-/// Small expressions of a type, smallest first.
-fn constants(ty: Ground) -> Vec<Part> {
-    let repeat = |name: String, part: Part, n: u8| list([atom(&name)].into_iter().chain((0..n).map(|_| part.clone())));
-    match ty {
-        Ground::Vec(1, Elem::F) => vec![Part::Num(0.0), Part::Num(1.0), list([atom("x"), list([atom("frag-coord")])])],
-        Ground::Vec(1, Elem::B) => vec![atom("false"), atom("true")],
-        Ground::Vec(n, Elem::F) => {
-            let mut parts = vec![repeat(format!("vec{n}"), Part::Num(0.0), n), repeat(format!("vec{n}"), Part::Num(1.0), n)];
-            if n == 4 {
-                parts.insert(0, list([atom("frag-coord")]));
-            }
-            parts
-        }
-        Ground::Vec(n, Elem::B) => vec![repeat(format!("bvec{n}"), atom("false"), n), repeat(format!("bvec{n}"), atom("true"), n)],
-        Ground::Mat(n) => {
-            let column =
-                |one: u8| list([atom(&format!("vec{n}"))].into_iter().chain((0..n).map(|i| Part::Num(f32::from(u8::from(i == one))))));
-            vec![list([atom(&format!("mat{n}"))].into_iter().chain((0..n).map(column)))]
-        }
+    fn deref(&self) -> &Tree {
+        &self.0
     }
 }
 
-/// A program: its top-level expressions.
-type Roots = Vec<Part>;
-
-/// Where an expression stands: the root's number, then the way down.
-type Path = Vec<usize>;
-
-fn print(roots: &Roots) -> String {
-    let mut text = String::new();
-    for root in roots {
-        root.print(&mut text);
-        text.push('\n');
-    }
-    text
+/// What proposals must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Well typed.
+    WellTyped,
+    /// Programs whose names and forms are in order: for programs that have no type.
+    Resolved,
 }
 
-fn measure(roots: &Roots) -> (usize, u64) {
-    (roots.iter().map(Part::size).sum(), roots.iter().map(Part::oddness).sum())
-}
+/// The bounds of typing a proposal; one that takes more is not proposed.
+const TYPING: typing::Limits = typing::Limits { nodes: 1 << 16, terms: 1 << 18, path: 5_000 };
 
-fn replaced(roots: &Roots, path: &Path, part: Part) -> Roots {
-    let mut roots = roots.clone();
-    *roots[path[0]].at_mut(&path[1..]) = part;
-    roots
-}
+/// The most nodes of changed programs that are looked at: some seconds' worth. Only programs of thousands of nodes come near it.
+const MOST_EFFORT: u64 = 1 << 24;
 
-/// A program that is being made smaller: a proptest `ValueTree`.
-#[derive(Debug)]
+/// How many parts deep an expression is looked into for one to put in its place.
+const HOIST_DEPTH: u32 = 3;
+/// The same for what a program shows.
+const SHOW_DEPTH: u32 = 6;
+
+/// A program on its way to a smaller one.
+#[derive(Clone)]
 pub struct Shrinking {
-    tree: Tree,
-    roots: Roots,
-    /// What came before the candidate that is shown now; none if what is shown is known to show the fault.
-    before: Option<(Tree, Roots)>,
-    /// Candidates of `before` (or of what is shown) that were not tried.
-    candidates: VecDeque<Roots>,
-    /// Whether `candidates` are those of what is shown now.
-    listed: bool,
-    tried: FxHashSet<u64>,
+    keep: Keep,
+    /// The smallest program that is known to show it (or the first).
+    best: Tree,
+    size: Size,
+    /// The program proposed, if it is not `best`, its size, and how many nodes it has less.
+    proposed: Option<(Tree, Size, u32)>,
+    changes: Vec<Change>,
+    next: usize,
+    /// Whether `changes` are all there are, not only those of some size.
+    all: bool,
+    /// The programs proposed so far.
+    seen: FxHashSet<u64>,
+    /// The nodes of all changed programs so far, proposed or not.
+    effort: u64,
+}
+
+impl std::fmt::Debug for Shrinking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.best.print().trim_end())
+    }
+}
+
+/// What shrinking makes less: first the nodes, then what is written in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Size {
+    nodes: u32,
+    text: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Change {
+    /// About how many nodes it takes away.
+    removed: u32,
+    edit: Edit,
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    /// The part at the end in the place of the expression, with what is bound on the way put in, innermost first.
+    Hoist(ExprId, ExprId, Vec<Binders>),
+    /// What a program shows replaced by a part of another type (the last), made into something that can be shown.
+    Show(ExprId, ExprId, Vec<Binders>, Ground),
+    /// All vectors and matrices of the first size made as if of the second.
+    Narrow(u8, u8),
+    /// A constant of the type.
+    Constant(ExprId, Type, bool),
+    /// A number.
+    Number(ExprId, f32),
+    /// All numbers without their fractions.
+    Whole,
+    /// A let without its binding of this number, whose name is replaced by what it was bound to, or by a constant.
+    Unbind(ExprId, usize, Option<Type>),
+    /// An application of a func or rec-func without this parameter, whose name is replaced likewise.
+    Unparam(ExprId, usize, Option<Type>),
+    /// A let whose binding of the first number is a func, without this parameter of it.
+    UnparamNamed(ExprId, usize, usize),
+    /// A program without this top-level form.
+    DropRoot(usize),
+    /// A program of one output as the bare expression.
+    Unwrap,
 }
 
 impl Shrinking {
-    /// Begins with a program.
-    pub fn new(tree: Tree) -> Shrinking {
-        let roots: Roots = if depth(&tree) > MAX_DEPTH { Vec::new() } else { tree.roots.iter().map(|&r| Part::of(&tree, r)).collect() };
-        Shrinking { tree, roots, before: None, candidates: VecDeque::new(), listed: false, tried: FxHashSet::default() }
+    /// The program, to be shrunk.
+    pub fn new(tree: &Tree, keep: Keep) -> Shrinking {
+        let best = lay_out(tree);
+        let size = size(&best);
+        let mut program =
+            Shrinking { keep, best, size, proposed: None, changes: Vec::new(), next: 0, all: true, seen: FxHashSet::default(), effort: 0 };
+        program.changes = program.changes_of(u32::MAX);
+        program
     }
 
-    /// Shows the next candidate that is a well-typed, smaller program.
-    fn next(&mut self) -> bool {
-        let base = measure(self.before.as_ref().map_or(&self.roots, |b| &b.1));
-        while let Some(roots) = self.candidates.pop_front() {
-            if measure(&roots) >= base {
-                continue;
-            }
-            let text = print(&roots);
-            let mut hasher = FxHasher::default();
-            hasher.write(text.as_bytes());
-            if !self.tried.insert(hasher.finish()) {
-                continue;
-            }
-            let Ok(tree) = parse(&text) else { continue };
-            let Ok(program) = Program::resolve(&tree) else { continue };
-            if typing::infer(&program, typing::Limits::default()).is_err() {
-                continue;
-            }
-            let shown = std::mem::replace(&mut self.tree, tree);
-            let shown_roots = std::mem::replace(&mut self.roots, roots);
-            self.before.get_or_insert((shown, shown_roots));
-            return true;
-        }
-        false
+    fn shown(&self) -> &Tree {
+        self.proposed.as_ref().map_or(&self.best, |proposed| &proposed.0)
     }
 
-    fn restore(&mut self) {
-        if let Some((tree, roots)) = self.before.take() {
-            (self.tree, self.roots) = (tree, roots);
+    /// Goes on to the next proposal. False if there is none: then `best` is as small as it gets.
+    fn propose(&mut self) -> bool {
+        loop {
+            while self.next < self.changes.len() {
+                if self.effort > MOST_EFFORT {
+                    return false;
+                }
+                self.effort += u64::from(self.size.nodes);
+                let change = &self.changes[self.next];
+                self.next += 1;
+                let Some(tree) = change.edit.apply(&self.best) else { continue };
+                let size = size(&tree);
+                if size >= self.size || !self.seen.insert(fingerprint(&tree)) || !self.keep.holds(&tree) {
+                    continue;
+                }
+                let removed = self.size.nodes - size.nodes;
+                self.proposed = Some((tree, size, removed));
+                return true;
+            }
+            if self.all {
+                return false;
+            }
+            self.look(u32::MAX);
         }
+    }
+
+    /// Begins anew with changes that take at most so many nodes away.
+    fn look(&mut self, most: u32) {
+        self.changes = self.changes_of(most);
+        self.next = 0;
+        self.all = most == u32::MAX;
+    }
+
+    /// The changes to `best`, the greatest first.
+    fn changes_of(&self, most: u32) -> Vec<Change> {
+        let types = self.keep.types(&self.best);
+        let mut search = Search { tree: &self.best, sizes: sizes(&self.best), types, changes: Vec::new() };
+        search.program();
+        let mut changes = search.changes;
+        changes.retain(|change| change.removed <= most);
+        changes.sort_by_key(|change| std::cmp::Reverse(change.removed));
+        changes
     }
 }
 
 impl ValueTree for Shrinking {
-    type Value = Tree;
+    type Value = Printed;
 
-    fn current(&self) -> Tree {
-        self.tree.clone()
+    fn current(&self) -> Printed {
+        Printed(self.shown().clone())
     }
 
-    /// What is shown shows the fault: go on from it.
     fn simplify(&mut self) -> bool {
-        if self.before.take().is_some() || !self.listed {
-            self.candidates = candidates(&self.tree, &self.roots);
-            self.listed = true;
+        if let Some((tree, size, removed)) = self.proposed.take() {
+            (self.best, self.size) = (tree, size);
+            // Much greater cuts failed before this one came up, and will be tried again at the end.
+            self.look(removed.saturating_mul(2).max(4));
         }
-        self.next()
+        self.propose()
     }
 
-    /// What is shown does not show the fault: back, and on to the next candidate.
     fn complicate(&mut self) -> bool {
-        if self.before.is_none() {
-            return false;
-        }
-        self.restore();
-        // If there is no other candidate, what is shown now was seen to show the fault; the runner sees it again, and asks to simplify once
-        // more, in vain.
-        self.next();
-        true
+        self.proposed = None;
+        self.propose()
     }
 }
 
-fn depth(tree: &Tree) -> usize {
-    // Children stand before their list, so one pass over the nodes is enough.
-    let mut depths = vec![1usize; tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate() {
-        if let Expr::List(items) = node {
-            depths[i] = 1 + items.iter().map(|c| depths[c.0 as usize]).max().unwrap_or(0);
-        }
-    }
-    depths.into_iter().max().unwrap_or(0)
+/// The smallest well-typed program found that `fails`, as `tree` does, with at most so many questions. If `tree` does not fail, it is given
+/// back as it is.
+pub fn minimal(tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
+    minimal_that_keeps(Keep::WellTyped, tree, fails, questions)
 }
 
-/// The types of the places that were typed as values, by span.
-fn types(tree: &Tree) -> FxHashMap<Span, Ground> {
-    let mut types = FxHashMap::default();
-    let Ok(program) = Program::resolve(tree) else { return types };
-    let Ok(derivation) = typing::infer(&program, typing::Limits::default()) else { return types };
-    for (i, step) in derivation.nodes.iter().enumerate() {
-        if let (StackId::EMPTY, Type::Ground(ty) | Type::Rec(ty)) = (step.goal.a, step.ty) {
-            types.insert(derivation.span(i as u32), ty);
-        }
+/// [`minimal`], among programs of which less is asked.
+pub fn minimal_that_keeps(keep: Keep, tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
+    if questions == 0 || !fails(tree) {
+        return tree.clone();
     }
-    types
+    let mut program = Shrinking::new(tree, keep);
+    let mut more = program.simplify();
+    for _ in 1..questions {
+        if !more {
+            break;
+        }
+        more = if fails(program.shown()) { program.simplify() } else { program.complicate() };
+    }
+    program.best
 }
 
-/// Every simplification of a program, the largest cuts first.
-fn candidates(tree: &Tree, roots: &Roots) -> VecDeque<Roots> {
-    let types = types(tree);
-    let mut found: Vec<(usize, Roots)> = Vec::new();
-    let size = measure(roots).0;
-    let mut add = |candidate: Roots| {
-        let after = measure(&candidate).0;
-        found.push((size.saturating_sub(after), candidate));
-    };
-    for i in 0..roots.len() {
-        if roots.len() > 1 {
-            let mut fewer = roots.clone();
-            fewer.remove(i);
-            add(fewer);
-        }
-        if let [head, _, value] = roots[i].items() {
-            if *head == atom("output") {
-                add(vec![value.clone()]);
-            } else if *head == atom("define") {
-                let name = &roots[i].items()[1];
-                if let Part::Atom(name) = name {
-                    let rest = roots.iter().enumerate().filter(|(j, _)| *j != i);
-                    add(rest.map(|(_, r)| r.inlined(name, value)).collect());
-                }
-            }
-        }
-    }
-    let mut todo: Vec<(Path, ExprId)> = tree.roots.iter().enumerate().map(|(i, &r)| (vec![i], r)).collect();
-    while let Some((path, id)) = todo.pop() {
-        let mut copy = roots.clone();
-        let part = copy[path[0]].at_mut(&path[1..]).clone();
-        if let Expr::List(items) = tree.expr(id) {
-            todo.extend(items.iter().enumerate().map(|(i, &item)| ([path.as_slice(), &[i]].concat(), item)));
-        }
-        simpler(&part, types.get(&tree.span(id)).copied(), &mut |simple| add(replaced(roots, &path, simple)));
-    }
-    found.sort_by_key(|(saved, _)| std::cmp::Reverse(*saved));
-    found.into_iter().map(|(_, roots)| roots).collect()
-}
-
-/// Simpler expressions for one place.
-fn simpler(part: &Part, ty: Option<Ground>, add: &mut dyn FnMut(Part)) {
-    if let Some(ty) = ty {
-        constants(ty).into_iter().for_each(&mut *add);
-    }
-    let items = match part {
-        Part::Num(x) => {
-            for simple in [0.0, 1.0, x.trunc(), (x * 0.5).trunc(), (x * 4.0).round() * 0.25, x.abs(), x - x.signum()] {
-                if simple.is_finite() {
-                    add(Part::Num(simple));
-                }
-            }
-            return;
-        }
-        Part::Atom(_) => return,
-        Part::List(items) => items,
-    };
-    // Never typed: nobody uses it.
-    add(Part::Num(0.0));
-    for item in items {
-        add(item.clone());
-        for inner in item.items() {
-            add(inner.clone());
-            for third in inner.items() {
-                add(third.clone());
-            }
-        }
-    }
-    // An operand fewer: (+ a b c) has no such overload, but lists of bindings, parameters and arguments do.
-    for i in 0..items.len() {
-        let mut fewer = items.clone();
-        fewer.remove(i);
-        add(Part::List(fewer));
-    }
-    match items.as_slice() {
-        [head, Part::List(bindings), body] if *head == atom("let") => {
-            for (i, binding) in bindings.iter().enumerate() {
-                let [Part::Atom(name), value] = binding.items() else { continue };
-                let mut fewer = bindings.clone();
-                fewer.remove(i);
-                let inlined = body.inlined(name, value);
-                add(if fewer.is_empty() { inlined } else { list([head.clone(), Part::List(fewer), inlined]) });
-            }
-        }
-        [function, args @ ..] => {
-            let [head, Part::List(params), body] = function.items() else { return };
-            let rec = *head == atom("rec-func");
-            if params.len() != args.len() || !(rec || *head == atom("func")) {
-                return;
-            }
-            for (i, param) in params.iter().enumerate() {
-                let Part::Atom(name) = param else { continue };
-                let mut fewer = params.clone();
-                fewer.remove(i);
-                let mut rest = args.to_vec();
-                let arg = rest.remove(i);
-                let apply = |body: Part| list([list([head.clone(), Part::List(fewer.clone()), body])].into_iter().chain(rest.clone()));
-                if rec {
-                    let body = body.without_rec_argument(i + 1);
-                    add(apply(body.clone()));
-                    add(apply(body.inlined(name, &arg)));
-                } else {
-                    add(apply(body.clone()));
-                    let inlined = body.inlined(name, &arg);
-                    add(if fewer.is_empty() { inlined } else { apply(inlined) });
-                }
-            }
-        }
-        [] => {}
-    }
-}
-
-/// The smallest program found that `fails`, as `tree` does, looking at no more than about `tries` candidates.
-///
-/// Driven by proptest's runner. If `tree` does not fail, it is given back as it is.
-pub fn minimal(tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, tries: u32) -> Tree {
-    let config = Config { failure_persistence: None, max_shrink_iters: tries, verbose: 0, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
-    let fails = RefCell::new(fails);
-    let test = |tree: Tree| match (*fails.borrow_mut())(&tree) {
-        true => Err(TestCaseError::fail("the program still shows it")),
-        false => Ok(()),
-    };
-    match runner.run_one(Shrinking::new(tree.clone()), test) {
-        Err(TestError::Fail(_, smallest)) => smallest,
-        _ => tree.clone(),
-    }
-}
-
-/// Programs for proptest: those of [`well_typed`], shrinking as [`Shrinking`] does.
-#[derive(Clone, Debug, Default)]
-pub struct Programs {
-    limits: Limits,
-}
-
-/// Programs within these limits.
+/// Well-typed programs within the limits as a strategy, for property tests: failing ones shrink.
 pub fn programs(limits: Limits) -> Programs {
     Programs { limits }
 }
 
+/// See [`programs`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Programs {
+    limits: Limits,
+}
+
 impl Strategy for Programs {
     type Tree = Shrinking;
-    type Value = Tree;
+    type Value = Printed;
 
-    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        use proptest::prelude::Rng;
-        Ok(Shrinking::new(well_typed(runner.rng().next_u64(), &self.limits)))
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Programs> {
+        let seed = proptest::prelude::Rng::next_u64(runner.rng());
+        Ok(Shrinking::new(&well_typed(seed, &self.limits), Keep::WellTyped))
+    }
+}
+
+impl Keep {
+    fn holds(self, tree: &Tree) -> bool {
+        let Ok(program) = Program::resolve(tree) else { return false };
+        self == Keep::Resolved || infer(&program, TYPING).is_ok()
+    }
+
+    /// The types of expressions by place, where they are typed as operands are.
+    fn types(self, tree: &Tree) -> FxHashMap<Span, Type> {
+        let mut types = FxHashMap::default();
+        let derivation = Program::resolve(tree).ok().and_then(|program| infer(&program, TYPING).ok());
+        if let Some(d) = derivation {
+            for step in d.nodes.iter().filter(|step| step.goal.a == StackId::EMPTY) {
+                types.entry(d.terms.span(step.goal.e)).or_insert(step.ty);
+            }
+        }
+        types
+    }
+}
+
+fn fingerprint(tree: &Tree) -> u64 {
+    let mut hasher = FxHasher::default();
+    tree.print().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn size(tree: &Tree) -> Size {
+    let mut text = 0;
+    let mut number = String::new();
+    for node in &tree.nodes {
+        text += match node {
+            Expr::Num(0.0) => 0,
+            Expr::Num(1.0) => 1,
+            Expr::Num(x) => {
+                number.clear();
+                print_number(*x, &mut number);
+                1 + number.len() as u32
+            }
+            Expr::Bool(b) => u32::from(*b),
+            Expr::Ident(_) => 20,
+            Expr::List(_) => 0,
+        };
+    }
+    Size { nodes: tree.nodes.len() as u32, text }
+}
+
+/// The number of nodes of each expression. Children stand before their list.
+fn sizes(tree: &Tree) -> Vec<u32> {
+    let mut sizes: Vec<u32> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        let inside: u32 = match node {
+            Expr::List(items) => items.iter().map(|item| sizes[item.0 as usize]).sum(),
+            _ => 0,
+        };
+        sizes.push(1 + inside);
+    }
+    sizes
+}
+
+/// The search for changes.
+struct Search<'a> {
+    tree: &'a Tree,
+    sizes: Vec<u32>,
+    types: FxHashMap<Span, Type>,
+    changes: Vec<Change>,
+}
+
+impl Search<'_> {
+    fn size(&self, id: ExprId) -> u32 {
+        self.sizes[id.0 as usize]
+    }
+
+    fn ty(&self, id: ExprId) -> Option<Type> {
+        self.types.get(&self.tree.span(id)).copied()
+    }
+
+    fn add(&mut self, removed: u32, edit: Edit) {
+        self.changes.push(Change { removed, edit });
+    }
+
+    fn program(&mut self) {
+        let tree = self.tree;
+        for (i, &root) in tree.roots.iter().enumerate() {
+            if tree.roots.len() > 1 {
+                self.add(self.size(root), Edit::DropRoot(i));
+            }
+            match (head(tree, root), items(tree, root)) {
+                (Some("output"), &[_, at, value]) => {
+                    if tree.roots.len() == 1 {
+                        self.add(3, Edit::Unwrap);
+                    }
+                    self.number(at);
+                    self.expr(value, true);
+                }
+                (Some("define"), &[_, _, value]) => self.expr(value, false),
+                _ => self.expr(root, true),
+            }
+        }
+        self.add(0, Edit::Whole);
+        for (from, to) in [(4, 1), (3, 1), (2, 1), (4, 2), (3, 2), (4, 3)] {
+            self.add(u32::from(from - to), Edit::Narrow(from, to));
+        }
+    }
+
+    /// The changes to an expression and to those inside it; `output`: what a program shows, which may become another type.
+    fn expr(&mut self, root: ExprId, output: bool) {
+        let mut todo = vec![(root, output)];
+        while let Some((id, output)) = todo.pop() {
+            self.constants(id);
+            self.hoists(id, output);
+            match form(self.tree, id) {
+                Form::Other => self.number(id),
+                Form::Let(pairs, _) => self.bindings(id, &pairs),
+                Form::Function { .. } => {}
+                Form::Call(all) => self.parameters(id, &all),
+            }
+            // A body shown as a part of its application comes up again as one of its function.
+            let direct = match form(self.tree, id) {
+                Form::Call(all) => all.to_vec(),
+                _ => parts(self.tree, id).iter().map(|part| part.id).collect(),
+            };
+            todo.extend(direct.into_iter().map(|part| (part, false)));
+        }
+    }
+
+    fn constants(&mut self, id: ExprId) {
+        let known = match self.ty(id) {
+            Some(Type::Ground(ty) | Type::Rec(ty)) => Some(Type::Ground(ty)),
+            Some(Type::PureRec) => return,
+            None => None,
+        };
+        // What has no type of its own is a function, a variable, or never typed: a number may do.
+        let ty = known.unwrap_or(Type::Ground(Ground::NUM));
+        let Type::Ground(ground) = ty else { return };
+        let smallest = match ground.components() as u32 {
+            1 => 1,
+            4 if ground.is_observation() => 2,
+            _ => super::catalog::literal_size(ground),
+        };
+        let removed = self.size(id).saturating_sub(smallest);
+        if removed == 0 && matches!(self.tree.expr(id), Expr::Num(_) | Expr::List(_)) {
+            return;
+        }
+        self.add(removed, Edit::Constant(id, ty, false));
+        let as_small = smallest == super::catalog::literal_size(ground);
+        let other = if as_small { removed } else { self.size(id).saturating_sub(super::catalog::literal_size(ground)) };
+        self.add(other, Edit::Constant(id, ty, true));
+    }
+
+    fn hoists(&mut self, id: ExprId, output: bool) {
+        let wanted = self.ty(id);
+        let mut todo = vec![(id, Vec::<Binders>::new(), 0)];
+        while let Some((from, binders, depth)) = todo.pop() {
+            if depth == if output { SHOW_DEPTH } else { HOIST_DEPTH } {
+                continue;
+            }
+            for part in parts(self.tree, from) {
+                let mut inner = binders.clone();
+                if !part.binders.is_empty() {
+                    inner.insert(0, part.binders);
+                }
+                // What is put in has a size too, but often only there.
+                let removed = self.size(id).saturating_sub(self.size(part.id));
+                let fits = match (wanted, self.ty(part.id)) {
+                    (Some(Type::Ground(_)), Some(Type::Ground(y))) if output && !y.is_observation() => {
+                        self.add(removed.saturating_sub(3), Edit::Show(id, part.id, inner.clone(), y));
+                        false
+                    }
+                    (Some(Type::Ground(x)), Some(Type::Ground(y))) => x == y || output,
+                    _ => true,
+                };
+                if fits {
+                    self.add(removed, Edit::Hoist(id, part.id, inner.clone()));
+                }
+                todo.push((part.id, inner, depth + 1));
+            }
+        }
+    }
+
+    fn number(&mut self, id: ExprId) {
+        let Expr::Num(x) = *self.tree.expr(id) else { return };
+        let mut simpler = vec![0.0, 1.0, 2.0, x.trunc(), (x / 2.0).trunc(), x - 1.0, -x];
+        simpler.retain(|&y| y != x && y.abs() <= x.abs().max(1.0));
+        for y in simpler {
+            self.add(0, Edit::Number(id, y));
+        }
+    }
+
+    fn bindings(&mut self, id: ExprId, pairs: &[(Symbol, ExprId)]) {
+        for (i, &(_, value)) in pairs.iter().enumerate() {
+            let removed = self.size(value) + 2;
+            self.add(removed, Edit::Unbind(id, i, None));
+            if let Some(ty) = self.ty(value) {
+                self.add(removed, Edit::Unbind(id, i, Some(ty)));
+            }
+            if let Form::Function { params, .. } = form(self.tree, value) {
+                for j in 0..params.len() {
+                    self.add(2, Edit::UnparamNamed(id, i, j));
+                }
+            }
+        }
+    }
+
+    fn parameters(&mut self, id: ExprId, all: &[ExprId]) {
+        let Some(&first) = all.first() else { return };
+        let Form::Function { params, .. } = form(self.tree, first) else { return };
+        if params.len() + 1 != all.len() {
+            return;
+        }
+        for (i, &argument) in all[1..].iter().enumerate() {
+            let removed = self.size(argument) + 1;
+            self.add(removed, Edit::Unparam(id, i, None));
+            if let Some(ty) = self.ty(argument) {
+                self.add(removed, Edit::Unparam(id, i, Some(ty)));
+            }
+        }
+    }
+}
+
+impl Edit {
+    /// The changed tree; `None` if the change does not apply.
+    fn apply(&self, tree: &Tree) -> Option<Tree> {
+        let mut sketch = Sketch::of(tree);
+        match self {
+            Edit::Hoist(at, from, binders) => {
+                let mut id = *from;
+                for bound in binders {
+                    id = sketch.substitute(id, bound);
+                }
+                sketch.put(*at, id);
+            }
+            Edit::Show(at, from, binders, ty) => {
+                let mut id = *from;
+                for bound in binders {
+                    id = sketch.substitute(id, bound);
+                }
+                let shown = sketch.show(id, *ty);
+                sketch.tree.nodes[at.0 as usize] = shown;
+            }
+            Edit::Narrow(from, to) => sketch.narrow(*from, *to),
+            Edit::Constant(at, ty, one) => {
+                let constant = constant(&mut sketch, *ty, *one)?;
+                sketch.tree.nodes[at.0 as usize] = constant;
+            }
+            Edit::Number(at, x) => sketch.tree.nodes[at.0 as usize] = Expr::Num(*x),
+            Edit::Whole => {
+                for node in &mut sketch.tree.nodes {
+                    if let Expr::Num(x) = node {
+                        *x = x.trunc();
+                    }
+                }
+            }
+            Edit::Unbind(at, i, ty) => {
+                let Form::Let(pairs, body) = form(tree, *at) else { return None };
+                let (symbol, value) = pairs[*i];
+                let by = instead(&mut sketch, value, *ty)?;
+                let body = sketch.substitute(body, &[(symbol, Some(by))]);
+                let all = items(tree, *at).to_vec();
+                let list = sketch.without(all[1], *i);
+                let new = if pairs.len() == 1 { body } else { sketch.push(Expr::List(vec![all[0], list, body])) };
+                sketch.put(*at, new);
+            }
+            Edit::Unparam(at, i, ty) => {
+                let all = items(tree, *at).to_vec();
+                let Form::Function { rec, params, body } = form(tree, all[0]) else { return None };
+                let by = instead(&mut sketch, all[i + 1], *ty)?;
+                let mut body = sketch.substitute(body, &[(params[*i], Some(by))]);
+                if rec {
+                    let rec = sketch.tree.symbols.intern("rec");
+                    body = sketch.drop_argument(body, rec, params.len(), *i);
+                }
+                let function = items(tree, all[0]).to_vec();
+                let list = sketch.without(function[1], *i);
+                let new = match params.len() == 1 && !rec {
+                    true => body,
+                    false => {
+                        let function = sketch.push(Expr::List(vec![function[0], list, body]));
+                        let rest = all.iter().enumerate().filter(|(k, _)| *k != 0 && *k != i + 1).map(|(_, &item)| item);
+                        sketch.push(Expr::List([function].into_iter().chain(rest).collect()))
+                    }
+                };
+                sketch.put(*at, new);
+            }
+            Edit::UnparamNamed(at, i, j) => {
+                let Form::Let(pairs, body) = form(tree, *at) else { return None };
+                let (symbol, value) = pairs[*i];
+                let Form::Function { params, body: inner, .. } = form(tree, value) else { return None };
+                let zero = sketch.push(Expr::Num(0.0));
+                let inner = sketch.substitute(inner, &[(params[*j], Some(zero))]);
+                let function = items(tree, value).to_vec();
+                let list = sketch.without(function[1], *j);
+                sketch.tree.nodes[value.0 as usize] = Expr::List(vec![function[0], list, inner]);
+                let body = sketch.drop_argument(body, symbol, params.len(), *j);
+                let all = items(tree, *at).to_vec();
+                sketch.tree.nodes[at.0 as usize] = Expr::List(vec![all[0], all[1], body]);
+            }
+            Edit::DropRoot(i) => {
+                let root = sketch.tree.roots.remove(*i);
+                if let (Some("define"), &[_, bound, value]) = (head(tree, root), items(tree, root))
+                    && let Expr::Ident(symbol) = *tree.expr(bound)
+                {
+                    for k in *i..sketch.tree.roots.len() {
+                        sketch.tree.roots[k] = sketch.substitute(sketch.tree.roots[k], &[(symbol, Some(value))]);
+                    }
+                }
+            }
+            Edit::Unwrap => {
+                let value = *items(tree, tree.roots[0]).get(2)?;
+                sketch.tree.roots[0] = value;
+            }
+        }
+        Some(sketch.finish())
+    }
+}
+
+fn constant(sketch: &mut Sketch, ty: Type, one: bool) -> Option<Expr> {
+    match ty {
+        Type::Ground(ty) | Type::Rec(ty) => Some(sketch.constant(ty, one)),
+        Type::PureRec => None,
+    }
+}
+
+/// What a name is replaced by: the value, or a constant of the type.
+fn instead(sketch: &mut Sketch, value: ExprId, ty: Option<Type>) -> Option<ExprId> {
+    match ty {
+        None => Some(value),
+        Some(ty) => {
+            let constant = constant(sketch, ty, false)?;
+            Some(sketch.push(constant))
+        }
     }
 }

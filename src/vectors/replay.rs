@@ -2,7 +2,7 @@
 
 use super::format::{Case, Header, LineError, Reader};
 use crate::gpu::{Device, DeviceOutcome, Route};
-use crate::run::{self, Grid, Interpreter, Loaded, Source};
+use crate::run::{self, Ending, Grid, Interpreter, Loaded, Source};
 use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, float_text, why_text};
 use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
 use smallstep_semantics::outcome::Outcome;
@@ -106,11 +106,14 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
     };
     let grid = Grid { fuel, threads: 1, arithmetic, ..Grid::new((case.dispatch.width, case.dispatch.height)) };
     let picture = run::interpret(&source, engine.interpreter(), &grid, &|_| {}).map_err(|e| e.to_string())?;
-    if let Some(ending) = picture.endings.first() {
+    // Being out of room says nothing; any other ending is wrong, and says more.
+    let of_room = |e: &&Ending| matches!(e.outcome, Outcome::OutOfFuel | Outcome::Limit(_));
+    let ending = picture.endings.iter().find(|e| !of_room(e)).or(picture.endings.first());
+    if let Some(ending) = ending {
         let what = format!("the vectors have a value at pixel {:?}, and this engine has none: {}", ending.pixel, ending.text());
-        let verdict = match ending.outcome {
-            Outcome::OutOfFuel | Outcome::Limit(_) => Verdict::Unchecked(Lack::Room, what),
-            _ => Difference::of(Engine::Vectors, engine.engine(), what),
+        let verdict = match of_room(&ending) {
+            true => Verdict::Unchecked(Lack::Room, what),
+            false => Difference::of(Engine::Vectors, engine.engine(), what),
         };
         return Ok((verdict, Lanes::default()));
     }

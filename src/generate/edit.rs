@@ -1,0 +1,318 @@
+//! Changes to a program's tree: what shrinking is made of. A change need not keep the program well typed; whoever makes it looks.
+
+use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Symbols, Tree, print_number};
+use smallstep_semantics::lambda_v::terms::deep;
+use smallstep_semantics::lambda_v::types::{Elem, Ground};
+use smallvec::SmallVec;
+
+/// Names with the expressions they stand for, if these are known.
+pub(super) type Binders = SmallVec<[(Symbol, Option<ExprId>); 4]>;
+
+/// The form of an expression, by a look at its text: a form whose name is hidden is mistaken for itself, which costs a change that comes to
+/// nothing.
+pub(super) enum Form {
+    /// A number, Boolean or name, or a form that is not well made.
+    Other,
+    /// `(let ((id e) …) e)`: the names, what they are bound to, and the body.
+    Let(SmallVec<[(Symbol, ExprId); 4]>, ExprId),
+    /// `(func (id …) e)` or `(rec-func (id …) e)`.
+    Function { rec: bool, params: SmallVec<[Symbol; 4]>, body: ExprId },
+    /// A list of expressions.
+    Call(SmallVec<[ExprId; 8]>),
+}
+
+/// A part of an expression, with the names bound between the two.
+pub(super) struct Part {
+    pub(super) id: ExprId,
+    pub(super) binders: Binders,
+}
+
+fn name(tree: &Tree, id: ExprId) -> Option<Symbol> {
+    match *tree.expr(id) {
+        Expr::Ident(symbol) => Some(symbol),
+        _ => None,
+    }
+}
+
+/// The items, if it is a list.
+pub(super) fn items(tree: &Tree, id: ExprId) -> &[ExprId] {
+    match tree.expr(id) {
+        Expr::List(items) => items,
+        _ => &[],
+    }
+}
+
+/// The name at the head of a list.
+pub(super) fn head(tree: &Tree, id: ExprId) -> Option<&str> {
+    items(tree, id).first().and_then(|&first| name(tree, first)).map(|symbol| tree.symbols.name(symbol))
+}
+
+/// The form of an expression.
+pub(super) fn form(tree: &Tree, id: ExprId) -> Form {
+    let all = items(tree, id);
+    if let (Some(head), &[_, list, body]) = (head(tree, id), all) {
+        let listed = items(tree, list);
+        if head == "let" {
+            let pair = |&pair: &ExprId| match *items(tree, pair) {
+                [bound, value] => name(tree, bound).map(|symbol| (symbol, value)),
+                _ => None,
+            };
+            return listed.iter().map(pair).collect::<Option<_>>().map_or(Form::Other, |pairs| Form::Let(pairs, body));
+        }
+        if head == "func" || head == "rec-func" {
+            let params: Option<SmallVec<[Symbol; 4]>> = listed.iter().map(|&param| name(tree, param)).collect();
+            return params.map_or(Form::Other, |params| Form::Function { rec: head == "rec-func", params, body });
+        }
+    }
+    match tree.expr(id) {
+        Expr::List(all) => Form::Call(SmallVec::from_slice(all)),
+        _ => Form::Other,
+    }
+}
+
+/// The expressions directly inside. The body of a function that is applied where it stands is a part of the application.
+pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
+    let plain = |id: ExprId| Part { id, binders: Binders::new() };
+    match form(tree, id) {
+        Form::Other => Vec::new(),
+        Form::Let(pairs, body) => {
+            let binders = pairs.iter().map(|&(symbol, value)| (symbol, Some(value))).collect();
+            let mut parts = vec![Part { id: body, binders }];
+            parts.extend(pairs.iter().map(|&(_, value)| plain(value)));
+            parts
+        }
+        Form::Function { params, body, .. } => {
+            vec![Part { id: body, binders: params.iter().map(|&param| (param, None)).collect() }]
+        }
+        Form::Call(all) => {
+            let mut parts: Vec<Part> = Vec::with_capacity(all.len() + 1);
+            if let Some(&first) = all.first()
+                && let Form::Function { params, body, .. } = form(tree, first)
+                && params.len() + 1 == all.len()
+            {
+                let binders = params.iter().copied().zip(all[1..].iter().map(|&argument| Some(argument))).collect();
+                parts.push(Part { id: body, binders });
+            }
+            parts.extend(all.iter().map(|&item| plain(item)));
+            parts
+        }
+    }
+}
+
+/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a tree of it again.
+pub(super) struct Sketch {
+    pub(super) tree: Tree,
+}
+
+const NOWHERE: Span = Span { start: 0, end: 0 };
+
+impl Sketch {
+    pub(super) fn of(tree: &Tree) -> Sketch {
+        Sketch { tree: tree.clone() }
+    }
+
+    pub(super) fn push(&mut self, expr: Expr) -> ExprId {
+        self.tree.push(expr, NOWHERE)
+    }
+
+    /// Puts what stands at `from` in the place of what stands at `at`.
+    pub(super) fn put(&mut self, at: ExprId, from: ExprId) {
+        self.tree.nodes[at.0 as usize] = self.tree.expr(from).clone();
+    }
+
+    fn call(&mut self, function: &str, arguments: impl IntoIterator<Item = ExprId>) -> Expr {
+        let symbol = self.tree.symbols.intern(function);
+        let head = self.push(Expr::Ident(symbol));
+        Expr::List([head].into_iter().chain(arguments).collect())
+    }
+
+    /// The simplest expression of the type: all components 0 or false, or 1 or true (the identity, if a matrix); the pixel's
+    /// coordinate where that is shorter.
+    pub(super) fn constant(&mut self, ty: Ground, one: bool) -> Expr {
+        match ty {
+            Ground::NUM => Expr::Num(f32::from(u8::from(one))),
+            Ground::BOOL => Expr::Bool(one),
+            Ground::Vec(4, Elem::F) if !one => self.call("frag-coord", []),
+            Ground::Vec(n, elem) => {
+                let component = self.constant(Ground::Vec(1, elem), one);
+                let components: Vec<ExprId> = (0..n).map(|_| self.push(component.clone())).collect();
+                let kind = if elem == Elem::B { "bvec" } else { "vec" };
+                self.call(&format!("{kind}{n}"), components)
+            }
+            Ground::Mat(n) => {
+                let columns: Vec<ExprId> = (0..n)
+                    .map(|column| {
+                        let components: Vec<ExprId> =
+                            (0..n).map(|row| self.push(Expr::Num(f32::from(u8::from(one && row == column))))).collect();
+                        let column = self.call(&format!("vec{n}"), components);
+                        self.push(column)
+                    })
+                    .collect();
+                self.call(&format!("mat{n}"), columns)
+            }
+        }
+    }
+
+    /// An expression that a fragment shader can write, made of one of the type, which it cannot.
+    pub(super) fn show(&mut self, id: ExprId, ty: Ground) -> Expr {
+        match ty {
+            Ground::Mat(_) => {
+                let first = self.push(Expr::Num(0.0));
+                self.call("column", [first, id])
+            }
+            Ground::Vec(n, _) => {
+                let condition = match n {
+                    1 => id,
+                    _ => {
+                        let any = self.call("any-of", [id]);
+                        self.push(any)
+                    }
+                };
+                let (one, zero) = (self.push(Expr::Num(1.0)), self.push(Expr::Num(0.0)));
+                self.call("if", [condition, one, zero])
+            }
+        }
+    }
+
+    /// Makes vectors and matrices of `from` components and columns ones of `to`: those constructed keep their first ones.
+    pub(super) fn narrow(&mut self, from: u8, to: u8) {
+        for i in 0..self.tree.nodes.len() {
+            let Some(head) = head(&self.tree, ExprId(i as u32)) else { continue };
+            let kind = head.strip_suffix(char::from(b'0' + from)).filter(|kind| ["vec", "bvec", "mat"].contains(kind));
+            let new = match kind {
+                Some(kind) => {
+                    let kind = kind.to_string();
+                    let kept: Vec<ExprId> = items(&self.tree, ExprId(i as u32)).iter().skip(1).take(usize::from(to)).copied().collect();
+                    match (to, kept.as_slice()) {
+                        (1, &[only]) => self.tree.expr(only).clone(),
+                        (1, _) => continue,
+                        _ => self.call(&format!("{kind}{to}"), kept),
+                    }
+                }
+                None if head == "frag-coord" && from == 4 => self.constant(Ground::Vec(to, Elem::F), false),
+                None => continue,
+            };
+            self.tree.nodes[i] = new;
+        }
+    }
+
+    /// The expression with names replaced, except where it binds them anew. Names that stand for nothing known stay.
+    pub(super) fn substitute(&mut self, id: ExprId, binders: &[(Symbol, Option<ExprId>)]) -> ExprId {
+        if binders.is_empty() {
+            return id;
+        }
+        deep(|| match form(&self.tree, id) {
+            Form::Other => {
+                let found = name(&self.tree, id).and_then(|symbol| binders.iter().find(|b| b.0 == symbol));
+                found.and_then(|b| b.1).unwrap_or(id)
+            }
+            Form::Let(pairs, body) => {
+                let values: Vec<ExprId> = pairs.iter().map(|&(_, value)| self.substitute(value, binders)).collect();
+                let inner: Binders = binders.iter().copied().filter(|b| pairs.iter().all(|p| p.0 != b.0)).collect();
+                let new_body = self.substitute(body, &inner);
+                if new_body == body && values.iter().zip(&pairs).all(|(value, pair)| *value == pair.1) {
+                    return id;
+                }
+                let all = items(&self.tree, id).to_vec();
+                let old_pairs = items(&self.tree, all[1]).to_vec();
+                let new_pairs: Vec<ExprId> = old_pairs
+                    .iter()
+                    .zip(values)
+                    .map(|(&pair, value)| {
+                        let bound = items(&self.tree, pair)[0];
+                        self.push(Expr::List(vec![bound, value]))
+                    })
+                    .collect();
+                let list = self.push(Expr::List(new_pairs));
+                self.push(Expr::List(vec![all[0], list, new_body]))
+            }
+            Form::Function { rec, params, body } => {
+                let rec = rec.then(|| self.tree.symbols.intern("rec"));
+                let inner: Binders = binders.iter().copied().filter(|b| !params.contains(&b.0) && Some(b.0) != rec).collect();
+                let new_body = self.substitute(body, &inner);
+                if new_body == body {
+                    return id;
+                }
+                let all = items(&self.tree, id).to_vec();
+                self.push(Expr::List(vec![all[0], all[1], new_body]))
+            }
+            Form::Call(all) => {
+                let new: Vec<ExprId> = all.iter().map(|&item| self.substitute(item, binders)).collect();
+                if new.as_slice() == all.as_slice() { id } else { self.push(Expr::List(new)) }
+            }
+        })
+    }
+
+    /// The expression without the argument at position `i` of each list that begins with this name and has `count` arguments.
+    pub(super) fn drop_argument(&mut self, id: ExprId, function: Symbol, count: usize, i: usize) -> ExprId {
+        let all = items(&self.tree, id).to_vec();
+        if all.is_empty() {
+            return id;
+        }
+        deep(|| {
+            let mut new: Vec<ExprId> = all.iter().map(|&item| self.drop_argument(item, function, count, i)).collect();
+            if name(&self.tree, all[0]) == Some(function) && all.len() == count + 1 {
+                new.remove(i + 1);
+            }
+            if new == all { id } else { self.push(Expr::List(new)) }
+        })
+    }
+
+    /// The list without an item.
+    pub(super) fn without(&mut self, list: ExprId, i: usize) -> ExprId {
+        let mut all = items(&self.tree, list).to_vec();
+        all.remove(i);
+        self.push(Expr::List(all))
+    }
+
+    /// The tree, each node once, in the order of its printed text and with the spans that it has there.
+    pub(super) fn finish(&self) -> Tree {
+        lay_out(&self.tree)
+    }
+}
+
+/// A tree of the same program with the spans of its printed text, and without nodes and names that it does not use.
+pub fn lay_out(tree: &Tree) -> Tree {
+    let mut out = Tree { symbols: Symbols::default(), ..Tree::default() };
+    let mut symbols: Vec<Option<Symbol>> = vec![None; tree.symbols.len()];
+    let mut at = 0;
+    let mut number = String::new();
+    for &root in &tree.roots {
+        let root = write(tree, root, &mut out, &mut symbols, &mut at, &mut number);
+        out.roots.push(root);
+        at += 1;
+    }
+    out
+}
+
+fn write(tree: &Tree, id: ExprId, out: &mut Tree, symbols: &mut [Option<Symbol>], at: &mut u32, number: &mut String) -> ExprId {
+    let start = *at;
+    let expr = match tree.expr(id) {
+        Expr::Num(x) => {
+            number.clear();
+            print_number(*x, number);
+            *at += number.len() as u32;
+            Expr::Num(*x)
+        }
+        Expr::Bool(b) => {
+            *at += if *b { 4 } else { 5 };
+            Expr::Bool(*b)
+        }
+        Expr::Ident(symbol) => {
+            let text = tree.symbols.name(*symbol);
+            *at += text.len() as u32;
+            Expr::Ident(*symbols[symbol.0 as usize].get_or_insert_with(|| out.symbols.intern(text)))
+        }
+        Expr::List(items) => {
+            *at += 1;
+            let mut written = Vec::with_capacity(items.len());
+            for (i, &item) in items.iter().enumerate() {
+                *at += u32::from(i > 0);
+                written.push(deep(|| write(tree, item, out, symbols, at, number)));
+            }
+            *at += 1;
+            Expr::List(written)
+        }
+    };
+    out.push(expr, Span { start, end: *at })
+}
