@@ -5,7 +5,7 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::generate;
-use smallstep::gpu::{self, Device, Route, Selection};
+use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
 use smallstep::theorem::campaign::{self, Finding, Plan, Progress, Tally};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::Devices;
@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// Worker processes for a software adapter.
+const SOFTWARE_WORKERS: usize = 2;
 
 /// Check the theorem over generated programs: a campaign, reproducible from its seed.
 #[derive(Args)]
@@ -48,7 +51,7 @@ pub(crate) struct Fuzz {
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
-    /// Worker processes for the device.
+    /// Worker processes for the device; 2 for a software adapter, else 1, if not given.
     #[arg(long)]
     workers: Option<usize>,
     /// How long the device may take for one program, as 20s.
@@ -150,7 +153,7 @@ impl Fuzz {
         if let Some(workers) = self.workers {
             options.workers = workers.max(1);
         }
-        match Device::open(&selection, self.route, options) {
+        match self.open_with_workers(&selection, options) {
             Ok(device) => Ok(Some(device)),
             Err(e) if self.device == "auto" => {
                 eprintln!("unchecked on devices: {e}");
@@ -158,6 +161,17 @@ impl Fuzz {
             }
             Err(e) => Err(e.to_string()),
         }
+    }
+
+    /// A software adapter compiles on one thread for each device, so that two workers make more programs a second than one. Which adapter it is shows
+    /// when it is open.
+    fn open_with_workers(&self, selection: &Selection, options: gpu::Options) -> Result<Device, NoDevice> {
+        let device = Device::open(selection, self.route, options.clone())?;
+        if self.workers.is_some() || device.adapter().kind != "software" {
+            return Ok(device);
+        }
+        drop(device);
+        Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
     }
 
     /// Judges one program alone, with the relations.

@@ -410,7 +410,9 @@ mod tests {
             max_storage_buffer_binding_size: 1 << 40,
         };
         vec![
-            Report::Ready(Box::new(record), Route::Naga),
+            Report::Ready(Box::new(record.clone()), Route::Naga),
+            Report::Adapters(vec![]),
+            Report::Adapters(vec![record.clone(), record]),
             Report::NoDevice("none".into()),
             Report::Lost("gone".into()),
             Report::GaveUp("it would not".into()),
