@@ -26,6 +26,7 @@ mod exit;
 mod fuzz;
 mod input;
 mod output;
+mod planted;
 mod replay;
 mod run;
 mod trace;
@@ -55,6 +56,7 @@ enum Command {
     Asm(asm::Asm),
     Dis(asm::Dis),
     Fuzz(fuzz::Fuzz),
+    Planted(planted::Planted),
     Vectors(vectors::Vectors),
     Replay(replay::Replay),
     Adapters(adapters::Adapters),
@@ -73,6 +75,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Asm(command) => command.run(),
         Command::Dis(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Planted(command) => command.run(),
         Command::Vectors(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Adapters(command) => command.run(),

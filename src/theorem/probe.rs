@@ -4,7 +4,7 @@
 //! them, the pass [`compile::probe`](crate::compile::probe) makes a module that shows its value beside (or, where there is no room for another
 //! output, in place of) what the program shows, and the device draws that. So each question costs one dispatch, and the first wrong answer is
 //! found by bisection. Right and wrong need not follow each other in order: a wrong value may do no harm. So a culprit counts only when the
-//! operands that it was computed from are right; else the search goes on below the wrong one.
+//! operands that it was computed from, and the conditions that led to it, are right; else the search goes on below the wrong one.
 //!
 //! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of them is what the interpreter makes of them,
 //! which must be what it makes of the original words. Only lanes that are decided under the profile convict; a computation with none is never
@@ -193,6 +193,9 @@ impl Search<'_> {
                     break;
                 }
             }
+            if below.is_none() && !vanished {
+                below = self.wrong_condition(wrong)?;
+            }
             match below {
                 Some(operand) => wrong = operand,
                 // An operand was right only because it was looked at.
@@ -200,6 +203,25 @@ impl Search<'_> {
                 None => return self.blame(wrong).map(Some),
             }
         }
+    }
+
+    /// What control came to a phi by: if its operands are right and it is wrong, the first wrong truth value before it.
+    ///
+    /// Bisection can pass one by: once control has gone another way, later computations of the same number may be right by chance.
+    fn wrong_condition(&mut self, wrong: usize) -> Searched<Option<usize>> {
+        let module = self.case.module();
+        let is_phi = |id| module.instruction(id).is_some_and(|i| i.is(Op::Phi));
+        if !is_phi(self.trace.computed[wrong].id) {
+            return Ok(None);
+        }
+        let before: Vec<usize> = self.trace.decided.iter().copied().take_while(|&i| i < wrong).collect();
+        for i in before {
+            let is_truth = module.shape(self.trace.computed[i].id).scalar == Scalar::Bool;
+            if is_truth && self.ask(i)?.wrong.is_some() {
+                return Ok(Some(i));
+            }
+        }
+        Ok(None)
     }
 
     /// A computation that is wrong where the one before it (of those that can be asked for) is right; `wrong` is known to be wrong.

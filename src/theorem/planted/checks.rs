@@ -1,6 +1,7 @@
 //! What catches bugs beside the campaign.
 
 use super::{Bug, Caught, Hunt};
+use crate::generate::shrink;
 use crate::theorem::case::{Case, NoCase, Planted, Settings};
 use crate::theorem::second;
 use smallstep_semantics::lambda_v::parse::parse;
@@ -57,8 +58,8 @@ pub(super) fn code(tree: &Tree, settings: &Settings) -> String {
     }
 }
 
-/// The first of [`ILL_TYPED`] that is not rejected by its rule.
-pub(super) fn ill_typed_accepted(settings: &Settings) -> Option<Caught> {
+/// The first of [`ILL_TYPED`] that is not rejected by its rule, made minimal.
+pub(super) fn ill_typed_accepted(settings: &Settings, tries: u32) -> Option<Caught> {
     ILL_TYPED.iter().enumerate().find_map(|(i, (text, expected))| {
         let tree = parse(text).ok()?;
         let found = code(&tree, settings);
@@ -66,17 +67,23 @@ pub(super) fn ill_typed_accepted(settings: &Settings) -> Option<Caught> {
             by: "near-misses made by hand".into(),
             what: format!("{text} must be rejected by {expected} and is: {found}"),
             after: i as u64 + 1,
-            minimal: Some(tree),
+            minimal: Some(minimal_near_miss(&tree, expected, settings, tries)),
         })
     })
+}
+
+/// The smallest program found that the rule rejects, and that it does not reject with the planted bug.
+pub(super) fn minimal_near_miss(tree: &Tree, expected: &str, settings: &Settings, tries: u32) -> Tree {
+    let sound = Settings { planted: Planted::default(), ..settings.clone() };
+    let mut same = |tree: &Tree| code(tree, settings) != expected && code(tree, &sound) == expected;
+    shrink::minimal(tree, &mut same, tries)
 }
 
 /// The first row of the second implementation from which the first differs.
 pub(super) fn second_implementation(planted: &Planted) -> Option<Caught> {
     second::rows().iter().enumerate().find_map(|(i, row)| {
         let what = row.differs(&planted.source_arithmetic)?;
-        let minimal = parse(&row.expression()).ok();
-        Some(Caught { by: "the builtins vs their second implementation".into(), what, after: i as u64 + 1, minimal })
+        Some(Caught { by: "the builtins vs their second implementation".into(), what, after: i as u64 + 1, minimal: None })
     })
 }
 

@@ -60,7 +60,7 @@ fn swap_operand(code: &mut Code, op: Op, i: usize, chosen: impl Fn(&[u32]) -> bo
     }
 }
 
-/// The first output's value is stored to the last output's variable too, before that has its own.
+/// The first output is stored twice.
 fn store_twice(code: &mut Code) {
     if let Some(&first) = emitted::all(&code.words, 0, Op::Store).first() {
         let store = code.words[first..first + 3].to_vec();
@@ -152,8 +152,6 @@ fn header() -> Vec<Bug> {
 }
 
 fn declarations() -> Vec<Bug> {
-    let is_location = |words: &[u32]| words[2] == Decoration::Location as u32;
-    let _ = is_location;
     vec![
         Bug::of(
             Rule::LvMcDecorations,

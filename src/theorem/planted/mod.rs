@@ -173,7 +173,7 @@ pub struct Hunt {
 impl Default for Hunt {
     fn default() -> Hunt {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Hunt { seed: 1, programs: 5_000, equivalent_programs: 300, tries: 2_000, size: (3, 2), threads }
+        Hunt { seed: 1, programs: 20_000, equivalent_programs: 1_000, tries: 2_000, size: (3, 2), threads }
     }
 }
 
@@ -186,7 +186,7 @@ pub struct Caught {
     pub what: String,
     /// After how many programs (or rows of the check), the catching one included.
     pub after: u64,
-    /// The smallest program found that shows the bug, if a program did.
+    /// The smallest program found that shows the bug, if a program did that can be made smaller.
     pub minimal: Option<Tree>,
 }
 
@@ -210,6 +210,26 @@ pub enum Fate {
     Survived,
     /// The check that must catch it could not be run.
     Unchecked(String),
+}
+
+impl Fate {
+    /// As reports name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fate::Caught(_) => "caught",
+            Fate::Equivalent => "equivalent",
+            Fate::NotEquivalent(_) => "not equivalent",
+            Fate::Survived => "survived",
+            Fate::Unchecked(_) => "unchecked",
+        }
+    }
+}
+
+/// The median of the minimal programs' nodes, over the bugs that a program showed.
+pub fn median_nodes(fates: &[Fate]) -> Option<usize> {
+    let mut nodes: Vec<usize> = fates.iter().filter_map(|f| if let Fate::Caught(c) = f { c.nodes() } else { None }).collect();
+    nodes.sort_unstable();
+    nodes.get(nodes.len() / 2).copied()
 }
 
 impl Hunt {
@@ -292,12 +312,10 @@ impl Hunt {
             let settings = self.settings(index, bug.planted.clone());
             let Err(what) = judge_near_miss(seed, &settings, &limits) else { continue };
             let (tree, expected) = generate::near_miss(seed, &limits);
-            let sound = self.settings(index, Planted::default());
-            let mut same = |tree: &Tree| checks::code(tree, &settings) != expected.code && checks::code(tree, &sound) == expected.code;
-            let minimal = shrink::minimal(&tree, &mut same, self.tries);
+            let minimal = checks::minimal_near_miss(&tree, expected.code, &settings, self.tries);
             return Some(Caught { by: "generated near-misses".into(), what, after: index + 1, minimal: Some(minimal) });
         }
-        checks::ill_typed_accepted(&self.settings(0, bug.planted.clone()))
+        checks::ill_typed_accepted(&self.settings(0, bug.planted.clone()), self.tries)
     }
 }
 

@@ -73,7 +73,7 @@ fn and_is_or_on_vectors(mut site: Site<'_>) {
     }
 }
 
-/// The last operand of OpCompositeExtract: one part further, round the end of `parts`.
+/// The index of OpCompositeExtract with its lowest bit flipped.
 fn other_part(mut site: Site<'_>) {
     if let Some(words) = computed(&mut site, Op::CompositeExtract) {
         words[4] ^= 1;
@@ -87,12 +87,11 @@ fn construct_reversed(mut site: Site<'_>) {
 }
 
 /// A change to the words of the selection's phi.
-fn selection_phi(mut site: Site<'_>, change: impl Fn(&mut [u32])) {
+fn selection_phi(site: Site<'_>, change: impl Fn(&mut [u32])) {
     let phi = site.input.idc + 3;
     if let Some(words) = emitted::naming(&mut site.code.words, site.from, Op::Phi, 2, phi) {
         change(words);
     }
-    let _ = &mut site;
 }
 
 /// The labels of the selection's branch, swapped.
@@ -104,7 +103,7 @@ fn swap_labels(site: Site<'_>) {
 }
 
 /// A change to the words of each header phi of a loop.
-fn header_phis(site: &mut Site<'_>, change: impl Fn(&mut [u32])) {
+fn header_phis(site: Site<'_>, change: impl Fn(&mut [u32])) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc) {
         change(emitted::words_of(&mut site.code.words, at));
     }
@@ -135,6 +134,26 @@ fn continue_takes_first(site: Site<'_>) {
         let words = emitted::words_of(&mut site.code.words, at);
         let first = words[3];
         words[3..].iter_mut().step_by(2).for_each(|value| *value = first);
+    }
+}
+
+/// Two parameters of one type get each other's next value.
+fn continue_swaps_equal_types(site: Site<'_>) {
+    let phis = emitted::phis(&site.code.words, site.from, site.input.idc + 1);
+    let pairs = phis.iter().enumerate().flat_map(|(i, &a)| phis[i + 1..].iter().map(move |&b| (a, b)));
+    if let Some((a, b)) = pairs.into_iter().find(|&(a, b)| site.code.words[a + 1] == site.code.words[b + 1]) {
+        let length = (site.code.words[a] >> 16) as usize;
+        (3..length).step_by(2).for_each(|k| site.code.words.swap(a + k, b + k));
+    }
+}
+
+/// Each phi of the continue block takes what its first parent's edge brings on the second edge, and the other way round.
+fn continue_swaps_parents(site: Site<'_>) {
+    for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1) {
+        let words = emitted::words_of(&mut site.code.words, at);
+        if words.len() >= 7 {
+            words.swap(4, 6);
+        }
     }
 }
 
@@ -327,9 +346,8 @@ fn loops() -> Vec<Bug> {
             "tr-rec-func-parent",
             "the header's phis name I.idl, not the block that the arguments' code ends in (LV-16)",
             at!(LvTrRecFunc, |site| {
-                let (mut site, idl) = (site, 0);
-                let idl = idl + site.input.idl;
-                header_phis(&mut site, |phi| phi[4] = idl);
+                let idl = site.input.idl;
+                header_phis(site, |phi| phi[4] = idl);
             }),
         ),
         Bug::of(
@@ -337,8 +355,7 @@ fn loops() -> Vec<Bug> {
             "tr-rec-func-header-swapped",
             "the header's phis have their values swapped",
             at!(LvTrRecFunc, |site| {
-                let mut site = site;
-                header_phis(&mut site, |phi| phi.swap(3, 5));
+                header_phis(site, |phi| phi.swap(3, 5));
             }),
         ),
         Bug::of(
@@ -346,8 +363,7 @@ fn loops() -> Vec<Bug> {
             "tr-rec-func-continue-label",
             "the header's phis name the loop's first block as continue block",
             at!(LvTrRecFunc, |site| {
-                let mut site = site;
-                header_phis(&mut site, |phi| phi[6] += 1);
+                header_phis(site, |phi| phi[6] += 1);
             }),
         ),
         Bug::of(
@@ -367,6 +383,18 @@ fn loops() -> Vec<Bug> {
             "tr-rec-func-first-edge",
             "every call of rec passes what the first one passes",
             at!(LvTrRecFunc, |site| continue_takes_first(site)),
+        ),
+        Bug::of(
+            Rule::LvTrRecFunc,
+            "tr-rec-func-order",
+            "rec passes two arguments of one type in reverse order",
+            at!(LvTrRecFunc, |site| continue_swaps_equal_types(site)),
+        ),
+        Bug::of(
+            Rule::LvTrRecFunc,
+            "tr-rec-func-parents",
+            "the continue block's phis have their first two parents swapped",
+            at!(LvTrRecFunc, |site| continue_swaps_parents(site)),
         ),
         Bug::of(
             Rule::LvTrRecFunc,

@@ -1,0 +1,129 @@
+//! `smallstep planted`: planted bugs, and which comparison catches each.
+
+use super::exit;
+use clap::Args;
+use serde_json::json;
+use smallstep::theorem::planted::{self, Bug, Check, Fate, Hunt};
+use smallstep_semantics::rule::Rule;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Test the oracle: hunt each planted bug until a comparison catches it, and make the program that shows it minimal.
+#[derive(Args)]
+pub(crate) struct Planted {
+    /// Only bugs whose name, family or rule contains this.
+    only: Option<String>,
+    /// The most programs for one bug.
+    #[arg(long, default_value_t = 20_000)]
+    count: u64,
+    /// The seed of the programs.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Threads; 0: as many as the machine has cores.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print each minimal program below its bug.
+    #[arg(long)]
+    programs: bool,
+    /// Only list the bugs.
+    #[arg(long)]
+    list: bool,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Planted {
+    pub(crate) fn run(self) -> ExitCode {
+        let mut bugs = planted::table();
+        if let Some(only) = &self.only {
+            bugs.retain(|bug| [bug.name, bug.family.name(), rule(bug)].iter().any(|text| text.contains(only.as_str())));
+            if bugs.is_empty() {
+                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{only}\" in its name, family or rule"));
+            }
+        }
+        if self.list {
+            for bug in &bugs {
+                match self.json {
+                    true => say!("{}", self.object(bug, None)),
+                    false => say!("{:<34} {:<16} {:<34} {}", bug.name, bug.family.name(), rule(bug), bug.what),
+                }
+            }
+            return exit::DONE.into();
+        }
+        let mut hunt = Hunt { seed: self.seed, programs: self.count, ..Hunt::default() };
+        if self.threads > 0 {
+            hunt.threads = self.threads;
+        }
+        let done = AtomicUsize::new(0);
+        let bar = indicatif::ProgressBar::new(bugs.len() as u64);
+        let fates = hunt.all(&bugs, &|_, _| bar.set_position(done.fetch_add(1, Ordering::SeqCst) as u64 + 1));
+        bar.finish_and_clear();
+        self.report(&bugs, &fates)
+    }
+
+    fn report(&self, bugs: &[Bug], fates: &[Fate]) -> ExitCode {
+        for (bug, fate) in bugs.iter().zip(fates) {
+            if self.json {
+                say!("{}", self.object(bug, Some(fate)));
+                continue;
+            }
+            say!("{}", planted::line(bug, fate));
+            if let (true, Fate::Caught(caught)) = (self.programs, fate)
+                && let Some(tree) = &caught.minimal
+            {
+                tree.print().lines().for_each(|line| say!("    {line}"));
+                say!("    ; {}", caught.what);
+            }
+        }
+        let count = |is: &dyn Fn(&Fate) -> bool| fates.iter().filter(|f| is(f)).count();
+        let caught = count(&|f| matches!(f, Fate::Caught(_)));
+        let equivalent = count(&|f| matches!(f, Fate::Equivalent));
+        let unchecked = count(&|f| matches!(f, Fate::Unchecked(_)));
+        let missed = fates.len() - caught - equivalent - unchecked;
+        let median = planted::median_nodes(fates);
+        if self.json {
+            let summary = json!({
+                "schema": 1, "kind": "summary", "bugs": bugs.len(), "caught": caught, "equivalent": equivalent, "unchecked": unchecked,
+                "missed": missed, "median_nodes": median, "seed": self.seed, "count": self.count,
+            });
+            say!("{summary}");
+        } else {
+            let median = median.map_or(String::new(), |n| format!("; the median of the minimal programs has {n} nodes"));
+            say!("{} bugs: {caught} caught, {equivalent} equivalent, {unchecked} unchecked, {missed} missed{median}", bugs.len());
+        }
+        match (missed, unchecked) {
+            (1.., _) => exit::DISAGREE.into(),
+            (0, 1..) => exit::UNCHECKED.into(),
+            (0, 0) => exit::DONE.into(),
+        }
+    }
+
+    fn object(&self, bug: &Bug, fate: Option<&Fate>) -> serde_json::Value {
+        let mut object = json!({
+            "schema": 1, "kind": "bug", "name": bug.name, "family": bug.family.name(), "rule": bug.rule.map(Rule::name), "what": bug.what,
+            "check": bug.check.name(),
+        });
+        if let Check::Equivalent(why) = bug.check {
+            object["equivalent"] = json!(why);
+        }
+        let Some(fate) = fate else { return object };
+        object["fate"] = json!(fate.name());
+        match fate {
+            Fate::Caught(caught) | Fate::NotEquivalent(caught) => {
+                object["by"] = json!(caught.by);
+                object["difference"] = json!(caught.what);
+                object["after"] = json!(caught.after);
+                object["nodes"] = json!(caught.nodes());
+                object["minimal"] = json!(caught.minimal.as_ref().map(|tree| tree.print()));
+            }
+            Fate::Unchecked(why) => object["difference"] = json!(why),
+            Fate::Equivalent | Fate::Survived => {}
+        }
+        object
+    }
+}
+
+fn rule(bug: &Bug) -> &'static str {
+    bug.rule.map_or("-", Rule::name)
+}
