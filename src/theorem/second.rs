@@ -137,10 +137,8 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         }
         rows[i].iter_mut().for_each(|x| *x /= by);
         for r in (0..n).filter(|&r| r != i) {
-            let by = rows[r][i];
-            for c in 0..2 * n {
-                rows[r][c] -= by * rows[i][c];
-            }
+            let (by, pivot) = (rows[r][i], rows[i].clone());
+            rows[r].iter_mut().zip(pivot).for_each(|(x, y)| *x -= by * y);
         }
     }
     Some((0..n).map(|c| (0..n).map(|r| rows[r][n + c]).collect()).collect())

@@ -12,12 +12,14 @@
 //! | `capture` | substitutions that go wrong |
 //! | `emitted` | finding one's way in emitted words |
 //! | `checks` | what catches bugs beside the campaign |
+//! | `reduced` | near-misses made minimal |
 
 mod capture;
 mod checks;
 mod creation;
 mod emitted;
 mod numbers;
+mod reduced;
 mod reduction;
 mod relation;
 mod translation;
@@ -275,7 +277,7 @@ impl Hunt {
 
     /// Half of the programs read their constants from a buffer.
     fn settings(&self, index: u64, planted: Planted) -> Settings {
-        let constants = if index % 2 == 0 { Constants::InModule } else { Constants::Opaque };
+        let constants = if index.is_multiple_of(2) { Constants::InModule } else { Constants::Opaque };
         Settings { constants, size: self.size, fuel: 20_000, planted, ..Settings::default() }
     }
 
