@@ -157,6 +157,9 @@ struct Search<'a> {
 
 type Searched<T> = Result<T, String>;
 
+/// The most conditions that are asked for one after the other.
+const MAX_CONDITIONS: usize = 64;
+
 impl Search<'_> {
     fn run(mut self) -> Result<Blame, Unblamed> {
         match self.search() {
@@ -214,10 +217,14 @@ impl Search<'_> {
         if !is_phi(self.trace.computed[wrong].id) {
             return Ok(None);
         }
-        let before: Vec<usize> = self.trace.decided.iter().copied().take_while(|&i| i < wrong).collect();
+        let is_truth = |i: &usize| module.shape(self.trace.computed[*i].id).scalar == Scalar::Bool;
+        let before: Vec<usize> = self.trace.decided.iter().copied().take_while(|&i| i < wrong).filter(is_truth).collect();
+        // One dispatch each: in a long loop the phi is named instead, which is where the wrong way shows.
+        if before.len() > MAX_CONDITIONS {
+            return Ok(None);
+        }
         for i in before {
-            let is_truth = module.shape(self.trace.computed[i].id).scalar == Scalar::Bool;
-            if is_truth && self.ask(i)?.wrong.is_some() {
+            if self.ask(i)?.wrong.is_some() {
                 return Ok(Some(i));
             }
         }

@@ -1,6 +1,6 @@
 //! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, one program each.
 //!
-//! A quirk names the adapter and the driver that it was seen on, the route, where constants stand, the day, what the disagreement says and which
+//! A quirk names the adapter and the driver that it was seen on (several: `A or B`), the route, where constants stand, the day, what the disagreement says and which
 //! instruction is blamed. Where adapter and driver are those, exactly that disagreement is required: a different one fails, and so does agreement,
 //! for then the driver is fixed and the quirk is to be removed. On every other driver the program must agree.
 
@@ -67,7 +67,7 @@ impl Quirk {
 
     /// Whether it is about this device.
     fn is_of(&self, device: &Device) -> bool {
-        let fits = |key, found: &str| self.get(key).is_some_and(|q| q.starts_with("any") || found.contains(q));
+        let fits = |key, found: &str| self.get(key).is_some_and(|q| q.split(" or ").any(|q| q.starts_with("any") || found.contains(q)));
         fits("adapter", &device.adapter().name) && fits("driver", &device.adapter().driver)
     }
 }
