@@ -185,16 +185,16 @@ impl Search<'_> {
             wrong = self.bisect(wrong)?;
             let mut vanished = false;
             let mut below = None;
-            for operand in trace.operands(wrong) {
+            let mut causes = trace.operands(wrong);
+            // Bisection can pass a condition by: once control has gone another way, later values may be right by chance.
+            causes.extend(trace.decisions(wrong));
+            for operand in causes {
                 let answer = self.ask(operand)?;
                 vanished |= answer.wrong.is_none() && answer.still == Some(false);
                 if answer.wrong.is_some() {
                     below = Some(operand);
                     break;
                 }
-            }
-            if below.is_none() && !vanished {
-                below = self.wrong_condition(wrong)?;
             }
             match below {
                 Some(operand) => wrong = operand,
@@ -203,25 +203,6 @@ impl Search<'_> {
                 None => return self.blame(wrong).map(Some),
             }
         }
-    }
-
-    /// What control came to a phi by: if its operands are right and it is wrong, the first wrong truth value before it.
-    ///
-    /// Bisection can pass one by: once control has gone another way, later computations of the same number may be right by chance.
-    fn wrong_condition(&mut self, wrong: usize) -> Searched<Option<usize>> {
-        let module = self.case.module();
-        let is_phi = |id| module.instruction(id).is_some_and(|i| i.is(Op::Phi));
-        if !is_phi(self.trace.computed[wrong].id) {
-            return Ok(None);
-        }
-        let before: Vec<usize> = self.trace.decided.iter().copied().take_while(|&i| i < wrong).collect();
-        for i in before {
-            let is_truth = module.shape(self.trace.computed[i].id).scalar == Scalar::Bool;
-            if is_truth && self.ask(i)?.wrong.is_some() {
-                return Ok(Some(i));
-            }
-        }
-        Ok(None)
     }
 
     /// A computation that is wrong where the one before it (of those that can be asked for) is right; `wrong` is known to be wrong.
