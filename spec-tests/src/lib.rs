@@ -1,6 +1,6 @@
 //! Spec-tests: one small program per rule, and their runner.
 //!
-//! A case is a program with directives in its comments (`README.md` beside this crate says which). [`file`] reads the directives, [`run`]
+//! A case is a program with directives in its comments (`README.md` beside this crate says which). [`mod@file`] reads the directives, [`run`]
 //! runs the tests, [`expect`] holds what was found to what was expected, [`literal`] has the reports' rules by the letter,
 //! [`pages`] renders `RULES.md`.
 

@@ -5,7 +5,7 @@
 //! asks for, out of everything that can make that type there: every overload of the table of builtins, `if`, let, functions (applied where they stand,
 //! named, passed, returned, chosen by a condition, curried), loops. [`Mix`] says how much of what.
 //!
-//! Two things are watched on the way. A rough range of each expression's values ([`range`]) keeps most programs where arithmetic is exact,
+//! Two things are watched on the way. A rough range of each expression's values (`range`) keeps most programs where arithmetic is exact,
 //! so that nearly every lane has one answer that all devices must give; and an estimate of the cost by name keeps the reference relation,
 //! which evaluates an argument at each use, from running for long.
 //!

@@ -311,7 +311,7 @@ const SEVERAL: [&str; 9] = ["mix", "dot", "length", "distance", "normalize", "cr
 /// Operands for each type of a builtin.
 const SAMPLES: usize = 92;
 
-/// Every builtin at every type that it has, on [`SAMPLES`] choices of operands.
+/// Every builtin at every type that it has, on several choices of operands.
 pub fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
     ROWS.get_or_init(|| {

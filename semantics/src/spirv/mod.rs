@@ -1,6 +1,6 @@
 //! SPIR-V: the subset that the translation of λV needs, run on the decoded words (report §3).
 //!
-//! Words or text come in by [`words`] and [`assemble`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule, and
+//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule, and
 //! [`machine`] runs the same modules fast. Neither engine calls the other. What the subset leaves out is refused at load by name, before
 //! anything runs.
 

@@ -1,7 +1,6 @@
 //! What catches bugs beside the campaign.
 
-use super::{Bug, Caught, Hunt};
-use crate::generate::shrink;
+use super::{Bug, Caught, Hunt, reduced};
 use crate::theorem::case::{Case, NoCase, Planted, Settings};
 use crate::theorem::second;
 use smallstep_semantics::lambda_v::parse::parse;
@@ -76,7 +75,7 @@ pub(super) fn ill_typed_accepted(settings: &Settings, tries: u32) -> Option<Caug
 pub(super) fn minimal_near_miss(tree: &Tree, expected: &str, settings: &Settings, tries: u32) -> Tree {
     let sound = Settings { planted: Planted::default(), ..settings.clone() };
     let mut same = |tree: &Tree| code(tree, settings) != expected && code(tree, &sound) == expected;
-    shrink::minimal(tree, &mut same, tries)
+    reduced::minimal(tree, &mut same, tries)
 }
 
 /// The first row of the second implementation from which the first differs.

@@ -108,6 +108,13 @@ fn header() -> Vec<Bug> {
         ),
         Bug::of(
             Rule::LvMcHeader,
+            "mc-header-shader",
+            "the capability of shaders is not declared",
+            part!(LvMcHeader, |code| drop_first(code, Op::Capability, &[Capability::Shader as u32])),
+        )
+        .by(Check::SpirvVal),
+        Bug::of(
+            Rule::LvMcHeader,
             "mc-header-capability",
             "the capability of round-to-even is not declared",
             part!(LvMcHeader, |code| drop_first(code, Op::Capability, &[Capability::RoundingModeRTE as u32])),

@@ -12,12 +12,14 @@
 //! | `capture` | substitutions that go wrong |
 //! | `emitted` | finding one's way in emitted words |
 //! | `checks` | what catches bugs beside the campaign |
+//! | `reduced` | near-misses made minimal |
 
 mod capture;
 mod checks;
 mod creation;
 mod emitted;
 mod numbers;
+mod reduced;
 mod reduction;
 mod relation;
 mod translation;
