@@ -157,9 +157,6 @@ struct Search<'a> {
 
 type Searched<T> = Result<T, String>;
 
-/// The most conditions that are asked for one after the other.
-const MAX_CONDITIONS: usize = 64;
-
 impl Search<'_> {
     fn run(mut self) -> Result<Blame, Unblamed> {
         match self.search() {
@@ -188,16 +185,16 @@ impl Search<'_> {
             wrong = self.bisect(wrong)?;
             let mut vanished = false;
             let mut below = None;
-            for operand in trace.operands(wrong) {
+            let mut causes = trace.operands(wrong);
+            // Bisection can pass a condition by: once control has gone another way, later values may be right by chance.
+            causes.extend(trace.decisions(wrong));
+            for operand in causes {
                 let answer = self.ask(operand)?;
                 vanished |= answer.wrong.is_none() && answer.still == Some(false);
                 if answer.wrong.is_some() {
                     below = Some(operand);
                     break;
                 }
-            }
-            if below.is_none() && !vanished {
-                below = self.wrong_condition(wrong)?;
             }
             match below {
                 Some(operand) => wrong = operand,
@@ -206,29 +203,6 @@ impl Search<'_> {
                 None => return self.blame(wrong).map(Some),
             }
         }
-    }
-
-    /// What control came to a phi by: if its operands are right and it is wrong, the first wrong truth value before it.
-    ///
-    /// Bisection can pass one by: once control has gone another way, later computations of the same number may be right by chance.
-    fn wrong_condition(&mut self, wrong: usize) -> Searched<Option<usize>> {
-        let module = self.case.module();
-        let is_phi = |id| module.instruction(id).is_some_and(|i| i.is(Op::Phi));
-        if !is_phi(self.trace.computed[wrong].id) {
-            return Ok(None);
-        }
-        let is_truth = |i: &usize| module.shape(self.trace.computed[*i].id).scalar == Scalar::Bool;
-        let before: Vec<usize> = self.trace.decided.iter().copied().take_while(|&i| i < wrong).filter(is_truth).collect();
-        // One dispatch each: in a long loop the phi is named instead, which is where the wrong way shows.
-        if before.len() > MAX_CONDITIONS {
-            return Ok(None);
-        }
-        for i in before {
-            if self.ask(i)?.wrong.is_some() {
-                return Ok(Some(i));
-            }
-        }
-        Ok(None)
     }
 
     /// A computation that is wrong where the one before it (of those that can be asked for) is right; `wrong` is known to be wrong.

@@ -4,6 +4,7 @@ use super::super::case::Settings;
 use super::is_decided;
 use rustc_hash::FxHashMap;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::cfg::{Graph, NONE};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::memory::Value;
 use smallstep_semantics::spirv::module::Interface;
@@ -12,6 +13,8 @@ use smallstep_semantics::spirv::{Event, Inputs, Module, Outputs, Relation, Rules
 
 /// The most computations of one invocation that are recorded.
 const MAX_COMPUTED: usize = 1 << 21;
+/// Of the decisions since a block was left, so many of the first are looked at, and so many of the last; of those that dominate, twice as many.
+const MAX_DECISIONS: usize = 16;
 
 /// One computation.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +27,6 @@ pub(super) struct Computed {
     pub(super) step: u64,
     /// The block that control came from.
     from: u32,
-    /// The id of the condition that control depended on last, or 0.
-    condition: u32,
     /// Where its components begin in the trace's bits.
     first: u32,
     /// Whether a device can be wrong about it.
@@ -44,8 +45,21 @@ pub(super) struct Trace {
     /// By id: its computations, in order.
     by_id: FxHashMap<u32, Vec<u32>>,
     bits: Vec<u32>,
-    /// By id: whether it is an OpPhi, and the ids that it is computed from; of an OpPhi, values and parents by turns.
-    operands: FxHashMap<u32, (bool, Vec<u32>)>,
+    by_definition: FxHashMap<u32, Definition>,
+    /// The conditional branches in order: step and condition.
+    branches: Vec<(u64, u32)>,
+    /// By block: its conditional branches among them.
+    by_block: FxHashMap<u32, Vec<u32>>,
+    /// By block: the one that dominates it immediately.
+    dominators: FxHashMap<u32, u32>,
+}
+
+/// Where and from what an id is computed.
+struct Definition {
+    block: u32,
+    is_phi: bool,
+    /// Of an OpPhi, values and parents by turns.
+    operands: Vec<u32>,
 }
 
 impl Trace {
@@ -60,10 +74,13 @@ impl Trace {
             outputs: Outputs::default(),
             by_id: FxHashMap::default(),
             bits: Vec::new(),
-            operands: FxHashMap::default(),
+            by_definition: FxHashMap::default(),
+            branches: Vec::new(),
+            by_block: FxHashMap::default(),
+            dominators: dominators(module, entry),
         };
-        let (mut from, mut condition) = (0, 0);
-        let mut sink = |event: &Event<'_, '_>| trace.event(module, event, settings, (&mut from, &mut condition));
+        let mut from = 0;
+        let mut sink = |event: &Event<'_, '_>| trace.event(module, event, settings, &mut from);
         let relation = Relation { rules: Rules::standard(), arithmetic: settings.planted.target_arithmetic };
         let outcome = step::run(module, entry, inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
         let Outcome::Observed(outputs) = outcome else { return Err(format!("the relation ends as {}", outcome.name())) };
@@ -76,11 +93,15 @@ impl Trace {
         Ok(trace)
     }
 
-    fn event(&mut self, module: &Module, event: &Event<'_, '_>, settings: &Settings, (from, condition): (&mut u32, &mut u32)) {
+    fn event(&mut self, module: &Module, event: &Event<'_, '_>, settings: &Settings, from: &mut u32) {
         let operands = event.instruction.operands(module.words());
         match event.instruction.op {
             Op::Branch => *from = event.at.block,
-            Op::BranchConditional => (*from, *condition) = (event.at.block, operands[0]),
+            Op::BranchConditional => {
+                *from = event.at.block;
+                self.by_block.entry(event.at.block).or_default().push(self.branches.len() as u32);
+                self.branches.push((event.step, operands[0]));
+            }
             Op::Store => {
                 if let Some(Interface::Output(location)) = module.interface(operands[0]) {
                     self.stores.insert(location, (operands[1], event.step));
@@ -101,7 +122,6 @@ impl Trace {
             occurrence: places.len() as u32,
             step: event.step,
             from: *from,
-            condition: *condition,
             first: self.bits.len() as u32,
             decided: lanes.iter().any(|&l| is_decided(l, is_truth, settings.profile)),
         };
@@ -113,7 +133,8 @@ impl Trace {
             Op::CompositeExtract => &operands[..1],
             _ => operands,
         };
-        self.operands.entry(id).or_insert_with(|| (event.instruction.is(Op::Phi), ids.to_vec()));
+        let definition = || Definition { block: event.at.block, is_phi: event.instruction.is(Op::Phi), operands: ids.to_vec() };
+        self.by_definition.entry(id).or_insert_with(definition);
     }
 
     /// The components of a computation.
@@ -129,19 +150,70 @@ impl Trace {
         before.checked_sub(1).map(|at| places[at] as usize)
     }
 
-    /// The decided computations that one depends on directly: its operands, and the condition that control depended on last.
+    /// The decided computations that one is computed from directly.
     pub(super) fn operands(&self, index: usize) -> Vec<usize> {
         let computed = self.computed[index];
-        let mut ids: Vec<u32> = match self.operands.get(&computed.id) {
-            Some((true, pairs)) => pairs.chunks_exact(2).filter(|pair| pair[1] == computed.from).map(|pair| pair[0]).collect(),
-            Some((false, ids)) => ids.clone(),
-            None => Vec::new(),
+        let Some(definition) = self.by_definition.get(&computed.id) else { return Vec::new() };
+        let ids: Vec<u32> = match definition.is_phi {
+            true => definition.operands.chunks_exact(2).filter(|pair| pair[1] == computed.from).map(|pair| pair[0]).collect(),
+            false => definition.operands.clone(),
         };
-        ids.push(computed.condition);
-        let mut found: Vec<usize> =
-            ids.into_iter().filter_map(|id| self.last(id, computed.step)).filter(|&i| self.computed[i].decided).collect();
+        self.decided_before(ids.into_iter().map(|id| (id, computed.step)))
+    }
+
+    /// The decided conditions by which control came to a computation: the last one of each block that dominates its own, and those of the branches
+    /// since the nearest of these was left or, in a loop, since it was computed before. Of very many, the first and the last ones.
+    ///
+    /// They matter although what they chose may look right: a device that leaves a loop a round late computes everything after it once, from
+    /// operands that each were right in their time.
+    pub(super) fn decisions(&self, index: usize) -> Vec<usize> {
+        let computed = self.computed[index];
+        let block = self.by_definition.get(&computed.id).map_or(0, |d| d.block);
+        let mut led: Vec<(u64, u32)> = Vec::new();
+        for block in std::iter::successors(self.dominators.get(&block), |b| self.dominators.get(b)) {
+            let Some(places) = self.by_block.get(block) else { continue };
+            let before = places.partition_point(|&b| self.branches[b as usize].0 < computed.step);
+            led.extend(before.checked_sub(1).map(|at| self.branches[places[at] as usize]));
+        }
+        let again = self.last(computed.id, computed.step).map(|i| self.computed[i].step);
+        let since = led.first().map(|b| b.0).max(again).unwrap_or(0);
+        let from = self.branches.partition_point(|b| b.0 < since);
+        let to = self.branches.partition_point(|b| b.0 < computed.step);
+        let since = &self.branches[from..to];
+        let first = since.len().min(MAX_DECISIONS);
+        let last = since.len().saturating_sub(MAX_DECISIONS).max(first);
+        led.truncate(2 * MAX_DECISIONS);
+        led.extend_from_slice(&since[..first]);
+        led.extend_from_slice(&since[last..]);
+        self.decided_before(led.into_iter().map(|(step, condition)| (condition, step)))
+    }
+
+    /// The last computations of these ids before these steps, of them the decided ones, in order.
+    fn decided_before(&self, ids: impl Iterator<Item = (u32, u64)>) -> Vec<usize> {
+        let mut found: Vec<usize> = ids.filter_map(|(id, step)| self.last(id, step)).filter(|&i| self.computed[i].decided).collect();
         found.sort_unstable();
         found.dedup();
         found
     }
+}
+
+/// By block of an entry point's function: the one that dominates it immediately.
+fn dominators(module: &Module, entry: &str) -> FxHashMap<u32, u32> {
+    let Ok(entry) = module.entry_point(entry) else { return FxHashMap::default() };
+    let Some(function) = module.functions().iter().find(|f| f.id == entry.function) else { return FxHashMap::default() };
+    let blocks = &module.blocks()[function.first_block as usize..function.end_block as usize];
+    let nodes: FxHashMap<u32, u32> = blocks.iter().zip(0..).map(|(b, node)| (b.label, node)).collect();
+    let successors = blocks.iter().map(|block| {
+        let Some(end) = module.code(block).last() else { return [NONE; 2] };
+        let operands = end.operands(module.words());
+        let node = |label: u32| nodes.get(&label).copied().unwrap_or(NONE);
+        match end.op {
+            Op::Branch => [node(operands[0]), NONE],
+            Op::BranchConditional => [node(operands[1]), node(operands[2])],
+            _ => [NONE; 2],
+        }
+    });
+    let graph = Graph::new(successors.collect());
+    let dominator = |node: u32| blocks.get(graph.immediate_dominator(node) as usize).map(|b| b.label);
+    blocks.iter().zip(0..).filter_map(|(block, node)| Some((block.label, dominator(node)?))).collect()
 }
