@@ -28,6 +28,8 @@ pub struct Stored {
 }
 
 /// Whether NoContraction may decorate the instruction: arithmetic on floats.
+///
+/// `spirv::Module::profile` has a list of its own, on purpose: it judges what is emitted here.
 pub fn is_contractible(op: Op) -> bool {
     matches!(
         op,
