@@ -24,10 +24,10 @@ pub(crate) struct Bench {
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
     /// Programs that each half draws, in all rounds together
-    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     count: u32,
     /// Rounds to spread them over; the medians over the rounds are told
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// Width and height of the grid, in pixels
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]

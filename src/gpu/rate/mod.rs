@@ -2,8 +2,9 @@
 //!
 //! *Bare* is what a prototype would do that measures nothing but the device: in this process, some threads, each of which makes the pipelines of a batch,
 //! draws it in one submission, and makes those of the next while it waits. *Harness* is [`Device::draw_all`]: the same programs through the worker process,
-//! supervised. Both draw with the same code, on the same adapter, the same programs, by turns, and every frame of one is compared with the other's. Opening
-//! the device counts for neither.
+//! supervised. Both draw with the same code, on the same adapter, by turns. A driver remembers what it has compiled, also from one process to another, so the
+//! half that came second to a program would find the work done: in a measured round each half draws programs of its own, every other one from the same source.
+//! Before that both draw the same programs, and every frame of one is compared with the other's. Opening the device counts for neither.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -22,9 +23,9 @@ pub use modules::programs;
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct RateOptions {
-    /// Measured rounds; each draws its own programs once bare and once through the harness.
+    /// Measured rounds.
     pub rounds: usize,
-    /// Programs of one round.
+    /// Programs that each half draws in one round.
     pub programs: usize,
     /// Threads of the bare half; 0 for one for each core.
     pub threads: usize,
@@ -111,8 +112,8 @@ impl From<NoDevice> for RateError {
     }
 }
 
-/// Measures both rates over programs from `source`, which must have enough of them: one round more than is measured, to warm up. Each finished round is
-/// passed to `progress`.
+/// Measures both rates over programs from `source`, which must have enough of them: two rounds' worth for each measured round, and one round to warm up.
+/// Each finished round is passed to `progress`.
 ///
 /// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
 /// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
@@ -133,48 +134,55 @@ pub fn measure<I: Iterator<Item = FragmentDispatch>>(
         0 => thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
+    let mut draw = |half: Half, programs: Vec<FragmentDispatch>| -> Result<(Duration, Vec<Option<Frame>>), RateError> {
+        let begun = Instant::now();
+        let drawn = match half {
+            Half::Bare => draw_bare(&bare, threads, &programs),
+            Half::Harness => draw_through_harness(&mut harness, programs),
+        };
+        let took = begun.elapsed();
+        Ok((took, drawn?))
+    };
+    let mut take = |count: usize| -> Result<Vec<FragmentDispatch>, RateError> {
+        let programs: Vec<FragmentDispatch> = source.by_ref().take(count).collect();
+        if programs.len() < count {
+            return Err(RateError::Programs(format!("the source of programs ended: {} where {count} were asked for", programs.len())));
+        }
+        Ok(programs)
+    };
+    let same = take(options.programs)?;
+    let (_, from_bare) = draw(Half::Bare, same.clone())?;
+    let (_, from_harness) = draw(Half::Harness, same.clone())?;
+    if let Some(at) = (0..same.len()).find(|&i| from_bare[i] != from_harness[i]) {
+        let hash = same[at].words_hash();
+        return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, was drawn differently bare and through the harness")));
+    }
     let mut rounds = Vec::new();
-    for number in 0..=options.rounds {
-        let programs: Vec<FragmentDispatch> = source.by_ref().take(options.programs).collect();
-        if programs.len() < options.programs {
-            return Err(RateError::Programs(format!(
-                "the source of programs ended in round {number}, after {} of {}",
-                programs.len(),
-                options.programs
-            )));
+    for number in 0..options.rounds {
+        let (mut for_bare, mut for_harness) = (Vec::new(), Vec::new());
+        for pair in take(2 * options.programs)?.chunks_exact(2) {
+            for_bare.push(pair[0].clone());
+            for_harness.push(pair[1].clone());
         }
-        let round = measure_round(&bare, &mut harness, threads, &programs, number % 2 == 0)?;
-        if number > 0 {
-            progress(&round);
-            rounds.push(round);
-        }
+        let (bare, harness) = if number % 2 == 0 {
+            let (bare, _) = draw(Half::Bare, for_bare)?;
+            (bare, draw(Half::Harness, for_harness)?.0)
+        } else {
+            let (harness, _) = draw(Half::Harness, for_harness)?;
+            (draw(Half::Bare, for_bare)?.0, harness)
+        };
+        let round = Round { programs: options.programs, bare, harness };
+        progress(&round);
+        rounds.push(round);
     }
     Ok(Rates { adapter: bare.record.clone(), route: bare.route, rounds })
 }
 
-fn measure_round(
-    bare: &DrawDevice,
-    harness: &mut Device,
-    threads: usize,
-    programs: &[FragmentDispatch],
-    bare_first: bool,
-) -> Result<Round, RateError> {
-    let mut times = [Duration::ZERO; 2];
-    let mut frames = [Vec::new(), Vec::new()];
-    for half in if bare_first { [0, 1] } else { [1, 0] } {
-        // The harness takes programs by value; making them is not what is measured.
-        let given = programs.to_vec();
-        let begun = Instant::now();
-        let drawn = if half == 0 { draw_bare(bare, threads, &given) } else { draw_through_harness(harness, given) };
-        times[half] = begun.elapsed();
-        frames[half] = drawn?;
-    }
-    let [from_bare, from_harness] = frames;
-    if let Some(at) = (0..programs.len()).find(|i| from_bare[*i] != from_harness[*i]) {
-        let hash = programs[at].words_hash();
-        return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, was drawn differently bare and through the harness")));
-    }
-    Ok(Round { programs: programs.len(), bare: times[0], harness: times[1] })
+/// The two that are measured.
+#[derive(Clone, Copy)]
+enum Half {
+    Bare,
+    Harness,
 }
 
 fn draw_through_harness(device: &mut Device, programs: Vec<FragmentDispatch>) -> Result<Vec<Option<Frame>>, RateError> {
