@@ -9,6 +9,7 @@ pub mod cfg;
 mod check;
 mod declare;
 pub mod disassemble;
+pub mod environment;
 pub mod error;
 pub mod grammar;
 pub mod literal;

@@ -1,0 +1,130 @@
+//! What a compute dispatch is given, and what is observed of it: the same for every engine, the relation and the machines.
+
+use crate::outcome::Limit;
+
+use super::value::Buffer;
+
+/// A place among the invocations of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct InvocationId {
+    /// The workgroup, in the order of WorkgroupId: x fastest.
+    pub workgroup: u32,
+    /// The invocation in its workgroup: LocalInvocationIndex.
+    pub local: u32,
+}
+
+/// What buffer accesses out of bounds do. Function, Private and Workgroup memory are never robust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Robustness {
+    /// They are undefined behaviour.
+    #[default]
+    None,
+    /// robustBufferAccess: loads give zero or what is somewhere in the buffer, stores may change any byte of it or none.
+    Access1,
+    /// robustBufferAccess2: loads give zero, stores change nothing.
+    Access2,
+}
+
+/// Bounds on a run, so that any module ends in bounded time and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions executed by all invocations together; past it the run is out of fuel.
+    pub instructions: u64,
+    /// Invocations of the dispatch.
+    pub invocations: u64,
+    /// Bytes of all memory that the module's variables take at once.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { instructions: 1 << 36, invocations: 1 << 24, memory: 1 << 31 }
+    }
+}
+
+/// A compute dispatch.
+#[derive(Clone, Debug)]
+pub struct Dispatch<'d> {
+    /// The entry point.
+    pub entry: &'d str,
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+    /// The bytes behind the descriptors, uniform and storage.
+    pub buffers: &'d [Buffer],
+    /// The push constants.
+    pub push_constants: &'d [u8],
+    /// What accesses out of bounds do.
+    pub robustness: Robustness,
+    /// The bounds of the run.
+    pub limits: Limits,
+}
+
+impl Dispatch<'_> {
+    /// The workgroup of that number as coordinates.
+    pub fn workgroup_id(&self, number: u32) -> [u32; 3] {
+        let [x, y, _] = self.groups;
+        [number % x.max(1), number / x.max(1) % y.max(1), number / x.max(1) / y.max(1)]
+    }
+
+    /// How many workgroups there are, or the limit that they pass with so many invocations each.
+    pub fn workgroups(&self, invocations_each: u64) -> Result<u32, Limit> {
+        let groups = self.groups.iter().map(|&g| u64::from(g)).try_fold(1u64, u64::checked_mul);
+        let within = |&groups: &u64| groups.checked_mul(invocations_each).is_some_and(|n| n <= self.limits.invocations);
+        let limit = Limit { what: "invocations", bound: self.limits.invocations };
+        groups.filter(within).and_then(|groups| u32::try_from(groups).ok()).ok_or(limit)
+    }
+}
+
+/// Bytes of a buffer that hold an undefined value when the dispatch ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndefinedBytes {
+    /// The first byte.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// The index of the instruction that made the value.
+    pub made_at: u32,
+    /// The invocation that made it.
+    pub made_by: InvocationId,
+    /// The stable id of its kind, as `spirv/op-undef`.
+    pub kind: &'static str,
+}
+
+/// A storage buffer after the dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ObservedBuffer {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The bytes; those that are undefined mean nothing and are 0.
+    pub bytes: Vec<u8>,
+    /// Which bytes are undefined, ascending, apart from each other.
+    pub undefined: Vec<UndefinedBytes>,
+}
+
+/// What is observed of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Observation {
+    /// The storage buffers in the order of the dispatch.
+    pub buffers: Vec<ObservedBuffer>,
+    /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and OpFunctionEnd not counted, merges and OpVariable counted.
+    pub instructions: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workgroups_are_numbered_x_first_and_bounded() {
+        let limits = Limits { invocations: 1 << 10, ..Limits::default() };
+        let dispatch = |groups| Dispatch { entry: "main", groups, buffers: &[], push_constants: &[], robustness: Robustness::None, limits };
+        assert_eq!(dispatch([2, 3, 4]).workgroups(32), Ok(24));
+        assert_eq!(dispatch([2, 3, 4]).workgroup_id(0), [0, 0, 0]);
+        assert_eq!(dispatch([2, 3, 4]).workgroup_id(11), [1, 2, 1]);
+        assert_eq!(dispatch([2, 3, 4]).workgroup_id(23), [1, 2, 3]);
+        assert!(dispatch([2, 3, 6]).workgroups(32).is_err());
+        assert!(dispatch([u32::MAX; 3]).workgroups(1).is_err());
+    }
+}
