@@ -1,5 +1,11 @@
 //! The table of operations: signatures, values, undefined values and undefined behaviour, against vectors computed by hand.
 
+#[path = "operations/halves.rs"]
+mod halves;
+#[path = "operations/integers.rs"]
+mod integers;
+#[path = "operations/random.rs"]
+mod random;
 #[path = "operations/vectors.rs"]
 mod vectors;
 
