@@ -1,11 +1,17 @@
 //! The table of operations: signatures, values, undefined values and undefined behaviour, against vectors computed by hand.
 
+#[path = "operations/flow.rs"]
+mod flow;
+#[path = "operations/functions.rs"]
+mod functions;
 #[path = "operations/halves.rs"]
 mod halves;
 #[path = "operations/integers.rs"]
 mod integers;
 #[path = "operations/random.rs"]
 mod random;
+#[path = "operations/signatures.rs"]
+mod signatures;
 #[path = "operations/vectors.rs"]
 mod vectors;
 

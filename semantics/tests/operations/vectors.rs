@@ -1,5 +1,8 @@
 //! Hand-computed vectors: their text, read and run.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use smallstep_semantics::number::Environment;
 use smallstep_semantics::spirv::operation::{self, Calculator, Operand, Operation, Scalar as Type, Shape, Signature, Site};
 use smallstep_semantics::spirv::value::Scalar;
@@ -26,8 +29,9 @@ pub struct Vector {
 
 /// The operation of that name, with or without `Op`.
 pub fn named(name: &str) -> Operation {
-    let fits = |operation: &Operation| operation.name().trim_start_matches("Op") == name;
-    operation::all().find(fits).unwrap_or_else(|| panic!("no operation {name}"))
+    static BY_NAME: LazyLock<HashMap<String, Operation>> =
+        LazyLock::new(|| operation::all().map(|o| (o.name().trim_start_matches("Op").to_string(), o)).collect());
+    *BY_NAME.get(name).unwrap_or_else(|| panic!("no operation {name}"))
 }
 
 /// The component types that a letter or name stands for, by the round that it is in.
