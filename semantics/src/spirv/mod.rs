@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod grammar;
 pub mod literal;
+pub mod lockstep;
 pub mod machine;
 pub mod memory;
 pub mod module;
