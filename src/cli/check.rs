@@ -233,6 +233,9 @@ fn print_file(name: &str, found: &str, checked: &Checked) {
             say!("{found:<10} {name}: {}", lanes.join("; "));
             for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
                 say!("  {}: {}", leg.name, leg.verdict.why());
+                for minimal in &leg.minimal {
+                    say!("  minimal: {minimal}");
+                }
             }
             if let Some(blame) = checked.blame() {
                 let (line, column) = smallstep_semantics::lambda_v::syntax::line_column(source, blame.span.start);
@@ -267,7 +270,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             };
         }
         Checked::Judged { legs, steps, referenced, .. } => {
-            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "known": l.known, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
             object["legs"] = legs.iter().map(leg).collect();
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);

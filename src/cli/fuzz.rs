@@ -12,7 +12,7 @@ use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::Devices;
 use smallstep::theorem::device::UnderTest;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::known::{Explained, Known};
+use smallstep::theorem::known::{Explained, Explanation, Known};
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::reduce::{self, Minimal};
 use std::collections::BTreeMap;
@@ -283,7 +283,7 @@ impl Fuzz {
         let bound = self.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
         let all: usize = groups.values().map(Vec::len).sum();
         let mut device = device.map(UnderTest::from);
-        let known = match (quirks, &mut device) {
+        let mut known = match (quirks, &mut device) {
             (Some(quirks), Some(device)) if all > 0 => Some(Known::on(device, quirks, &plan.settings)),
             _ => None,
         };
@@ -299,8 +299,12 @@ impl Fuzz {
                 }
                 _ => reduce::minimal(&plan.program(finding.index), &with_relations(plan), None),
             };
-            self.show(plan, group, finding, &faults, known.as_ref());
-            explained.count(known.as_ref().and_then(|known| known.explain(&faults)));
+            let explanation = match (&mut known, &mut device) {
+                (Some(known), Some(device)) => Some(known.explain(&faults, device)),
+                _ => None,
+            };
+            self.show(plan, group, finding, &faults, explanation.as_ref());
+            explained.count(explanation.and_then(|e| e.all));
         }
         if all > bound {
             let and = if quirks.is_some() { ", so that they count as not known" } else { "" };
@@ -313,15 +317,15 @@ impl Fuzz {
     }
 
     /// Prints one finding with its minimal programs.
-    fn show(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], known: Option<&Known>) {
+    fn show(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], explanation: Option<&Explanation>) {
         let near = if finding.near_miss { " --near-miss" } else { "" };
         let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
-        let name_of = |minimal: &Minimal| known.and_then(|known| known.name_of(minimal)).map(String::from);
+        let known = |i: usize| explanation.and_then(|e| e.each[i].as_deref());
         if self.json {
-            let fault = |m: &Minimal| json!({"minimal": m.tree.print(), "why": m.verdict.why(), "known": name_of(m)});
+            let fault = |(i, m): (usize, &Minimal)| json!({"minimal": m.tree.print(), "why": m.verdict.why(), "known": known(i)});
             let first = faults.first().map(|m| m.tree.print());
-            let known = known.and_then(|known| known.explain(faults));
-            let faults: Vec<_> = faults.iter().map(fault).collect();
+            let faults: Vec<_> = faults.iter().enumerate().map(fault).collect();
+            let known = explanation.and_then(|e| e.all.as_deref());
             let finding = finding.to_json();
             say!(
                 "{}",
@@ -330,7 +334,7 @@ impl Fuzz {
             return;
         }
         eprintln!("\n{}: program {}: {}", finding.verdict, finding.index, finding.what);
-        for minimal in faults {
+        for (i, minimal) in faults.iter().enumerate() {
             eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
             eprintln!("{}", minimal.verdict.why());
             if let Verdict::Disagree(difference) = &minimal.verdict {
@@ -340,10 +344,10 @@ impl Fuzz {
                     (None, None) => {}
                 }
             }
-            match (known, name_of(minimal)) {
-                (Some(_), Some(name)) => eprintln!("known: {name}"),
-                (Some(_), None) => eprintln!("not known"),
-                (None, _) => {}
+            match known(i) {
+                Some(name) => eprintln!("known: {name}"),
+                None if explanation.is_some() => eprintln!("not known"),
+                None => {}
             }
         }
         eprintln!("replay: {replay}");

@@ -164,10 +164,9 @@ impl Sketch {
         self.call(component, [frag_coord])
     }
 
-    /// The comparison of 0 and 1 with this value.
+    /// The simplest comparison of numbers with this value.
     pub(super) fn comparison(&mut self, truth: bool) -> Expr {
-        let [a, b] = if truth { [0.0, 1.0] } else { [1.0, 0.0] };
-        let (a, b) = (self.push(Expr::Num(a)), self.push(Expr::Num(b)));
+        let (a, b) = (self.push(Expr::Num(0.0)), self.push(Expr::Num(f32::from(u8::from(truth)))));
         self.call("less-than", [a, b])
     }
 
@@ -195,14 +194,17 @@ impl Sketch {
             }
             // Operations on whole vectors; others go component by component.
             let whole = ["", "cross", "normalize", "reflect", "frag-coord", "column", "rec"].contains(&head);
-            if whole || all.iter().all(|item| !vectors.contains(item)) {
+            if whole || all.iter().skip(1).all(|item| !vectors.contains(item)) {
                 // A copy, since what is made here may be put where `id` stands.
                 let copy = self.push(self.tree.expr(id).clone());
                 let projected = self.call(component, [copy]);
                 return self.push(projected);
             }
-            let new: Vec<ExprId> =
-                all.iter().map(|&item| if vectors.contains(&item) { self.project(item, component, vectors, varying) } else { item }).collect();
+            let part = |(i, &item): (usize, &ExprId)| match i > 0 && vectors.contains(&item) {
+                true => self.project(item, component, vectors, varying),
+                false => item,
+            };
+            let new: Vec<ExprId> = all.iter().enumerate().map(part).collect();
             self.push(Expr::List(new))
         })
     }

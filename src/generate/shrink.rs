@@ -27,21 +27,35 @@ pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     let types = Keep::WellTyped.types(tree);
     let is_output = |root: ExprId| head(tree, root) == Some("output");
     let is_this = |root: ExprId| items(tree, root).get(1).is_some_and(|&at| *tree.expr(at) == Expr::Num(location as f32));
-    let mut sketch = Sketch::of(tree);
-    sketch.tree.roots.retain(|&root| !is_output(root) || is_this(root));
-    let shown = match *sketch.tree.roots.iter().find(|&&root| head(tree, root) != Some("define"))? {
+    let mut part = tree.clone();
+    part.roots.retain(|&root| !is_output(root) || is_this(root));
+    let shown = match *part.roots.iter().find(|&&root| head(tree, root) != Some("define"))? {
         root if is_output(root) => *items(tree, root).get(2)?,
         root => root,
     };
-    if let Some(Type::Ground(Ground::Vec(n @ 2.., elem))) = types.get(&tree.span(shown)).copied() {
-        let vector = Type::Ground(Ground::Vec(n, elem));
-        let all = (0..tree.nodes.len() as u32).map(ExprId);
-        let vectors = all.filter(|&e| types.get(&tree.span(e)) == Some(&vector)).collect();
-        let projected = sketch.project(shown, COMPONENTS.get(component as usize)?, &vectors, true);
-        sketch.put(shown, projected);
-    }
-    let slice = sketch.finish();
-    (!slice.same(tree) && Keep::WellTyped.holds(&slice)).then_some(slice)
+    let component = *COMPONENTS.get(component as usize)?;
+    let slices = match types.get(&tree.span(shown)) {
+        // The component of what it is made of; if that is not well typed, the component of the whole.
+        Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
+            .map(|vectors| {
+                let mut sketch = Sketch::of(&part);
+                let projected = sketch.project(shown, component, &vectors, true);
+                sketch.put(shown, projected);
+                sketch.finish()
+            })
+            .to_vec(),
+        _ => vec![Sketch::of(&part).finish()],
+    };
+    slices.into_iter().find(|slice| Keep::WellTyped.holds(slice)).filter(|slice| !slice.same(tree))
+}
+
+/// The expressions that are vectors of so many components, and the names that may be.
+fn vectors(tree: &Tree, types: &FxHashMap<Span, Type>, components: u8) -> FxHashSet<ExprId> {
+    let may_be = |&e: &ExprId| match types.get(&tree.span(e)) {
+        Some(ty) => matches!(ty, Type::Ground(Ground::Vec(n, _)) if *n == components),
+        None => matches!(tree.expr(e), Expr::Ident(_)),
+    };
+    (0..tree.nodes.len() as u32).map(ExprId).filter(may_be).collect()
 }
 
 /// A program that shows itself as text.
@@ -137,7 +151,7 @@ enum Edit {
     Value(ExprId),
     /// A component of the pixel's coordinate, by its name.
     Varying(ExprId, &'static str),
-    /// The comparison of 0 and 1 that has this value: a condition that is no literal.
+    /// The simplest comparison of numbers that has this value: a condition that is no literal.
     Compare(ExprId, bool),
     /// A vector that is shown replaced by this component of it; the vectors of as many components; whether the pixel's coordinate stays.
     Project(ExprId, &'static str, Arc<FxHashSet<ExprId>>, bool),
@@ -484,9 +498,7 @@ impl Search<'_> {
 
     fn components(&mut self, id: ExprId) {
         let Some(Type::Ground(Ground::Vec(n @ 2.., _))) = self.ty(id) else { return };
-        let is_vector = |ty: Option<Type>| matches!(ty, Some(Type::Ground(Ground::Vec(m, _))) if m == n);
-        let all = (0..self.tree.nodes.len() as u32).map(ExprId);
-        let vectors: Arc<FxHashSet<ExprId>> = Arc::new(all.filter(|&e| is_vector(self.ty(e))).collect());
+        let vectors = Arc::new(vectors(self.tree, &self.types, n));
         for name in &COMPONENTS[..usize::from(n)] {
             // At least a constructor gives way to what it is made of.
             for varying in [true, false] {

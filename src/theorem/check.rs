@@ -6,7 +6,7 @@ use super::device::{Awaited, UnderTest, profile_of};
 use super::known::Known;
 use super::probe::Unblamed;
 use super::quirk::Quirk;
-use super::reduce;
+use super::reduce::{self, Minimal};
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
@@ -60,8 +60,10 @@ pub struct Leg {
     pub verdict: Verdict,
     /// The lanes that were compared and that were left alone.
     pub lanes: Lanes,
-    /// The quirks that a disagreement comes from, if it is known ([`Known::explain`]).
+    /// The quirks that a disagreement comes from, if it is known ([`Explanation::all`](super::known::Explanation)).
     pub known: Option<String>,
+    /// Where known disagreements were asked for: the minimal program of each fault ([`reduce::minimal`]).
+    pub minimal: Vec<String>,
 }
 
 /// What became of one file.
@@ -210,7 +212,10 @@ impl Checker {
                 let mut device = UnderTest::from(device);
                 let mut leg = on_device(&mut device, &program, &settings);
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
-                    leg.known = explain(&mut device, known, source, &settings, &self.options.known);
+                    let known = known.get_or_insert_with(|| Known::on(&mut device, &self.options.known, &settings));
+                    let faults = faults(&mut device, source, &settings);
+                    leg.known = known.explain(&faults, &mut device).all;
+                    leg.minimal = faults.iter().map(|fault| fault.tree.print().trim_end().to_string()).collect();
                 }
                 legs.push(leg);
             }
@@ -239,15 +244,14 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
     Leg { lanes, ..leg(name, true, verdict) }
 }
 
-/// The quirks that a program's disagreement with a device comes from, if they are all known.
-fn explain(device: &mut UnderTest<'_>, known: &mut Option<Known>, source: &str, settings: &Settings, quirks: &[Quirk]) -> Option<String> {
-    let known = known.get_or_insert_with(|| Known::on(device, quirks, settings));
+/// The minimal programs of a program that a device disagrees on.
+fn faults(device: &mut UnderTest<'_>, source: &str, settings: &Settings) -> Vec<Minimal> {
     let settings = Settings { profile: profile_of(device.route), references: false, ..settings.clone() };
-    known.explain(&reduce::minimal(&parse(source).ok()?, &settings, Some(device.again())))
+    parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, &settings, Some(device.again())))
 }
 
 fn leg(name: String, device: bool, verdict: Verdict) -> Leg {
-    Leg { name, device, verdict, lanes: Lanes::default(), known: None }
+    Leg { name, device, verdict, lanes: Lanes::default(), known: None, minimal: Vec::new() }
 }
 
 fn judged(legs: Vec<Leg>, source: &str, steps: u64, referenced: u64) -> Checked {

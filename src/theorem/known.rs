@@ -8,7 +8,7 @@
 //! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and the direction of a last place, and the search for
 //!    the culprit ends in the same way: with the same instruction, or without one for the same reason.
 //! 4. The two programs have the same [`Shape`]: the same constructs and builtins in the same places, zeros of the same signs, whatever the names and
-//!    the other numbers.
+//!    the other numbers. What the quirk's program comes to when it is made minimal too will do as well.
 //!
 //! A disagreement between the semantics, or a device that crashes, hangs or is lost, is never known. Of the lanes of one component that differ in one
 //! way, the first is followed.
@@ -17,7 +17,7 @@ use super::case::Settings;
 use super::device::UnderTest;
 use super::probe::Unblamed;
 use super::quirk::Quirk;
-use super::reduce::Minimal;
+use super::reduce::{self, Minimal};
 use super::shape::Shape;
 use super::{Difference, Engine, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -32,8 +32,10 @@ pub struct Known {
 
 /// A quirk as the device shows it.
 struct Shown {
-    name: String,
+    quirk: Quirk,
     fault: Fault,
+    /// The same of what its program comes to when it is made minimal; none before it was asked for.
+    minimal: Option<Vec<Fault>>,
 }
 
 /// What is compared of a quirk and a minimal program.
@@ -64,6 +66,13 @@ impl Fault {
         };
         Fault { way: difference.way(), culprit, shape: Shape::of(program) }
     }
+
+    /// Nothing if it is not about a device that disagrees.
+    fn of_minimal(minimal: &Minimal) -> Option<Fault> {
+        let Verdict::Disagree(difference) = &minimal.verdict else { return None };
+        let program = Program::resolve(&minimal.tree).ok()?;
+        matches!(difference.between.1, Engine::Device(_)).then(|| Fault::of(&program, difference))
+    }
 }
 
 impl Known {
@@ -76,36 +85,57 @@ impl Known {
             }
             let verdict = quirk.judge(Some(device));
             match quirk.is_recorded(&verdict) {
-                Ok(difference) => known.shown.push(Shown { name: quirk.name.clone(), fault: Fault::of(&quirk.program, difference) }),
+                Ok(difference) => {
+                    let fault = Fault::of(&quirk.program, difference);
+                    known.shown.push(Shown { quirk: quirk.clone(), fault, minimal: None });
+                }
                 Err(why) => known.gone.push((quirk.name.clone(), why)),
             }
         }
         known
     }
 
-    /// The quirk that a minimal program is, if it is one.
-    pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
-        let Verdict::Disagree(difference) = &minimal.verdict else { return None };
-        if !matches!(difference.between.1, Engine::Device(_)) {
-            return None;
+    /// The quirk that a minimal program is, if it is one. `device` is the one that the quirks were found on.
+    pub fn name_of(&mut self, minimal: &Minimal, device: &mut UnderTest<'_>) -> Option<String> {
+        let fault = Fault::of_minimal(minimal)?;
+        if let Some(shown) = self.shown.iter().find(|shown| shown.fault == fault) {
+            return Some(shown.quirk.name.clone());
         }
-        let fault = Fault::of(&Program::resolve(&minimal.tree).ok()?, difference);
-        self.shown.iter().find(|shown| shown.fault == fault).map(|shown| shown.name.as_str())
+        for shown in self.shown.iter_mut().filter(|shown| shown.fault.way == fault.way) {
+            let minimal = shown.minimal.get_or_insert_with(|| {
+                let faults = reduce::minimal(&shown.quirk.tree, &shown.quirk.settings(), Some(device.again()));
+                faults.iter().filter_map(Fault::of_minimal).collect()
+            });
+            // A quirk of several faults is none of them alone.
+            if matches!(minimal.as_slice(), [only] if *only == fault) {
+                return Some(shown.quirk.name.clone());
+            }
+        }
+        None
     }
 
-    /// The quirks that a program's disagreement comes from, each once, joined by " and "; none if some fault of it is not known.
-    pub fn explain(&self, faults: &[Minimal]) -> Option<String> {
-        let mut names = faults.iter().map(|minimal| self.name_of(minimal)).collect::<Option<Vec<&str>>>()?;
-        names.sort_unstable();
-        names.dedup();
-        (!names.is_empty()).then(|| names.join(" and "))
+    /// The quirk of each fault of a program, and, if all are known, all of them in words.
+    pub fn explain(&mut self, faults: &[Minimal], device: &mut UnderTest<'_>) -> Explanation {
+        let each: Vec<Option<String>> = faults.iter().map(|minimal| self.name_of(minimal, device)).collect();
+        let names: Option<std::collections::BTreeSet<&str>> = each.iter().map(Option::as_deref).collect();
+        let all = names.filter(|names| !names.is_empty()).map(|names| names.into_iter().collect::<Vec<_>>().join(" and "));
+        Explanation { each, all }
     }
+}
+
+/// What explains a program's disagreement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// Of each fault, the quirk that it is.
+    pub each: Vec<Option<String>>,
+    /// The quirks, each once, joined by " and "; none if some fault is not known, or there is none.
+    pub all: Option<String>,
 }
 
 /// How many disagreements are known, and by which quirks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// Disagreements by what explains them, as [`Known::explain`] names it.
+    /// Disagreements by what explains them, as [`Explanation::all`] names it.
     pub by_name: BTreeMap<String, u64>,
 }
 

@@ -10,7 +10,9 @@ use super::device::{UnderTest, profile_of};
 use super::{Difference, Verdict};
 use crate::compile::lambda_v::Constants;
 use crate::gpu::Route;
+use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
 use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::syntax::Tree;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,8 @@ pub struct Quirk {
     pub name: String,
     /// Where it was read.
     pub path: PathBuf,
+    /// The program as written.
+    pub tree: Tree,
     /// The program.
     pub program: Program,
     /// How the program reaches the device.
@@ -60,10 +64,13 @@ impl Quirk {
 
     fn parse(name: &str, path: &Path, text: &str) -> Result<Quirk, String> {
         let mut keys = Keys::read(text)?;
+        let invalid = |e: SyntaxError| format!("{} ({})", e.message, e.code);
+        let tree = parse(text).map_err(invalid)?;
         let quirk = Quirk {
             name: name.into(),
             path: path.into(),
-            program: Program::read(text).map_err(|e| format!("{} ({})", e.message, e.code))?,
+            program: Program::resolve(&tree).map_err(invalid)?,
+            tree,
             route: keys.one_of("route", [Route::Passthrough, Route::Naga].map(|route| (route.name(), route)))?,
             constants: keys.one_of("constants", [("module", Constants::InModule), ("opaque", Constants::Opaque)])?,
             seen: keys.needed("seen")?,
@@ -188,5 +195,52 @@ impl Keys {
         let found = self.needed(key)?;
         let value = values.iter().find(|(name, _)| *name == found);
         value.map(|(_, value)| *value).ok_or_else(|| format!("{key} is \"{found}\" and must be {} or {}", values[0].0, values[1].0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "; Words.\n;@ quirk adapter: A or B\n;@ quirk driver: any (of them)\n;@ quirk route: naga\n;@ quirk constants: opaque\n\
+        ;@ quirk fuel: 70\n;@ quirk seen: 2026-11-21\n;@ quirk says: a: b\n(- 0 1)\n";
+
+    fn read(text: &str) -> Result<Quirk, String> {
+        Quirk::parse("name", Path::new("name.lv"), text)
+    }
+
+    #[test]
+    fn a_quirk_is_what_its_lines_say() {
+        let quirk = read(GOOD).expect("reads");
+        assert_eq!((quirk.route, quirk.constants, quirk.fuel), (Route::Naga, Constants::Opaque, Some(70)));
+        assert_eq!((quirk.seen.as_str(), quirk.says.as_str(), quirk.blames), ("2026-11-21", "a: b", None));
+        assert_eq!((quirk.adapters, quirk.drivers), (vec!["A".to_string(), "B".into()], vec!["any (of them)".to_string()]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_quirk_is_said() {
+        let wrong = [
+            ("route: naga", "route: nagaa", "route is \"nagaa\" and must be passthrough or naga"),
+            ("constants: opaque", "constants: ", "a quirk needs \"constants\""),
+            (";@ quirk says: a: b\n", "", "a quirk needs \"says\""),
+            ("fuel: 70", "fuel: -1", "fuel is \"-1\" and must be a number of steps"),
+            ("seen: 2026", "adapter: 2026", "line 7: a second \"adapter\""),
+            ("fuel: 70", "feul: 70", "a quirk has no \"feul\""),
+            (";@ quirk fuel: 70", ";@quirk fuel 70", "line 6 is \";@quirk fuel 70\" and must be \";@ quirk KEY: VALUE\""),
+            ("(- 0 1)", "(- 0 1", "lv/syntax-unclosed"),
+            ("(- 0 1)", "(- 0 nobody)", "lv/unknown-identifier"),
+            ("(- 0 1)", "", "lv/program-empty"),
+        ];
+        for (from, to, expected) in wrong {
+            assert!(GOOD.contains(from), "{from}");
+            let said = read(&GOOD.replace(from, to)).expect_err(expected);
+            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        assert!(names("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe") && names("Mesa 22.3.6 (LLVM 15.0.6)", "Mesa 22.3.6"));
+        assert!(!names("Mesa 22.3.61", "Mesa 22.3.6") && !names("122.3.6", "22.3.6") && !names("anything", ""));
     }
 }

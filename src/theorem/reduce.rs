@@ -114,7 +114,8 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
         // What is blamed need not be what made this lane wrong, as long as there is more to blame than this lane.
         let sliced = difference.place.and_then(|place| shrink::slice(tree, place.location, place.component));
         let candidates = sliced.into_iter().chain([tree.clone()]);
-        let shown = candidates.filter_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict))).next();
+        let shown =
+            candidates.filter_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict))).next();
         let Some((tree, Verdict::Disagree(shown))) = shown else { continue };
         let fault = Fault::Device { way, instruction: shown.blame.map(|blame| blame.instruction) };
         if !faults.iter().any(|(t, f)| *f == fault && t.same(&tree)) {
