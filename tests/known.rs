@@ -156,6 +156,39 @@ fn a_device_without_the_bug_is_explained_nothing() {
     assert!(known.gone[0].0 == "zero-minus" && known.gone[0].1.contains("no longer shows it (agree)"), "{:?}", known.gone);
 }
 
+/// The known bug, in the first draws only.
+struct Flaky(u32);
+
+impl Drawer for Flaky {
+    fn draw(&mut self, dispatch: FragmentDispatch) -> DeviceOutcome {
+        let planted = if self.0 == 0 { nothing } else { zero_minus };
+        self.0 = self.0.saturating_sub(1);
+        Interpreted(planted).draw(dispatch)
+    }
+
+    fn max_outputs(&self) -> u32 {
+        8
+    }
+}
+
+#[test]
+fn what_does_not_come_back_is_not_known() {
+    let mut drawer = Interpreted(zero_minus);
+    let mut known = Known::on(&mut under_test(&mut drawer), &zero_minus_quirk(), &settings());
+    let tree = parse("(vec2 (- 0 0) 1)").expect("reads");
+    let minimal = |draws: u32| {
+        let mut flaky = Flaky(draws);
+        reduce::minimal(&tree, &settings(), Some(UnderTest { drawer: &mut flaky, ..under_test(&mut Interpreted(nothing)) }))
+    };
+    for draws in 1..10 {
+        let faults = minimal(draws);
+        assert_eq!(faults.len(), 1, "after {draws} draws");
+        assert_eq!(known.explain(&faults, &mut under_test(&mut drawer)).all, None, "after {draws} draws");
+    }
+    let faults = minimal(1_000);
+    assert_eq!(known.explain(&faults, &mut under_test(&mut drawer)).all.as_deref(), Some("zero-minus"));
+}
+
 #[test]
 fn a_quirk_of_another_adapter_driver_route_or_placing_explains_nothing() {
     let others = [

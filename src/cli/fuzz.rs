@@ -304,7 +304,7 @@ impl Fuzz {
                 _ => None,
             };
             self.show(plan, group, finding, &faults, explanation.as_ref());
-            explained.count(explanation.and_then(|e| e.all));
+            explained.count(explanation.and_then(|e| e.all).filter(|_| finding.verdict == "disagree"));
         }
         if all > bound {
             let and = if quirks.is_some() { ", so that they count as not known" } else { "" };

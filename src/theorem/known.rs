@@ -10,8 +10,10 @@
 //! 4. The two programs have the same [`Shape`]: the same constructs and builtins in the same places, zeros of the same signs, whatever the names and
 //!    the other numbers. What the quirk's program comes to when it is made minimal too will do as well.
 //!
-//! A disagreement between the semantics, or a device that crashes, hangs or is lost, is never known. Of the lanes of one component that differ in one
-//! way, the first is followed.
+//! A disagreement between the semantics, a device that crashes, hangs or is lost, and a disagreement that does not come back are never known.
+//!
+//! What can still hide: of the lanes of one component that differ in one way, the first is followed; and where a component's part of the program does not
+//! show its fault alone, the whole program is made minimal, which may lead to another component's fault of the same way and instruction.
 
 use super::case::Settings;
 use super::device::UnderTest;

@@ -28,7 +28,7 @@ const TRIES: u32 = 2_000;
 /// The most that are tried where each is blamed too.
 const BLAMED_TRIES: u32 = 500;
 /// The most components and ways of one program that are followed.
-const MAX_LANES: usize = 16;
+const MAX_LANES: usize = 64;
 
 /// What is wrong with a program, and stays wrong while it shrinks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,18 +108,22 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
         return vec![(tree.clone(), Fault::Failed)];
     }
     let mut faults: Vec<(Tree, Fault)> = Vec::new();
-    for difference in differences.iter().take(MAX_LANES) {
+    for (i, difference) in differences.iter().enumerate() {
         let way = difference.way();
         let by_way = Fault::Device { way: way.clone(), instruction: None };
         // What is blamed need not be what made this lane wrong, as long as there is more to blame than this lane.
         let sliced = difference.place.and_then(|place| shrink::slice(tree, place.location, place.component));
-        let candidates = sliced.into_iter().chain([tree.clone()]);
-        let shown =
-            candidates.filter_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict))).next();
-        let Some((tree, Verdict::Disagree(shown))) = shown else { continue };
-        let fault = Fault::Device { way, instruction: shown.blame.map(|blame| blame.instruction) };
-        if !faults.iter().any(|(t, f)| *f == fault && t.same(&tree)) {
-            faults.push((tree, fault));
+        let mut candidates = sliced.into_iter().chain([tree.clone()]).take(if i < MAX_LANES { 2 } else { 0 });
+        let shown = candidates.find_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict)));
+        let fault = match shown {
+            Some((tree, Verdict::Disagree(shown))) => {
+                (tree, Fault::Device { way, instruction: shown.blame.map(|blame| blame.instruction) })
+            }
+            // Not followed, or not seen again: a fault all the same.
+            _ => (tree.clone(), by_way),
+        };
+        if !faults.iter().any(|(tree, known)| *known == fault.1 && tree.same(&fault.0)) {
+            faults.push(fault);
         }
     }
     faults
