@@ -213,7 +213,7 @@ impl Checker {
                 let mut leg = on_device(&mut device, &program, &settings);
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
                     let known = known.get_or_insert_with(|| Known::on(&mut device, &self.options.known, &settings));
-                    let faults = faults(&mut device, source, &settings);
+                    let faults = if known.is_empty() { Vec::new() } else { faults(&mut device, source, &settings) };
                     leg.known = known.explain(&faults, &mut device).all;
                     leg.minimal = faults.iter().map(|fault| fault.tree.print().trim_end().to_string()).collect();
                 }

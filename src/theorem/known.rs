@@ -97,6 +97,11 @@ impl Known {
         known
     }
 
+    /// Whether the device shows no quirk, so that nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
     /// The quirk that a minimal program is, if it is one. `device` is the one that the quirks were found on.
     pub fn name_of(&mut self, minimal: &Minimal, device: &mut UnderTest<'_>) -> Option<String> {
         let fault = Fault::of_minimal(minimal)?;
