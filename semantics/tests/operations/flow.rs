@@ -237,6 +237,15 @@ fn doubt_is_carried_and_certainty_kept() {
         assert!(trust("FUnordLessThan", &[float(1.0), float(2.0)], BOOL).is_decided(profile));
         assert!(!trust("FUnordLessThan", &[float(f32::NAN), float(2.0)], BOOL).is_decided(profile));
     }
+    let select = |condition: Trust, b: Scalar| {
+        let condition = (BOOL, Scalar { trust: condition, ..Scalar::exact(Type::Bool, 1) });
+        trust("Select", &[condition, int(5), (INT, b)], INT)
+    };
+    let other = Scalar::exact(Type::I32, 6);
+    let unsure = Trust::CERTAIN.in_doubt(Why::Approximate);
+    assert!(select(Trust::CERTAIN, Scalar { trust: unsure, ..other }).is_decided(Profile::Wgsl), "only the chosen one matters");
+    assert_eq!(select(unsure, other).doubt, Some(Why::Control));
+    assert_eq!(select(unsure, Scalar::exact(Type::I32, 5)).doubt, None, "either is the same");
     // Rounded: the other neighbour is allowed where no mode is declared.
     let rounded = trust("ConvertSToF", &[int(16_777_217)], FLOAT);
     assert!(rounded.is_decided(Profile::Strict) && !rounded.is_decided(Profile::Wgsl));
