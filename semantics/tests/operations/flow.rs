@@ -211,6 +211,11 @@ fn decorated_instructions_must_not_wrap() {
         assert_eq!(run(name, a, b, signed), wraps_signed, "{name} {a:#x} {b:#x} NoSignedWrap");
         assert_eq!(run(name, a, b, unsigned), wraps_unsigned, "{name} {a:#x} {b:#x} NoUnsignedWrap");
     }
+    // An undefined operand may be what overflows.
+    let with_undefined = |b: u64, site: Site| show(compute("IAdd", &[(INT, &[U(FIRST)]), (INT, &[V(b)])], &[INT], site));
+    assert_eq!(with_undefined(1, signed), Err(Ub::UndefinedOperand));
+    assert_eq!(with_undefined(0, signed), Ok(vec![Err(FIRST)]));
+    assert_eq!(with_undefined(1, SITE), Ok(vec![Err(FIRST)]));
     let negate = |a: u64| show(compute("SNegate", &[(INT, &[V(a)])], &[INT], signed));
     assert_eq!(negate(0x8000_0000), Err(Ub::Wrap));
     assert_eq!(negate(5), Ok(vec![Ok(0xffff_fffb)]));
