@@ -364,10 +364,17 @@ impl Module {
     /// The constant decorated BuiltIn WorkgroupSize, which is before every other size (SPIR-V §3.21).
     fn workgroup_size_built_in(&self) -> Option<[u32; 3]> {
         let wanted = |d: &&Decoration| d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
-        let constants = self.decorations.iter().filter(wanted).filter(|d| d.member == WHOLE && self.is_constant(d.target));
+        let constants =
+            self.decorations.iter().filter(wanted).filter(|d| d.member == WHOLE && self.is_constant(d.target) && self.is_size(d.target));
         let mut scalars = Vec::new();
         self.constant_scalars(constants.map(|d| d.target).next()?, &mut scalars);
         <[ConstantScalar; 3]>::try_from(scalars).ok().map(|size| size.map(|s| s.bits as u32))
+    }
+
+    /// Whether the id is three 32-bit integers.
+    pub(super) fn is_size(&self, id: u32) -> bool {
+        let type_ = self.type_of(id).and_then(|t| self.types.get(t));
+        matches!(type_, Some(Type::Vector { component, count: 3 }) if matches!(self.types.get(component), Some(Type::Int { width: 32, .. })))
     }
 
     /// The blocks of all functions, in order.

@@ -155,6 +155,7 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Loads, A, "@decor OpDecorate %group Restrict OpDecorate %group NonWritable %group = OpDecorationGroup OpGroupDecorate %group %buf"),
         (Refuses(KindOfId), A, "@decor OpGroupDecorate %buf %buf"),
         (Refuses(Decoration), Val::Differs("it takes the later binding"), "@decor OpDecorate %buf Binding 1"),
+        (Refuses(BuiltIn), A, "@decor OpDecorate %size BuiltIn WorkgroupSize @decls %size = OpConstantComposite %u2v %u1 %u2"),
         // Functions and calls.
         (Loads, A, "%a = OpFunctionCall %uint %add %u1 %u2 @decls %fadd = OpTypeFunction %uint %uint %uint @after %add = OpFunction %uint None %fadd %x = OpFunctionParameter %uint %y = OpFunctionParameter %uint %al = OpLabel %s = OpIAdd %uint %x %y OpReturnValue %s OpFunctionEnd"),
         (Loads, A, "@vars %v = OpVariable %pf_u Function @body %a = OpFunctionCall %void %inc %v @decls %finc = OpTypeFunction %void %pf_u @after %inc = OpFunction %void None %finc %x = OpFunctionParameter %pf_u %al = OpLabel %o = OpLoad %uint %x %s = OpIAdd %uint %o %u1 OpStore %x %s OpReturn OpFunctionEnd"),
