@@ -7,6 +7,7 @@
 pub mod assemble;
 pub mod cfg;
 mod check;
+pub mod concurrency;
 mod declare;
 pub mod disassemble;
 pub mod error;
@@ -15,6 +16,7 @@ pub mod literal;
 pub mod machine;
 pub mod memory;
 pub mod module;
+pub mod object;
 pub mod operation;
 mod persistent;
 pub mod step;
