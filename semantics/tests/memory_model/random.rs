@@ -1,7 +1,7 @@
 //! Random executions against the oracle. They are made so that many synchronize: few agents, few locations, runs of the idioms.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
 use super::oracle::Action;
@@ -74,8 +74,8 @@ fn step(agents: u32) -> impl Strategy<Value = Step> {
 /// A few agents that write and read, and synchronize in between by some idiom; then anything.
 fn idiom() -> impl Strategy<Value = Vec<Step>> {
     let t = topology();
-    let release = (scope(), semantics(), scope(), semantics(), any::<bool>());
-    let parts = (0u32..8, 0u32..8, 0u32..8, 0u32..2, release.clone(), release, prop::collection::vec(step(8), 0..3));
+    let release = || (scope(), semantics(), scope(), semantics(), any::<bool>());
+    let parts = (0u32..8, 0u32..8, 0u32..8, 0u32..2, release(), release(), prop::collection::vec(step(8), 0..3));
     parts.prop_map(move |(a, b, c, flag, from, to, mut extra)| {
         let (flag, class) = if flag == 0 { (1, Class::Uniform) } else { (2, Class::Workgroup) };
         let mut steps = vec![access(&t, a, 0, 0, 4, Class::Uniform, Kind::Store)];
@@ -96,12 +96,33 @@ fn idiom() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
+/// A flag that is released, then replaced by a plain store that a barrier orders, then acquired.
+fn replaced() -> impl Strategy<Value = Vec<Step>> {
+    let t = topology();
+    (0u32..4, 0u32..4, semantics(), semantics(), semantics(), any::<bool>()).prop_map(move |(a, b, release, between, acquire, go_on)| {
+        let flag = |agent, kind| access(&t, agent, 2, 0, 4, Class::Workgroup, kind);
+        let mut steps = vec![
+            access(&t, a, 0, 0, 4, Class::Uniform, Kind::Store),
+            flag(a, atomic(AtomicOp::Store, Scope::Workgroup, release)),
+            flag(a, Kind::Store),
+            Step::Barrier(vec![0, 1, 2, 3], Scope::Workgroup, between),
+        ];
+        if go_on {
+            steps.push(flag(a, atomic(AtomicOp::ReadModifyWrite, Scope::Workgroup, Semantics::RELAXED)));
+        }
+        steps.push(flag(b, atomic(AtomicOp::Load, Scope::Workgroup, acquire)));
+        steps.push(access(&t, b, 0, 0, 4, Class::Uniform, Kind::Load));
+        steps
+    })
+}
+
 /// Executions of every sort.
 pub fn execution() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![
         prop::collection::vec(step(2), 2..12),
         prop::collection::vec(step(8), 2..14),
         idiom(),
+        replaced(),
         (idiom(), idiom()).prop_map(|(a, b)| [a, b].concat()),
     ]
 }
@@ -116,7 +137,10 @@ pub fn compare(rules: Rules, cases: u32, seed: u8) -> Result<u32, String> {
         raced.set(raced.get() + u32::from(answer));
         Ok(())
     });
-    result.map(|()| raced.get()).map_err(|e| e.to_string())
+    result.map(|()| raced.get()).map_err(|e| match e {
+        TestError::Fail(reason, _) => reason.to_string(),
+        abort => abort.to_string(),
+    })
 }
 
 #[test]

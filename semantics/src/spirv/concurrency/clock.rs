@@ -51,7 +51,9 @@ impl Clock {
 
     /// Sets the number of an agent.
     pub fn set(&mut self, agent: u32, value: u64) {
-        self.fill(agent..agent + 1, value);
+        if self.get(agent) != value {
+            self.fill(agent..agent + 1, value);
+        }
     }
 
     /// Sets the numbers of a stretch of agents.
