@@ -31,12 +31,14 @@ struct Toy {
     memory: [u32; 3],
     seen: Vec<Vec<u32>>,
     stopped: bool,
+    /// A planted bug: what the program claims of its next actions.
+    lie: fn(Footprint) -> Footprint,
 }
 
 impl Toy {
     fn new(program: &[Vec<Act>]) -> Toy {
         let n = program.len();
-        Toy { program: program.to_vec(), at: vec![0; n], memory: [0; 3], seen: vec![Vec::new(); n], stopped: false }
+        Toy { program: program.to_vec(), at: vec![0; n], memory: [0; 3], seen: vec![Vec::new(); n], stopped: false, lie: |truth| truth }
     }
 
     fn act(&self, i: usize) -> Option<Act> {
@@ -55,7 +57,7 @@ impl Explored for Toy {
 
     fn turn(&self, i: usize) -> Turn {
         let memory = |variable: u32, writes| {
-            Turn::Ready(Footprint::Memory { object: 0, offset: u64::from(variable) * 4, bytes: 4, writes })
+            Turn::Ready((self.lie)(Footprint::Memory { object: 0, offset: u64::from(variable) * 4, bytes: 4, writes }))
         };
         match self.act(i) {
             None => Turn::Ended,
@@ -208,6 +210,33 @@ fn independent_invocations_cost_one_execution() {
     let program: Vec<Vec<Act>> = (0..64).map(|_| vec![Act::Read(0), Act::Local, Act::Barrier, Act::Read(1)]).collect();
     let (done, _) = explored(&program);
     assert_eq!((done.executions, done.blocked, done.complete), (1, 0, true));
+}
+
+/// Wrong independence must show: endings are missed where too little depends, executions are repeated where too much does.
+#[test]
+fn a_wrong_footprint_is_caught() {
+    let program = [vec![Act::Write(0), Act::Read(1)], vec![Act::Write(1), Act::Read(0)], vec![Act::Read(0), Act::Write(1)]];
+    let mut runs = Vec::new();
+    all(&Toy::new(&program), &mut Vec::new(), &mut runs);
+    let expected: BTreeSet<_> = runs.iter().map(|(_, ending)| ending.clone()).collect();
+    let with = |lie: fn(Footprint) -> Footprint| {
+        let mut endings = BTreeSet::new();
+        let start = || Toy { lie, ..Toy::new(&program) };
+        let done = explore(start, Budget::default(), |state, _| {
+            endings.insert(state.ending());
+            ControlFlow::Continue(())
+        });
+        (done.executions as usize, endings == expected)
+    };
+    assert_eq!(with(|truth| truth), (traces(&runs), true));
+    assert!(!with(|_| Footprint::Local).1);
+    let reads_only = |truth| match truth {
+        Footprint::Memory { object, offset, bytes, .. } => Footprint::Memory { object, offset, bytes, writes: false },
+        other => other,
+    };
+    assert!(!with(reads_only).1);
+    let everything = with(|_| Footprint::Everything);
+    assert!(everything.1 && everything.0 == runs.len() && runs.len() > traces(&runs));
 }
 
 #[test]

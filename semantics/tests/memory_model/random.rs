@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
+use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
 use super::oracle::Action;
 use super::{Step, access, atomic, judge};
@@ -127,13 +127,40 @@ pub fn execution() -> impl Strategy<Value = Vec<Step>> {
     ]
 }
 
+/// 40 workgroups of 20 invocations in subgroups of 6, so that clocks have several levels and workgroups straddle their nodes.
+fn wide_topology() -> Topology {
+    Topology::new(40, 20, 6).unwrap()
+}
+
+/// The execution with its agents spread over the wide topology, as near to each other as they were: whole workgroups stay whole.
+fn widen(steps: Vec<Step>) -> Vec<Step> {
+    let t = wide_topology();
+    let place = |agent: u32| Agent { workgroup: 25 + 14 * (agent / 4), local: [2, 5, 13, 17][agent as usize % 4] };
+    let number = |agent: u32| t.number(place(agent));
+    let widened = steps.into_iter().map(|step| match step {
+        Step::Act(agent, Action::Access(access)) => {
+            Step::Act(number(agent), Action::Access(Access { agent: place(agent), ..access }))
+        }
+        Step::Act(agent, action) => Step::Act(number(agent), action),
+        Step::Barrier(agents, scope, semantics) if agents.len() == 4 => {
+            Step::Barrier(t.instance(number(agents[0]), Scope::Workgroup).collect(), scope, semantics)
+        }
+        Step::Barrier(agents, scope, semantics) => Step::Barrier(agents.into_iter().map(number).collect(), scope, semantics),
+    });
+    widened.collect()
+}
+
 /// Runs that many executions; how many raced.
 pub fn compare(rules: Rules, cases: u32, seed: u8) -> Result<u32, String> {
+    run(topology(), rules, cases, seed, |steps| steps)
+}
+
+fn run(topology: Topology, rules: Rules, cases: u32, seed: u8, map: impl Fn(Vec<Step>) -> Vec<Step>) -> Result<u32, String> {
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
     let raced = std::cell::Cell::new(0);
     let result = runner.run(&execution(), |steps| {
-        let answer = judge(topology(), rules, &steps).map_err(TestCaseError::fail)?;
+        let answer = judge(topology, rules, &map(steps)).map_err(TestCaseError::fail)?;
         raced.set(raced.get() + u32::from(answer));
         Ok(())
     });
@@ -141,6 +168,12 @@ pub fn compare(rules: Rules, cases: u32, seed: u8) -> Result<u32, String> {
         TestError::Fail(reason, _) => reason.to_string(),
         abort => abort.to_string(),
     })
+}
+
+#[test]
+fn many_agents_change_nothing() {
+    let raced = run(wide_topology(), Rules::MODEL, 1000, 3, widen).unwrap_or_else(|e| panic!("{e}"));
+    assert!(raced > 200 && raced < 800, "{raced} of 1000 executions race: one of the answers is hardly tested");
 }
 
 #[test]
