@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use smallstep_semantics::spirv::concurrency::explore::Budget;
-use smallstep_semantics::spirv::concurrency::{Exploration, Explored, Footprint, Picker, Schedule, Turn, explore, explore::Stepped, schedule::Ready};
+use smallstep_semantics::spirv::concurrency::{
+    Exploration, Explored, Footprint, Picker, Schedule, Turn, explore, explore::Stepped, schedule::Ready,
+};
 
 /// What an invocation of a toy program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl Toy {
         self.program[i].get(self.at[i]).copied()
     }
 
-    fn ending(&self) -> (bool, [u32; 3], Vec<Vec<u32>>) {
+    fn ending(&self) -> Ending {
         (self.stopped, self.memory, self.seen.clone())
     }
 }
@@ -92,8 +94,11 @@ impl Explored for Toy {
     }
 }
 
+/// How a run ends: whether it was stopped, the memory, and what each invocation saw.
+type Ending = (bool, [u32; 3], Vec<Vec<u32>>);
+
 /// Every interleaving, with the footprint of each step, and how it ends.
-type Runs = Vec<(Vec<(usize, Footprint)>, (bool, [u32; 3], Vec<Vec<u32>>))>;
+type Runs = Vec<(Vec<(usize, Footprint)>, Ending)>;
 
 fn all(state: &Toy, steps: &mut Vec<(usize, Footprint)>, into: &mut Runs) {
     let mut ended = true;
@@ -142,7 +147,7 @@ fn traces(runs: &Runs) -> usize {
 }
 
 /// Explores a program: what was done, and the distinct endings.
-fn explored(program: &[Vec<Act>]) -> (Exploration, BTreeSet<(bool, [u32; 3], Vec<Vec<u32>>)>) {
+fn explored(program: &[Vec<Act>]) -> (Exploration, BTreeSet<Ending>) {
     let mut endings = BTreeSet::new();
     let done = explore(
         || Toy::new(program),
@@ -156,7 +161,7 @@ fn explored(program: &[Vec<Act>]) -> (Exploration, BTreeSet<(bool, [u32; 3], Vec
     (done, endings)
 }
 
-fn replay(program: &[Vec<Act>], schedule: &Schedule) -> (bool, [u32; 3], Vec<Vec<u32>>) {
+fn replay(program: &[Vec<Act>], schedule: &Schedule) -> Ending {
     let mut state = Toy::new(program);
     let mut picker = Picker::new(schedule.to_string().parse().unwrap());
     loop {
@@ -178,7 +183,7 @@ fn compare(program: &[Vec<Act>]) -> Exploration {
     let stops = program.iter().flatten().any(|act| matches!(act, Act::Check(_)));
     if stops {
         // Where a run stops early, what independent invocations did by then may differ; that it can stop, and that it need not, may not.
-        let stopped = |endings: &BTreeSet<(bool, [u32; 3], Vec<Vec<u32>>)>| endings.iter().map(|e| e.0).collect::<BTreeSet<_>>();
+        let stopped = |endings: &BTreeSet<Ending>| endings.iter().map(|e| e.0).collect::<BTreeSet<_>>();
         assert_eq!(stopped(&endings), stopped(&expected), "{program:?}");
         assert!(endings.is_subset(&expected), "{program:?}");
     } else {

@@ -94,7 +94,9 @@ pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, S
                 Err(format!("step {step} does not race with step {}\n{}", race.first.instruction, print(steps)))
             }
         }
-        (found, expected) => Err(format!("the detector says {:?}, the oracle says {expected:?}\n{}", found.map(|(step, _)| step), print(steps))),
+        (found, expected) => {
+            Err(format!("the detector says {:?}, the oracle says {expected:?}\n{}", found.map(|(step, _)| step), print(steps)))
+        }
     }
 }
 

@@ -138,9 +138,7 @@ fn widen(steps: Vec<Step>) -> Vec<Step> {
     let place = |agent: u32| Agent { workgroup: 25 + 14 * (agent / 4), local: [2, 5, 13, 17][agent as usize % 4] };
     let number = |agent: u32| t.number(place(agent));
     let widened = steps.into_iter().map(|step| match step {
-        Step::Act(agent, Action::Access(access)) => {
-            Step::Act(number(agent), Action::Access(Access { agent: place(agent), ..access }))
-        }
+        Step::Act(agent, Action::Access(access)) => Step::Act(number(agent), Action::Access(Access { agent: place(agent), ..access })),
         Step::Act(agent, action) => Step::Act(number(agent), action),
         Step::Barrier(agents, scope, semantics) if agents.len() == 4 => {
             Step::Barrier(t.instance(number(agents[0]), Scope::Workgroup).collect(), scope, semantics)

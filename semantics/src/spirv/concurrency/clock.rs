@@ -249,9 +249,9 @@ mod tests {
             let [mut joined, other] = clocks;
             let before = joined.clone();
             joined.join(&other);
-            for i in 0..agents as usize {
-                prop_assert_eq!(joined.get(i as u32), plain[0][i].max(plain[1][i]));
-                prop_assert_eq!(before.get(i as u32), plain[0][i]);
+            for (i, (a, b)) in plain[0].iter().zip(&plain[1]).enumerate() {
+                prop_assert_eq!(joined.get(i as u32), *a.max(b));
+                prop_assert_eq!(before.get(i as u32), *a);
             }
         }
     }
