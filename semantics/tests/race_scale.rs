@@ -29,7 +29,7 @@ fn barrier_programs_cost_what_they_touch() {
             detector.workgroup_barrier(group, Scope::Workgroup, &barrier);
             for local in 0..size {
                 for step in 1..4 {
-                    let word = u64::from((local + (step << phase % 7)) % size);
+                    let word = u64::from((local + (step << (phase % 7))) % size);
                     assert_eq!(detector.access(&access(group, local, 1 + group, word, Kind::Load, 5)), None);
                 }
             }

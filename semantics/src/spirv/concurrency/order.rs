@@ -13,7 +13,10 @@
 //! - by atomic location: the release sequences whose last value is in memory or may yet be continued, grouped by scope, fence and
 //!   classes. A fence before an atomic write X counts as the head of a (hypothetical) release sequence at X.
 //!
-//! Invocation scope never orders anything between two agents, and needs no case of its own.
+//! Invocation scope never orders anything between two agents, and needs no case of its own. Epochs count to 2^32 - 1, which no run with
+//! bounded fuel reaches.
+//!
+//! The agents and places that callers name are those of the topology and within their objects; these are checked before.
 
 use std::collections::BTreeMap;
 
@@ -109,6 +112,8 @@ struct Source {
     instance: std::ops::Range<u32>,
     level: Scope,
     classes: Classes,
+    /// Whether it is the barrier's own release, which comes first of all.
+    own: bool,
     message: Message,
 }
 
@@ -350,7 +355,11 @@ impl Order {
         for source in self.sources(participants, releases.then_some((scope, classes)), received) {
             let now = acquires && source.level <= scope;
             for &agent in participants.iter().filter(|agent| source.instance.contains(agent)) {
-                if now {
+                if now && source.own {
+                    // The message is the join of what the participants knew, this one too.
+                    let clocks = &mut self.invocation(agent).clocks;
+                    source.classes.iter().for_each(|class| clocks[class as usize].clone_from(&source.message[class as usize]));
+                } else if now {
                     self.receive(agent, (rules.shared)(source.classes, classes), &source.message);
                 }
                 if !(now && source.classes.within(classes)) {
@@ -407,7 +416,7 @@ impl Order {
                     }
                     if at == sources.len() {
                         let message = std::array::from_fn(|_| self.zero.clone());
-                        sources.push(Source { instance: topology.instance(agent, level), level, classes, message });
+                        sources.push(Source { instance: topology.instance(agent, level), level, classes, own: is_own, message });
                     }
                     let message = &mut sources[at].message;
                     let invocation = self.invocation(agent);
