@@ -37,6 +37,7 @@ mod range;
 mod recursion;
 mod scope;
 pub mod shrink;
+pub mod spirv;
 
 pub use mix::{Limits, Mix, Numbers};
 pub use near_miss::{Expectation, near_miss};
