@@ -443,11 +443,7 @@ pub(super) fn cost(e: &Expr) -> f64 {
         Op::Builtin(Builtin::LocalIndex) => 1.0,
         Op::Builtin(_) | Op::Wide(..) => 2.0,
         Op::Binary(binary) => match binary {
-            Binary::UDiv
-            | Binary::UMod
-            | Binary::ShiftLeftLogical
-            | Binary::ShiftRightLogical
-            | Binary::ShiftRightArithmetic => 2.0,
+            Binary::UDiv | Binary::UMod | Binary::ShiftLeftLogical | Binary::ShiftRightLogical | Binary::ShiftRightArithmetic => 2.0,
             Binary::SDiv | Binary::SRem | Binary::SMod => 4.0,
             _ => 1.0,
         },

@@ -3,6 +3,7 @@
 use super::super::random::Random;
 use super::compose::cost;
 use super::mix::{Limits, Mix};
+use super::repair::repair;
 use super::tree::*;
 
 /// What a statement stands in.
@@ -77,6 +78,8 @@ pub fn drawn(mix: &Mix, random: Random) -> Module {
         draw.draw_function(i);
     }
     draw.entry();
+    // What nothing uses goes: functions that are never called, variables that are never read.
+    repair(&mut draw.module);
     draw.module
 }
 
@@ -97,6 +100,11 @@ impl Draw {
         if self.mix.table {
             self.module.table = self.mix.table_type(&mut self.random);
             self.module.table_words = (0..self.module.table.scalars()).map(|_| self.word_pattern()).collect();
+            // Values of an array or structure of the table, so that one is copied as a whole.
+            if let Type::Struct(members) = &self.module.table {
+                let whole = members.iter().find(|member| member.scalar().is_none()).cloned();
+                self.mix.shapes.extend(whole);
+            }
         }
         for _ in 0..self.random.below(3) {
             let ty = self.mix.value(&mut self.random);
@@ -108,17 +116,8 @@ impl Draw {
                 self.module.shared.push(ty);
             }
         }
-        let atomics = [
-            Atomic::IAdd,
-            Atomic::IAdd,
-            Atomic::And,
-            Atomic::Or,
-            Atomic::Xor,
-            Atomic::SMin,
-            Atomic::SMax,
-            Atomic::UMin,
-            Atomic::UMax,
-        ];
+        let atomics =
+            [Atomic::IAdd, Atomic::IAdd, Atomic::And, Atomic::Or, Atomic::Xor, Atomic::SMin, Atomic::SMax, Atomic::UMin, Atomic::UMax];
         for (wanted, workgroup) in [(self.mix.group_counters, true), (self.mix.buffer_counters, false)] {
             for _ in 0..if wanted { self.random.between(1, 2) } else { 0 } {
                 let length = self.random.pick(&[1, 2, 4, 7]).min(if workgroup { self.module.local_count() } else { u32::MAX });
@@ -206,12 +205,9 @@ impl Draw {
         let barriers = self.mix.exchange || self.mix.group_counters;
         self.returns = (!barriers).then_some(None);
         self.function_variables();
-        let (mut body, spent) = self.block(f64::from(self.mix.executed), 0, true);
-        let missing = f64::from(self.mix.executed) - spent;
-        if missing > f64::from(self.mix.executed) / 3.0 {
-            let (more, _) = self.block(missing, 0, true);
-            body.extend(more);
-        }
+        // The last statement mostly goes beyond the budget, and finding the words to write and writing them comes on top.
+        let overhead = 12.0 + 7.0 * f64::from(self.mix.output_words);
+        let (mut body, _) = self.block((f64::from(self.mix.executed) * 0.9 - overhead).max(8.0), 0, true);
         for i in 0..self.module.counters.len() as u32 {
             if !self.module.counters[i as usize].workgroup {
                 continue;
@@ -401,8 +397,8 @@ impl Draw {
         if let Some(result) = self.returns.clone()
             && self.random.percent(self.mix.returns)
         {
-            let value = result.map(|ty| self.expr(&ty, 1));
-            body.push(Stmt::Return(value));
+            let [a, b] = [(); 2].map(|()| Stmt::Return(result.as_ref().map(|ty| self.expr(ty, 1))));
+            self.leave(body, a, b);
             return true;
         }
         if !self.random.percent(self.mix.exits) {
@@ -424,9 +420,20 @@ impl Draw {
             (_, Some(types)) => (Exit::Leave, types),
             _ => return false,
         };
-        let values = types.iter().map(|ty: &Type| self.expr(ty, 1)).collect();
-        body.push(Stmt::Exit(exit, values));
+        let other = if exit == Exit::Break { Exit::Continue } else { exit };
+        let [a, b] = [exit, other].map(|exit| Stmt::Exit(exit, types.iter().map(|ty: &Type| self.expr(ty, 1)).collect()));
+        self.leave(body, a, b);
         true
+    }
+
+    /// Leaves by the first jump; or, now and then, by either, so that a merge block is never reached.
+    fn leave(&mut self, body: &mut Vec<Stmt>, first: Stmt, second: Stmt) {
+        if !self.random.percent(15) {
+            return body.push(first);
+        }
+        let condition = self.expr(&Type::BOOL, 1);
+        let arms = [first, second].map(|jump| Arm { body: vec![jump], values: Vec::new() });
+        body.push(Stmt::If(condition, Box::new(arms), Vec::new()));
     }
 
     fn merge(&mut self, types: Vec<Type>) -> Vec<Phi> {
@@ -635,5 +642,9 @@ impl Draw {
 
 /// Whether statements end in a jump.
 fn ends(body: &[Stmt]) -> bool {
-    matches!(body.last(), Some(Stmt::Exit(..) | Stmt::Return(_)))
+    match body.last() {
+        Some(Stmt::Exit(..) | Stmt::Return(_)) => true,
+        Some(Stmt::If(_, arms, _)) => arms.iter().all(|arm| ends(&arm.body)),
+        _ => false,
+    }
 }

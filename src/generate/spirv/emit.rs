@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// The words of a header, SPIR-V §2.3.
-const HEADER: usize = 5;
+pub(super) const HEADER: usize = 5;
 
 /// The buffers, by their binding in set 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -451,6 +451,8 @@ fn place(ty: &Type, at: u32, words: &mut [u32], scalars: &mut impl Iterator<Item
         Type::Scalar(_) => words[at as usize / 4] = scalars.next().unwrap_or(0),
         Type::Vector(_, n) => (0..u32::from(*n)).for_each(|i| words[(at / 4 + i) as usize] = scalars.next().unwrap_or(0)),
         Type::Array(element, n) => (0..*n).for_each(|i| place(element, at + i * stride(element), words, scalars)),
-        Type::Struct(members) => members.iter().zip(offsets(members)).for_each(|(member, offset)| place(member, at + offset, words, scalars)),
+        Type::Struct(members) => {
+            members.iter().zip(offsets(members)).for_each(|(member, offset)| place(member, at + offset, words, scalars))
+        }
     }
 }

@@ -681,9 +681,9 @@ impl<'m> Lower<'m> {
 pub(super) fn counts(module: &Module, counter: u32) -> bool {
     let mut found = false;
     module.clone().each_block(&mut |block| {
-        found |= block.iter().any(
-            |stmt| matches!(stmt, Stmt::Count { counter: at, .. } | Stmt::ReadCounter { counter: at, .. } if *at == counter),
-        );
+        found |= block
+            .iter()
+            .any(|stmt| matches!(stmt, Stmt::Count { counter: at, .. } | Stmt::ReadCounter { counter: at, .. } if *at == counter));
     });
     found
 }

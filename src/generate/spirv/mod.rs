@@ -114,6 +114,18 @@ pub fn twins(seed: u64, limits: &Limits, count: u32) -> Vec<Module> {
     made
 }
 
+const CONTROL_BARRIER: u32 = rspirv::spirv::Op::ControlBarrier as u32;
+
+/// The opcodes of a module's instructions, in order.
+fn instructions(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    let mut at = emit::HEADER;
+    std::iter::from_fn(move || {
+        let first = *words.get(at)?;
+        at += (first >> 16).max(1) as usize;
+        Some(first & 0xffff)
+    })
+}
+
 impl Module {
     /// The module as words, with its resources and what is to be said about it.
     pub fn case(&self) -> ComputeCase {
@@ -143,7 +155,13 @@ impl Module {
                 written: matches!(buffer, Buffer::Output | Buffer::Counters),
             })
             .collect();
-        let twin = self.plant().zip(planted).map(|(plant, planted)| {
+        let twin = self.plant().zip(planted).map(|(plant, mut planted)| {
+            if plant.defect == Defect::DivergentBarrier {
+                // Where no invocation can go on, the others may wait at another barrier.
+                let others =
+                    instructions(&words).enumerate().filter(|(at, op)| *op == CONTROL_BARRIER && *at != before + planted.instruction);
+                planted.also.extend(others.map(|(at, _)| at - before));
+            }
             let value = plant.defect.kind() == Kind::Value;
             Twin {
                 defect: plant.defect,
@@ -177,9 +195,8 @@ impl Module {
     pub fn shares(&self) -> bool {
         let mut found = false;
         self.clone().each_block(&mut |block| {
-            let shared = |stmt: &Stmt| {
-                matches!(stmt, Stmt::Exchange { .. } | Stmt::Count { .. } | Stmt::ReadCounter { .. } | Stmt::Own { .. })
-            };
+            let shared =
+                |stmt: &Stmt| matches!(stmt, Stmt::Exchange { .. } | Stmt::Count { .. } | Stmt::ReadCounter { .. } | Stmt::Own { .. });
             found |= block.iter().any(shared);
         });
         found

@@ -39,9 +39,7 @@ impl Fix<'_> {
     fn expr(&mut self, e: &mut Expr) {
         let lost = match &e.op {
             Op::Local(local) => !self.scope[*local as usize],
-            Op::Load(root, path) => {
-                self.module.root_type(self.function, *root).and_then(|ty| ty.at(path)).is_none_or(|ty| ty != e.ty)
-            }
+            Op::Load(root, path) => self.module.root_type(self.function, *root).and_then(|ty| ty.at(path)).is_none_or(|ty| ty != e.ty),
             Op::Call(called, pointers) => !self.takes(*called, pointers),
             Op::Table(path) => self.module.table.at(path).is_none_or(|ty| ty != e.ty),
             _ => false,

@@ -170,6 +170,9 @@ pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, question
         return module.clone();
     }
     let mut shrinking = Shrinking::new(module);
+    if shrinking.best != *module && !fails(&shrinking.best) {
+        return module.clone();
+    }
     let mut more = shrinking.simplify();
     for _ in 1..questions {
         if !more {

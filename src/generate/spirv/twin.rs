@@ -188,7 +188,8 @@ pub struct Twin {
     pub instruction: usize,
     /// Its result id, or 0.
     pub result: u32,
-    /// Other instructions at which undefined behaviour may be reported instead: the other access of a race, the store through a pointer.
+    /// Other instructions at which undefined behaviour may be reported instead: the other access of a race, the load
+    /// through a pointer, other barriers.
     pub also: Vec<usize>,
     /// Where an undefined value is consumed.
     pub reached: Option<Reached>,
@@ -218,9 +219,11 @@ struct Spot {
     top: bool,
 }
 
-/// The twin with a defect, planted at a place drawn from all that will do. None if the module has no such place: too few invocations.
+/// The twin with a defect, planted at a place drawn from all that will do. None if the module has no such place:
+/// too few invocations, or too old a version.
 pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Module> {
-    if defect.several() && module.local_count() < 2 {
+    // The decorations against wrapping are part of SPIR-V since 1.4.
+    if (defect.several() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
         return None;
     }
     let reach = random.pick(Reach::ALL);
