@@ -269,10 +269,11 @@ impl Judge<'_> {
             bins
         });
         let mut greatest = 0.0f64;
-        for channel in 0..4 {
+        let [ours, theirs] = &histograms;
+        for (ours, theirs) in ours.iter().zip(theirs) {
             let (mut carried, mut work) = (0i128, 0u128);
-            for bin in 0..256 {
-                carried += i128::from(histograms[0][channel][bin]) - i128::from(histograms[1][channel][bin]);
+            for (&ours, &theirs) in ours.iter().zip(theirs) {
+                carried += i128::from(ours) - i128::from(theirs);
                 work += carried.unsigned_abs();
             }
             greatest = greatest.max(work as f64 / texels as f64 / 256.0);

@@ -170,7 +170,7 @@ impl Layout {
         if stride < element.size {
             return Err(format!("a stride of {stride} is less than the {} bytes of what it separates", element.size));
         }
-        if stride % element.widest != 0 {
+        if !stride.is_multiple_of(element.widest) {
             return Err(format!("a stride of {stride} is no multiple of the {} bytes of a scalar", element.widest));
         }
         let size = stride.checked_mul(count).filter(|&s| s <= MAX_BUFFER_BYTES).ok_or_else(|| too_large("bytes", MAX_BUFFER_BYTES))?;
@@ -327,7 +327,7 @@ impl StructType {
             if offset < end {
                 return Err(format!("member {} at offset {offset} overlaps what ends at {end}", member.name));
             }
-            if offset % layout.widest != 0 {
+            if !offset.is_multiple_of(layout.widest) {
                 return Err(format!("member {} at offset {offset} is not aligned to its {} bytes", member.name, layout.widest));
             }
             end = offset.saturating_add(layout.size);
@@ -352,12 +352,12 @@ impl StructType {
             if stride < end {
                 return Err(format!("STRIDE {stride} is less than the {end} bytes of the members"));
             }
-            if stride % widest != 0 {
+            if !stride.is_multiple_of(widest) {
                 return Err(format!("STRIDE {stride} is no multiple of the {widest} bytes of a scalar"));
             }
             // An explicit stride is the whole truth about how elements follow each other.
             size = stride;
-            align = if stride % align == 0 { align } else { widest };
+            align = if stride.is_multiple_of(align) { align } else { widest };
         }
         Ok(Layout { shape: Shape::Struct(fields), size, align, scalars, widest, kinds, depth })
     }

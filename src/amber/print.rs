@@ -198,7 +198,7 @@ impl<'s> Printer<'s> {
                     let scalar = buffer.layout.slot(at).map_or(Scalar::Uint32, |s| s.scalar);
                     let text =
                         scalar.text(bits).ok_or_else(|| Unprintable(format!("value {i} of the buffer {} is not finite", buffer.name)))?;
-                    let last = at + 1 == scalars || (at + 1) % 16 == 0;
+                    let last = at + 1 == scalars || (at + 1).is_multiple_of(16);
                     put!(self, "{text}{}", if last { '\n' } else { ' ' });
                 }
                 self.out.push_str("END");

@@ -214,10 +214,10 @@ impl Number {
             let all = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
             return all.then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(|magnitude| Number::Integer { negative, magnitude });
         }
-        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-            if let Ok(magnitude) = digits.parse() {
-                return Some(Number::Integer { negative, magnitude });
-            }
+        if digits.bytes().all(|b| b.is_ascii_digit())
+            && let Ok(magnitude) = digits.parse()
+        {
+            return Some(Number::Integer { negative, magnitude });
         }
         let shape = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
             && digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.')
@@ -303,13 +303,13 @@ mod tests {
             (6.103515625e-05, 0x0400),
             (5.960464477539063e-08, 0x0001),
             (2.9802322387695312e-08, 0x0000),
-            (2.98023223876953125e-8 * 3.0, 0x0002),
+            (2f64.powi(-25) * 3.0, 0x0002),
             (0.333251953125, 0x3555),
             (2047.0, 0x67ff),
             (2049.0, 0x6800),
             (2051.0, 0x6802),
-            (0.000060975551605224609375, 0x03ff),
-            (0.00006103515625 - 2.98023223876953125e-8, 0x0400),
+            (2f64.powi(-24) * 1023.0, 0x03ff),
+            (2f64.powi(-14) - 2f64.powi(-25), 0x0400),
         ] {
             assert_eq!(f16_bits(value), bits, "{value}");
         }

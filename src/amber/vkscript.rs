@@ -193,7 +193,9 @@ impl<'t> Reader<'t> {
             "probe" => return Err(self.parser.unsupported(word, "probing a framebuffer")),
             other if LEFT_OUT.contains(&other) => return Err(self.parser.unsupported(word, other)),
             other => {
-                return Err(self.parser.invalid(word, format!("found {}, where a command of the test section should stand", quoted(other))));
+                return Err(self
+                    .parser
+                    .invalid(word, format!("found {}, where a command of the test section should stand", quoted(other))));
             }
         }
         self.parser.end()
@@ -235,7 +237,7 @@ impl<'t> Reader<'t> {
     fn values(&mut self, data_type: &DataType, at: Word<'t>, standard: Standard, offset: u64) -> Step<Vec<Lane>> {
         let layout = data_type.layout(standard).map_err(|e| self.parser.error(at, Kind::Limit, e))?;
         let stride = layout.item_stride();
-        if offset % layout.align != 0 {
+        if !offset.is_multiple_of(layout.align) {
             return Err(self.parser.invalid(at, format!("offset {offset} is no multiple of the {} bytes of {}", layout.align, at.text)));
         }
         let mut lanes: Vec<Lane> = Vec::new();
@@ -249,7 +251,7 @@ impl<'t> Reader<'t> {
             let at = offset.saturating_add(index / layout.scalars * stride).saturating_add(slot.offset);
             lanes.push(Lane { offset: at, scalar: slot.scalar, component: slot.component, bits });
         }
-        if lanes.is_empty() || lanes.len() as u64 % layout.scalars != 0 {
+        if lanes.is_empty() || !(lanes.len() as u64).is_multiple_of(layout.scalars) {
             let what = format!("{} values are no whole number of {} from 1 on", lanes.len(), at.text);
             return Err(self.parser.invalid(at, what));
         }

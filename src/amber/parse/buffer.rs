@@ -51,11 +51,9 @@ impl<'t> Parser<'t> {
             Shape::Items(items) => (Some(items), Extent::Linear),
             Shape::Image(width, height) => (Some(u64::from(width) * u64::from(height)), Extent::Image { width, height, declared: image }),
         };
-        if let Some(bytes) = items.map(|items| items.saturating_mul(stride)) {
-            if bytes > MAX_BUFFER_BYTES {
-                let stop = self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES);
-                return Err(self.past_data(stop));
-            }
+        if items.is_some_and(|items| items.saturating_mul(stride) > MAX_BUFFER_BYTES) {
+            let stop = self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES);
+            return Err(self.past_data(stop));
         }
         let mut extent = extent;
         let initial = match self.lexer.word() {
@@ -128,11 +126,11 @@ impl<'t> Parser<'t> {
 
     /// An option of which only 1 is in scope.
     fn single(&mut self, option: &str) -> Step {
-        if let Some(word) = self.accept(option) {
-            if self.extent("a number", u32::MAX)? != 1 {
-                let stop = self.unsupported(word, &format!("{option} over 1"));
-                return Err(self.past_data(stop));
-            }
+        if let Some(word) = self.accept(option)
+            && self.extent("a number", u32::MAX)? != 1
+        {
+            let stop = self.unsupported(word, &format!("{option} over 1"));
+            return Err(self.past_data(stop));
         }
         Ok(())
     }

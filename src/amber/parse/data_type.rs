@@ -93,8 +93,10 @@ impl<'t> Parser<'t> {
                     "ARRAY_STRIDE" => &mut member.array_stride,
                     "MATRIX_STRIDE" => &mut member.matrix_stride,
                     other => {
-                        return Err(parser
-                            .invalid(option, format!("found {}, where OFFSET, ARRAY_STRIDE or MATRIX_STRIDE should stand", quoted(other))));
+                        return Err(parser.invalid(
+                            option,
+                            format!("found {}, where OFFSET, ARRAY_STRIDE or MATRIX_STRIDE should stand", quoted(other)),
+                        ));
                     }
                 };
                 *value = Some(parser.integer("a number of bytes", u32::MAX.into())? as u32);
