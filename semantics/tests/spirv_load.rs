@@ -349,7 +349,6 @@ fn what_is_not_modeled_is_refused_by_name() {
         ("%m2 = OpTypeMatrix %v2 2", "%m2 = OpTypeMatrix %v2 2 %m23 = OpTypeMatrix %v2 3", "OpTypeMatrix of 3 columns of vec2"),
         ("%fn = OpTypeFunction %void", "%fn = OpTypeFunction %void %n = OpTypeInt 32 0 %g = OpTypeFunction %void %n", "OpTypeFunction with parameters"),
         ("%true = OpConstantTrue %bool", "%true = OpConstantTrue %bool %un = OpUndef %bool", "OpUndef"),
-        ("%true = OpConstantTrue %bool", "%true = OpSpecConstantTrue %bool", "OpSpecConstantTrue"),
         ("%arr = OpTypeArray %float %i3", "%arr = OpTypeArray %float %i3 %no = OpConstantNull %arr", "OpConstantNull of OpTypeArray"),
         (
             "%out = OpVariable %p_out Output",

@@ -13,8 +13,21 @@ pub struct Persistent<T> {
 impl<T: Clone + Default> Persistent<T> {
     /// A vector of at least that many defaults.
     pub fn new(length: usize) -> Persistent<T> {
-        let chunk: Rc<[T; CHUNK]> = Rc::new(std::array::from_fn(|_| T::default()));
+        Persistent::filled(length, T::default())
+    }
+}
+
+impl<T: Clone> Persistent<T> {
+    /// A vector of at least that many equal elements, which share one chunk.
+    pub fn filled(length: usize, element: T) -> Persistent<T> {
+        let chunk: Rc<[T; CHUNK]> = Rc::new(std::array::from_fn(|_| element.clone()));
         Persistent { chunks: Rc::new(vec![chunk; length.div_ceil(CHUNK)]) }
+    }
+
+    /// The element at a position within, to change.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let chunk = Rc::make_mut(&mut self.chunks).get_mut(index / CHUNK)?;
+        Some(&mut Rc::make_mut(chunk)[index % CHUNK])
     }
 
     /// The element at a position within.
@@ -24,8 +37,8 @@ impl<T: Clone + Default> Persistent<T> {
 
     /// Writes the element at a position within.
     pub fn set(&mut self, index: usize, value: T) {
-        if let Some(chunk) = Rc::make_mut(&mut self.chunks).get_mut(index / CHUNK) {
-            Rc::make_mut(chunk)[index % CHUNK] = value;
+        if let Some(element) = self.get_mut(index) {
+            *element = value;
         }
     }
 }

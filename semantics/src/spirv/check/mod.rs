@@ -10,6 +10,8 @@ mod memory;
 mod shared;
 mod structure;
 
+use std::rc::Rc;
+
 use rspirv::spirv::{Capability, StorageClass};
 use smallvec::SmallVec;
 
@@ -29,7 +31,7 @@ type Checked<T = ()> = Result<T, LoadError>;
 pub(super) fn check(module: &Module) -> Checked {
     let mut origins = memory::Origins::default();
     for function in &module.functions {
-        let mut pass = Pass { module, function, index: 0, graph: Graph::default(), seen: Vec::new(), block: 0, origins };
+        let mut pass = Pass { module, function, index: 0, graph: Rc::default(), seen: Vec::new(), block: 0, origins };
         pass.control_flow()?;
         pass.bodies()?;
         origins = pass.origins;
@@ -41,7 +43,7 @@ struct Pass<'m> {
     module: &'m Module,
     function: &'m Function,
     index: usize,
-    graph: Graph,
+    graph: Rc<Graph>,
     /// Per block, who marked it last.
     seen: Vec<u32>,
     block: u32,
@@ -125,10 +127,16 @@ impl<'m> Pass<'m> {
             if !range.contains(&block) || block - range.start != at && !self.graph.dominates(block - range.start, at) {
                 return self.fail(Check::Dominance, format!("the definition of %{id} does not dominate its use"));
             }
-        } else if definition.is(Op::FunctionParameter) && !self.module.parameters(self.function).iter().any(|p| p.id == id) {
+        } else if definition.is(Op::FunctionParameter) && !self.is_own_parameter(index) {
             return self.fail(Check::Dominance, format!("%{id} is a parameter of another function"));
         }
         Ok((index, self.module.shapes[index]))
+    }
+
+    /// Whether the OpFunctionParameter at that index is the function's own: they stand between its OpFunction and its first block.
+    fn is_own_parameter(&self, index: usize) -> bool {
+        let start = self.module.definition(self.function.id).unwrap_or(0);
+        (start..self.blocks()[0].start as usize).contains(&index)
     }
 
     fn value(&self, id: u32) -> Checked<Shape> {
