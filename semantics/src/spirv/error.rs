@@ -77,6 +77,8 @@ checks! {
     Decoration "module/decoration" "Variables and types have the decorations that give them their place.";
     Layout "module/layout" "Blocks in buffers have explicit offsets and strides, multiples of 4 bytes.";
     AccessIndex "module/access-index" "An access chain's indices fit the type that they index; those into structures are constants within it.";
+    ExecutionMode "module/execution-mode" "Execution modes are for entry points of the execution model that has them.";
+    BuiltIn "module/built-in" "Built-ins have the type and the storage class that they must have.";
     Storage "module/storage" "Loads and stores go through pointers to what can be loaded or stored.";
 }
 

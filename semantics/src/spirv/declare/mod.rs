@@ -1,12 +1,19 @@
 //! The first pass of loading: sections, and what each declares.
 
+mod annotate;
+mod constants;
+mod entry;
 mod types;
+mod variables;
 
-use rspirv::spirv::{AddressingModel, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, MemoryModel};
+use rspirv::spirv::{AddressingModel, MemoryModel};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
-use super::module::{Block, Decoration, EntryPoint, Function, Module, NO_BLOCK, WHOLE};
+use super::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
+use super::types::{self as table, MatrixLayout, Type};
 use super::words::{self, Instruction};
 
 /// Sections in the order of SPIR-V §2.4.
@@ -53,11 +60,37 @@ struct Declare<'m> {
     memory_models: u32,
     function: Option<u32>,
     block: Option<u32>,
+    /// The type of the function that is open.
+    function_type: u32,
+    /// Types that may be declared once only, by opcode and operands.
+    unique: FxHashSet<(Op, SmallVec<[u32; 4]>)>,
+    /// The indices of OpGroupDecorate and OpGroupMemberDecorate, and what they applied.
+    groups: Vec<u32>,
+    applied: Vec<Decoration>,
+    /// The scalars of all constants, and of all variables without explicit layout.
+    constant_scalars: u64,
+    variable_scalars: u64,
+    /// Types whose explicit layout was checked.
+    laid_out: FxHashSet<(u32, MatrixLayout)>,
 }
 
 /// Indexes the module's declarations, functions and blocks, checking what can be checked in order.
 pub(super) fn declare(module: &mut Module) -> Result<(), LoadError> {
-    let mut pass = Declare { module, index: 0, section: Section::Capability, memory_models: 0, function: None, block: None };
+    let mut pass = Declare {
+        module,
+        index: 0,
+        section: Section::Capability,
+        memory_models: 0,
+        function: None,
+        block: None,
+        function_type: 0,
+        unique: FxHashSet::default(),
+        groups: Vec::new(),
+        applied: Vec::new(),
+        constant_scalars: 0,
+        variable_scalars: 0,
+        laid_out: FxHashSet::default(),
+    };
     for index in 0..pass.module.instructions.len() {
         pass.index = index;
         pass.instruction(pass.module.instructions[index])?;
@@ -70,7 +103,9 @@ pub(super) fn declare(module: &mut Module) -> Result<(), LoadError> {
         let what = format!("the module has {} OpMemoryModel; it must have one", pass.memory_models);
         return pass.fail(Check::MemoryModel, what);
     }
-    pass.module.decorations.sort_unstable();
+    if pass.section <= Section::Annotation {
+        pass.annotated()?;
+    }
     Ok(())
 }
 
@@ -100,7 +135,7 @@ impl Declare<'_> {
             return self.fail(Check::SectionOrder, what);
         }
         if section > Section::Annotation && self.section <= Section::Annotation {
-            self.module.decorations.sort_unstable();
+            self.annotated()?;
         }
         self.section = section;
         Ok(())
@@ -124,38 +159,25 @@ impl Declare<'_> {
             }
             Op::Extension => {
                 self.enter(Section::Extension, &i)?;
-                let name = self.string(i.operands(&self.module.words));
-                match name.as_str() {
-                    "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_float_controls" => Ok(()),
-                    _ => self.unsupported(format!("OpExtension {name:?}")),
-                }
+                self.extension(&i)
             }
             Op::ExtInstImport => {
                 self.enter(Section::Import, &i)?;
                 let name = self.string(i.operands(&self.module.words));
-                match name.as_str() {
-                    "GLSL.std.450" => Ok(()),
-                    _ => self.unsupported(format!("OpExtInstImport {name:?}")),
+                if name == "GLSL.std.450" || name.starts_with("NonSemantic.") {
+                    return Ok(());
                 }
+                self.unsupported(format!("OpExtInstImport {name:?}"))
             }
             Op::MemoryModel => {
                 self.enter(Section::MemoryModel, &i)?;
-                self.memory_models += 1;
-                let &[addressing, memory] = i.operands(&self.module.words) else { return Ok(()) };
-                if addressing != AddressingModel::Logical as u32 {
-                    let what = format!("OpMemoryModel {}", self.text(OperandKind::AddressingModel, addressing));
-                    return self.unsupported(what);
-                }
-                if ![MemoryModel::GLSL450 as u32, MemoryModel::Simple as u32].contains(&memory) {
-                    return self.unsupported(format!("OpMemoryModel {}", self.text(OperandKind::MemoryModel, memory)));
-                }
-                Ok(())
+                self.memory_model(&i)
             }
             Op::EntryPoint => {
                 self.enter(Section::EntryPoint, &i)?;
                 self.entry_point(&i)
             }
-            Op::ExecutionMode => {
+            Op::ExecutionMode | Op::ExecutionModeId => {
                 self.enter(Section::ExecutionMode, &i)?;
                 self.execution_mode(&i)
             }
@@ -165,9 +187,16 @@ impl Declare<'_> {
                 self.defined(i.operands(&self.module.words)[0])
             }
             Op::ModuleProcessed => self.enter(Section::Processed, &i),
-            Op::Decorate | Op::MemberDecorate => {
+            Op::Decorate
+            | Op::MemberDecorate
+            | Op::DecorateId
+            | Op::DecorateString
+            | Op::MemberDecorateString
+            | Op::DecorationGroup
+            | Op::GroupDecorate
+            | Op::GroupMemberDecorate => {
                 self.enter(Section::Annotation, &i)?;
-                self.decorate(&i)
+                self.annotation(&i)
             }
             Op::TypeVoid
             | Op::TypeBool
@@ -179,7 +208,10 @@ impl Declare<'_> {
             | Op::TypeRuntimeArray
             | Op::TypeStruct
             | Op::TypePointer
-            | Op::TypeFunction => {
+            | Op::TypeFunction
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage => {
                 self.enter(Section::Declaration, &i)?;
                 self.type_(&i)
             }
@@ -187,11 +219,20 @@ impl Declare<'_> {
                 self.enter(Section::Declaration, &i)?;
                 self.constant(&i)
             }
-            Op::Variable if self.function.is_none() => {
+            Op::Undef if self.function.is_none() => {
                 self.enter(Section::Declaration, &i)?;
-                self.variable(&i)
+                self.undefined(&i)
             }
+            Op::ExtInst if self.function.is_none() => {
+                self.enter(Section::Declaration, &i)?;
+                if self.module.is_non_semantic(&i) {
+                    return Ok(());
+                }
+                self.fail(Check::SectionOrder, "OpExtInst stands outside of a function")
+            }
+            Op::Variable => self.variable(&i),
             Op::Function => self.begin_function(&i),
+            Op::FunctionParameter => self.parameter(&i),
             Op::FunctionEnd => self.end_function(),
             Op::Label => self.label(&i),
             _ => self.body(&i),
@@ -216,70 +257,27 @@ impl Declare<'_> {
         Ok(())
     }
 
-    fn capability(&self, i: &Instruction) -> Checked {
-        let value = i.operands(&self.module.words)[0];
-        let modeled = [
-            Capability::Matrix,
-            Capability::Shader,
-            Capability::DenormPreserve,
-            Capability::DenormFlushToZero,
-            Capability::SignedZeroInfNanPreserve,
-            Capability::RoundingModeRTE,
-        ];
-        if modeled.iter().any(|&c| c as u32 == value) {
-            return Ok(());
+    fn memory_model(&mut self, i: &Instruction) -> Checked {
+        self.memory_models += 1;
+        let &[addressing, memory] = i.operands(&self.module.words) else { return Ok(()) };
+        if addressing != AddressingModel::Logical as u32 {
+            let what = format!("OpMemoryModel {}", self.text(OperandKind::AddressingModel, addressing));
+            return self.unsupported(what);
         }
-        self.unsupported(format!("OpCapability {}", self.text(OperandKind::Capability, value)))
-    }
-
-    fn entry_point(&mut self, i: &Instruction) -> Checked {
-        let operands = i.operands(&self.module.words);
-        let (model, function) = (operands[0], operands[1]);
-        if model != ExecutionModel::Fragment as u32 {
-            return self.unsupported(format!("OpEntryPoint {}", self.text(OperandKind::ExecutionModel, model)));
+        let modeled = [MemoryModel::GLSL450, MemoryModel::Simple, MemoryModel::Vulkan];
+        if !modeled.iter().any(|&m| m as u32 == memory) {
+            return self.unsupported(format!("OpMemoryModel {}", self.text(OperandKind::MemoryModel, memory)));
         }
-        let (name, length) = words::string_at(&operands[2..]).expect("decoding has checked the string");
-        for &id in &operands[2 + length..] {
-            self.defined(id)?;
-            if !self.module.instruction(id).is_some_and(|v| v.is(Op::Variable)) {
-                return self.fail(Check::EntryPoint, format!("the interface of {name:?} names %{id}, which is no OpVariable"));
-            }
+        let declared = self.module.has_capability(rspirv::spirv::Capability::VulkanMemoryModel);
+        if declared != (memory == MemoryModel::Vulkan as u32) {
+            let what = format!(
+                "OpMemoryModel is {}, but the capability VulkanMemoryModel is {}declared; both or neither",
+                self.text(OperandKind::MemoryModel, memory),
+                if declared { "" } else { "not " }
+            );
+            return self.fail(Check::MemoryModel, what);
         }
-        self.defined(function)?;
-        if !self.module.instruction(function).is_some_and(|f| f.is(Op::Function)) {
-            return self.fail(Check::EntryPoint, format!("entry point {name:?} names %{function}, which is no OpFunction"));
-        }
-        if self.module.entry_points.len() >= 256 {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "entry points", bound: 256 }));
-        }
-        if self.module.entry_points.iter().any(|e| e.name == name) {
-            return self.fail(Check::EntryPoint, format!("two entry points are named {name:?}"));
-        }
-        self.module.entry_points.push(EntryPoint { name, function, instruction: self.index as u32 });
         Ok(())
-    }
-
-    fn execution_mode(&self, i: &Instruction) -> Checked {
-        let operands = i.operands(&self.module.words);
-        let (function, mode) = (operands[0], operands[1]);
-        if !self.module.entry_points.iter().any(|e| e.function == function) {
-            return self.fail(Check::EntryPoint, format!("OpExecutionMode is for %{function}, which is no entry point's function"));
-        }
-        if mode == ExecutionMode::OriginUpperLeft as u32 {
-            return Ok(());
-        }
-        let controls = [
-            ExecutionMode::DenormPreserve,
-            ExecutionMode::DenormFlushToZero,
-            ExecutionMode::SignedZeroInfNanPreserve,
-            ExecutionMode::RoundingModeRTE,
-        ];
-        let width = operands.get(2).copied().unwrap_or(0);
-        if controls.iter().any(|&c| c as u32 == mode) && width == 32 {
-            return Ok(());
-        }
-        let text = self.text(OperandKind::ExecutionMode, mode);
-        self.unsupported(if operands.len() > 2 { format!("OpExecutionMode {text} {width}") } else { format!("OpExecutionMode {text}") })
     }
 
     /// That the id is the result of some instruction.
@@ -308,61 +306,52 @@ impl Declare<'_> {
         self.fail(Check::KindOfId, format!("%{id} must be a type, but it is the result of {}", self.module.instructions[index].name()))
     }
 
-    /// The index of a type that the type declared here is made of.
-    fn inner_type(&mut self, id: u32) -> Result<usize, LoadError> {
-        let index = self.earlier_type(id)?;
-        let Some(nesting) = self.module.nesting[index].checked_add(1) else {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "levels of nested types", bound: 255 }));
-        };
-        self.module.nesting[self.index] = self.module.nesting[self.index].max(nesting);
-        Ok(index)
-    }
-
-    fn decorate(&mut self, i: &Instruction) -> Checked {
-        let operands = i.operands(&self.module.words);
-        let target = operands[0];
-        self.defined(target)?;
-        let (member, rest) = if i.is(Op::MemberDecorate) { (operands[1], &operands[2..]) } else { (WHOLE, &operands[1..]) };
-        let (decoration, value) = (rest[0], rest.get(1).copied().unwrap_or(0));
-        let modeled = [
-            Decorate::Block,
-            Decorate::BufferBlock,
-            Decorate::ArrayStride,
-            Decorate::MatrixStride,
-            Decorate::ColMajor,
-            Decorate::BuiltIn,
-            Decorate::Restrict,
-            Decorate::Aliased,
-            Decorate::NonWritable,
-            Decorate::NonReadable,
-            Decorate::Location,
-            Decorate::Binding,
-            Decorate::DescriptorSet,
-            Decorate::Offset,
-            Decorate::NoContraction,
-        ];
-        if !modeled.iter().any(|&d| d as u32 == decoration) {
-            return self.unsupported(format!("{} {}", i.name(), self.text(OperandKind::Decoration, decoration)));
-        }
-        self.module.decorations.push(Decoration { target, member, decoration, value });
-        Ok(())
-    }
-
     fn begin_function(&mut self, i: &Instruction) -> Checked {
         if self.function.is_some() {
             return self.fail(Check::Function, "OpFunction stands within a function; OpFunctionEnd is missing");
         }
         self.enter(Section::Function, i)?;
         let type_id = i.operands(&self.module.words)[1];
-        let type_index = self.earlier_type(type_id)?;
-        let type_ = self.module.instructions[type_index];
-        if !type_.is(Op::TypeFunction) || type_.operands(&self.module.words)[0] != i.result_type {
+        self.earlier_type(type_id)?;
+        let Some(Type::Function { result, .. }) =
+            self.module.types.get(type_id).filter(|t| matches!(t, Type::Function { result, .. } if *result == i.result_type))
+        else {
             let what = format!("the type of function %{}, %{type_id}, is no OpTypeFunction with result %{}", i.result, i.result_type);
             return self.fail(Check::Function, what);
-        }
+        };
         let first_block = self.module.blocks.len() as u32;
+        let first_parameter = self.module.parameters.len() as u32;
         self.function = Some(self.module.functions.len() as u32);
-        self.module.functions.push(Function { id: i.result, first_block, end_block: first_block });
+        self.module.functions.push(Function {
+            id: i.result,
+            result_type: result,
+            first_parameter,
+            end_parameter: first_parameter,
+            first_block,
+            end_block: first_block,
+        });
+        self.function_type = type_id;
+        Ok(())
+    }
+
+    fn parameter(&mut self, i: &Instruction) -> Checked {
+        let function = match self.function {
+            Some(function) if self.module.functions[function as usize].first_block == self.module.blocks.len() as u32 => function as usize,
+            _ => return self.fail(Check::Function, format!("OpFunctionParameter %{} does not follow an OpFunction", i.result)),
+        };
+        let Function { id, first_parameter, .. } = self.module.functions[function];
+        let number = self.module.parameters.len() - first_parameter as usize;
+        let expected = self.module.types.parameters(self.function_type).get(number).copied();
+        if expected != Some(i.result_type) {
+            let found = format!("parameter {number} of function %{id}, %{}, has type %{}", i.result, i.result_type);
+            return match expected {
+                Some(type_) => self.fail(Check::Function, format!("{found}; its function type says %{type_}")),
+                None => self.fail(Check::Function, format!("{found}; its function type has {number} parameters")),
+            };
+        }
+        self.module.parameters.push(Parameter { id: i.result, type_: i.result_type });
+        self.module.functions[function].end_parameter += 1;
+        self.module.shapes[self.index] = table::shape(&self.module.types, i.result_type);
         Ok(())
     }
 
@@ -393,6 +382,12 @@ impl Declare<'_> {
             let open = self.module.blocks[block as usize].label;
             return self.fail(Check::Unterminated, format!("block %{open} has no termination instruction before OpLabel %{}", i.result));
         }
+        let Function { id, first_parameter, end_parameter, .. } = self.module.functions[function as usize];
+        let (found, expected) = ((end_parameter - first_parameter) as usize, self.module.types.parameters(self.function_type).len());
+        if found != expected {
+            let what = format!("function %{id} has {found} parameters; its function type has {expected}");
+            return self.fail(Check::Function, what);
+        }
         let block = self.module.blocks.len() as u32;
         let start = self.index as u32 + 1;
         self.module.blocks.push(Block { label: i.result, start, end: start, function });
@@ -402,8 +397,8 @@ impl Declare<'_> {
     }
 
     fn body(&mut self, i: &Instruction) -> Checked {
-        let terminator = matches!(i.op, Op::Branch | Op::BranchConditional | Op::Return | Op::Unreachable);
-        if !terminator && !is_modeled_in_body(i.op) {
+        let terminates = is_terminator(i.op);
+        if !terminates && !is_modeled_in_body(i.op) {
             return self.unsupported(i.name());
         }
         if self.function.is_none() {
@@ -417,7 +412,7 @@ impl Declare<'_> {
             let type_index = self.earlier_type(i.result_type)?;
             self.module.shapes[self.index] = self.module.shapes[type_index];
         }
-        if terminator {
+        if terminates {
             self.module.blocks[block as usize].end = self.index as u32 + 1;
             self.block = None;
         }
@@ -439,6 +434,24 @@ fn is_type(op: Op) -> bool {
             | Op::TypeStruct
             | Op::TypePointer
             | Op::TypeFunction
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+    )
+}
+
+/// Whether the instruction ends a block (SPIR-V §2.2.5, termination instruction).
+pub(super) fn is_terminator(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Kill
+            | Op::TerminateInvocation
+            | Op::Unreachable
     )
 }
 
@@ -452,9 +465,70 @@ fn is_modeled_in_body(op: Op) -> bool {
             | Op::InBoundsAccessChain
             | Op::Load
             | Op::Store
+            | Op::CopyMemory
+            | Op::ArrayLength
+            | Op::Undef
+            | Op::FunctionCall
             | Op::CompositeConstruct
             | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::VectorShuffle
+            | Op::VectorExtractDynamic
+            | Op::VectorInsertDynamic
+            | Op::Select
             | Op::ExtInst
     );
-    structural || super::operation::core(op).is_some()
+    let shared = matches!(
+        op,
+        Op::AtomicLoad
+            | Op::AtomicStore
+            | Op::AtomicExchange
+            | Op::AtomicCompareExchange
+            | Op::AtomicIIncrement
+            | Op::AtomicIDecrement
+            | Op::AtomicIAdd
+            | Op::AtomicISub
+            | Op::AtomicSMin
+            | Op::AtomicUMin
+            | Op::AtomicSMax
+            | Op::AtomicUMax
+            | Op::AtomicAnd
+            | Op::AtomicOr
+            | Op::AtomicXor
+            | Op::ControlBarrier
+            | Op::MemoryBarrier
+            | Op::DemoteToHelperInvocation
+            | Op::IsHelperInvocationEXT
+    );
+    let image = matches!(
+        op,
+        Op::SampledImage
+            | Op::Image
+            | Op::ImageSampleImplicitLod
+            | Op::ImageSampleExplicitLod
+            | Op::ImageFetch
+            | Op::ImageRead
+            | Op::ImageWrite
+            | Op::ImageQuerySize
+            | Op::ImageQuerySizeLod
+    );
+    structural || shared || image || is_derivative(op) || super::operation::core(op).is_some()
+}
+
+/// Whether the instruction is a derivative of its operand (SPIR-V §3.3.16).
+pub(super) fn is_derivative(op: Op) -> bool {
+    matches!(
+        op,
+        Op::DPdx
+            | Op::DPdy
+            | Op::Fwidth
+            | Op::DPdxFine
+            | Op::DPdyFine
+            | Op::FwidthFine
+            | Op::DPdxCoarse
+            | Op::DPdyCoarse
+            | Op::FwidthCoarse
+    )
 }
