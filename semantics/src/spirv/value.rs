@@ -1,9 +1,69 @@
-//! What both engines run on and observe: inputs, outputs, and how control puts lanes in doubt.
+//! What engines run on and observe: scalars, inputs, outputs, and how control puts lanes in doubt.
 
 use smallvec::SmallVec;
 
+use super::environment::InvocationId;
 use super::module::{Interface, Module};
-use crate::number::{Lane, Lanes, Why};
+use super::types::Type;
+use crate::number::{Lane, Lanes, Trust, Why};
+use crate::undefined::Unspecified;
+
+/// Where an undefined value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Which kind of undefined value it is.
+    pub kind: Unspecified,
+    /// The index of the instruction that made it.
+    pub instruction: u32,
+    /// The invocation that made it.
+    pub invocation: InvocationId,
+}
+
+/// One scalar of a value: a value of type T has `Types::scalars(T)` of them, in the order of their declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    /// Its bits, zero-extended; a Boolean is 0 or 1. 0 where it is undefined.
+    pub bits: u64,
+    /// What a conforming device may have instead.
+    pub trust: Trust,
+    /// Whether it is undefined, and since where.
+    pub undefined: Option<Origin>,
+}
+
+/// The scalars of a value.
+pub type Scalars = SmallVec<[Scalar; 1]>;
+
+impl Scalar {
+    /// A Boolean or an integer that every conforming device agrees on.
+    pub fn certain(bits: u64) -> Scalar {
+        Scalar { bits, trust: Trust::CERTAIN, undefined: None }
+    }
+
+    /// A constant, or an input that reaches the program bit for bit, of that type.
+    pub fn exact(type_: Type, bits: u64) -> Scalar {
+        let trust = match type_ {
+            Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
+            _ => Trust::CERTAIN,
+        };
+        Scalar { bits, trust, undefined: None }
+    }
+
+    /// Any value.
+    pub fn undefined(origin: Origin) -> Scalar {
+        Scalar { bits: 0, trust: Trust::CERTAIN, undefined: Some(origin) }
+    }
+
+    /// The scalar as a lane of a 32-bit float or a Boolean.
+    pub fn lane(self) -> Lane {
+        Lane { bits: self.bits as u32, trust: self.trust }
+    }
+}
+
+impl From<Lane> for Scalar {
+    fn from(lane: Lane) -> Scalar {
+        Scalar { bits: u64::from(lane.bits), trust: lane.trust, undefined: None }
+    }
+}
 
 /// The bytes behind a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -90,24 +150,35 @@ impl Control {
     /// Control after a branch on this condition.
     #[inline]
     #[must_use]
-    pub fn after(self, condition: Lane) -> Control {
+    pub fn after(self, condition: Trust) -> Control {
         Control {
-            doubtful: self.doubtful || condition.trust.doubt.is_some(),
-            uncertified: self.uncertified || condition.trust.grid.is_none(),
+            doubtful: self.doubtful || condition.doubt.is_some(),
+            uncertified: self.uncertified || condition.grid.is_none(),
         }
     }
 
     /// Puts lanes that are written now in the doubt that control is in.
     #[inline]
     pub fn mark(self, lanes: &mut [Lane]) {
+        self.mark_all(lanes.iter_mut().map(|lane| &mut lane.trust));
+    }
+
+    /// [`Control::mark`] for scalars.
+    #[inline]
+    pub fn mark_scalars(self, scalars: &mut [Scalar]) {
+        self.mark_all(scalars.iter_mut().map(|scalar| &mut scalar.trust));
+    }
+
+    #[inline]
+    fn mark_all<'t>(self, trusts: impl Iterator<Item = &'t mut Trust>) {
         if self == Control::default() {
             return;
         }
-        for lane in lanes {
+        for trust in trusts {
             if self.doubtful {
-                lane.trust.doubt = lane.trust.doubt.or(Some(Why::Control));
+                trust.doubt = trust.doubt.or(Some(Why::Control));
             }
-            lane.trust.grid = None;
+            trust.grid = None;
         }
     }
 }
