@@ -150,7 +150,7 @@ impl Subset<'_> {
         let mut locations = Vec::new();
         for variable in &self.module.variables {
             let (class, shape) = (variable.class, self.module.shape(variable.type_));
-            let vector = shape.scalar == Scalar::Float && shape.columns == 1;
+            let vector = shape.scalar == Scalar::F32 && shape.columns == 1;
             let fail = |what: String| self.unsupported(variable.instruction as usize, what);
             if variable.initializer.is_some() && class != StorageClass::Private {
                 return fail(format!("OpVariable {class:?} with an initializer"));
@@ -219,7 +219,7 @@ impl Subset<'_> {
                     return self.unsupported(index, "OpLoad from Output");
                 }
                 match shape.scalar {
-                    Scalar::Float => Ok(()),
+                    Scalar::F32 => Ok(()),
                     _ => self.unsupported(index, format!("OpLoad of {shape}")),
                 }
             }
@@ -229,13 +229,13 @@ impl Subset<'_> {
                 None => self.unsupported(index, "OpStore"),
             },
             Op::ExtInst => match operation::glsl(operands[1]) {
-                Some(_) if !module.is_non_semantic(i) => self.lanes(index, i, &operands[2..]),
+                Some(operation) if operation.op.is_some() && !module.is_non_semantic(i) => self.lanes(index, i, &operands[2..]),
                 _ => {
                     let name = grammar::set("GLSL.std.450").and_then(|s| s.by_number(operands[1])).map_or("?", |e| e.opname);
                     self.unsupported(index, format!("OpExtInst GLSL.std.450 {name}"))
                 }
             },
-            op if operation::core(op).is_some() => self.lanes(index, i, operands),
+            op if operation::core(op).is_some_and(|o| o.op.is_some()) => self.lanes(index, i, operands),
             _ => self.unsupported(index, i.name()),
         }
     }

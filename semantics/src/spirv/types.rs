@@ -604,8 +604,8 @@ impl Types {
 pub(super) fn shape(types: &Types, id: u32) -> Shape {
     match types.get(id) {
         Some(Type::Bool) => Shape::vector(Scalar::Bool, 1),
-        Some(Type::Int { .. }) => Shape::vector(Scalar::Int, 1),
-        Some(Type::Float { .. }) => Shape::vector(Scalar::Float, 1),
+        Some(Type::Int { width, signed }) => Shape::vector(Scalar::Int { width, signed }, 1),
+        Some(Type::Float { width }) => Shape::vector(Scalar::Float { width }, 1),
         Some(Type::Vector { component, count }) => Shape { rows: count, ..shape(types, component) },
         Some(Type::Matrix { column, count }) => Shape { columns: count, ..shape(types, column) },
         Some(Type::Pointer { .. }) => Shape::vector(Scalar::Pointer, 1),

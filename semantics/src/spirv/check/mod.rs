@@ -426,7 +426,7 @@ impl<'m> Pass<'m> {
         let types = &self.module.types;
         let (class, mut type_) = self.pointer(operands[0])?;
         for &id in &operands[1..] {
-            if self.value(id)?.scalar != Scalar::Int {
+            if !self.value(id)?.scalar.is_int() {
                 return self.fail(Check::AccessIndex, format!("index %{id} of %{} is no integer", i.result));
             }
             type_ = match types.get(type_) {
