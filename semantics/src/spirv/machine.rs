@@ -199,7 +199,7 @@ impl Program {
                 End::Branch(edge) => edge,
                 End::Conditional { condition, taken, otherwise } => {
                     let condition = run.lanes[condition as usize];
-                    run.control = run.control.after(condition);
+                    run.control = run.control.after(condition.trust);
                     if condition.is_true() { taken } else { otherwise }
                 }
                 End::Return => return Outcome::Observed(run.outputs(steps)),

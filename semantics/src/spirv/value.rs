@@ -1,67 +1,70 @@
-//! What engines run on and observe: scalars, inputs, outputs, and how control puts lanes in doubt.
+//! What both engines run on and observe: scalars, inputs, outputs, and how control puts lanes in doubt.
 
 use smallvec::SmallVec;
 
-use super::environment::InvocationId;
 use super::module::{Interface, Module};
-use super::types::Type;
 use crate::number::{Lane, Lanes, Trust, Why};
 use crate::undefined::Unspecified;
 
-/// Where an undefined value comes from.
+/// Where an undefined value was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Which kind of undefined value it is.
+    /// By what.
     pub kind: Unspecified,
-    /// The index of the instruction that made it.
+    /// By which instruction, by its index in the module.
     pub instruction: u32,
-    /// The invocation that made it.
-    pub invocation: InvocationId,
+    /// By which invocation, by its number in the grid.
+    pub invocation: u32,
 }
 
-/// One scalar of a value: a value of type T has `Types::scalars(T)` of them, in the order of their declaration.
+/// One component of a value, as the reference holds it: a value of a type is its components in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
-    /// Its bits, zero-extended; a Boolean is 0 or 1. 0 where it is undefined.
+    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the scalar is undefined.
     pub bits: u64,
-    /// What a conforming device may have instead.
+    /// What a conforming device may show instead.
     pub trust: Trust,
-    /// Whether it is undefined, and since where.
+    /// Where the value was made, if it is undefined.
     pub undefined: Option<Origin>,
 }
 
-/// The scalars of a value.
-pub type Scalars = SmallVec<[Scalar; 1]>;
+/// Components of a value.
+pub type Scalars = SmallVec<[Scalar; 4]>;
 
 impl Scalar {
-    /// A Boolean or an integer that every conforming device agrees on.
-    pub fn certain(bits: u64) -> Scalar {
-        Scalar { bits, trust: Trust::CERTAIN, undefined: None }
-    }
-
-    /// A constant, or an input that reaches the program bit for bit, of that type.
-    pub fn exact(type_: Type, bits: u64) -> Scalar {
-        let trust = match type_ {
+    /// A constant or input that reaches the program bit for bit, of a component type.
+    pub fn exact(of: super::operation::Scalar, bits: u64) -> Scalar {
+        use super::operation::Scalar as Type;
+        let trust = match of {
             Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
+            // What is known about rewriting is known of 32 bits only.
+            Type::Float { .. } => Trust { grid: None, ..Trust::CERTAIN },
             _ => Trust::CERTAIN,
         };
         Scalar { bits, trust, undefined: None }
     }
 
-    /// Any value.
+    /// An undefined value.
     pub fn undefined(origin: Origin) -> Scalar {
         Scalar { bits: 0, trust: Trust::CERTAIN, undefined: Some(origin) }
     }
 
-    /// The scalar as a lane of a 32-bit float or a Boolean.
+    /// The lane of a 32-bit float or Boolean.
+    #[inline]
     pub fn lane(self) -> Lane {
         Lane { bits: self.bits as u32, trust: self.trust }
+    }
+
+    /// The Boolean; of an undefined value, any.
+    #[inline]
+    pub fn is_true(self) -> bool {
+        self.bits != 0
     }
 }
 
 impl From<Lane> for Scalar {
     fn from(lane: Lane) -> Scalar {
-        Scalar { bits: u64::from(lane.bits), trust: lane.trust, undefined: None }
+        Scalar { bits: lane.bits.into(), trust: lane.trust, undefined: None }
     }
 }
 
@@ -112,7 +115,10 @@ impl Outputs {
 
 /// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too short for its structure.
 pub(super) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
-    module.variables.iter().find_map(|v| missing_buffer(v.id, module.interface(v.id)?, module.buffer_size(v.id), inputs))
+    module.variables.iter().find_map(|&v| {
+        let id = module.instructions[v as usize].result;
+        missing_buffer(id, module.interface(id)?, module.buffer_size(id), inputs)
+    })
 }
 
 /// What is wrong with the buffer of one variable that needs so many bytes, if anything.

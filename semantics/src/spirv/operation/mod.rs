@@ -2,12 +2,17 @@
 //!
 //! One table for the checks at load, the reference and the machines; each row is tested against values computed by hand.
 
+mod compute;
+mod pure;
 mod signature;
+mod trust;
 
 use std::sync::LazyLock;
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
+pub use compute::{Calculator, Operand, Site};
+pub use pure::{Bits, Components, pure};
 pub use signature::{Class, Scalar, Shape, Signature};
 
 use crate::number::{Instruction, Op};
