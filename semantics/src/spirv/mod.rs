@@ -7,6 +7,7 @@
 pub mod assemble;
 pub mod cfg;
 mod check;
+pub mod concurrency;
 mod declare;
 pub mod disassemble;
 pub mod environment;
@@ -16,6 +17,7 @@ pub mod literal;
 pub mod machine;
 pub mod memory;
 pub mod module;
+pub mod object;
 pub mod operation;
 mod persistent;
 pub mod step;

@@ -1,0 +1,289 @@
+//! All schedules of a small program, one for each class of equivalent ones.
+//!
+//! Two schedules are equivalent if swapping neighbouring independent steps leads from one to the other (Mazurkiewicz traces); they end
+//! alike and have the same happens-before, so one of each class tells all. The search is depth first and replays prefixes from the start.
+//! It is source-set dynamic partial-order reduction with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): a step of another
+//! invocation is tried earlier only where a reversible race calls for it, and sleep sets keep equivalent schedules apart.
+//!
+//! A step is one visible action with all that the invocation does by itself up to its next one. What a next action would touch must
+//! depend on its invocation alone, which holds where addresses are computed in registers. An execution that stops early, by undefined
+//! behaviour, ends there: what other invocations might still have done in it is not tried for its own sake.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use super::schedule::Schedule;
+
+/// What an invocation's next action touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Footprint {
+    /// Nothing that others see.
+    Local,
+    /// A stretch of memory.
+    Memory {
+        /// The object.
+        object: u32,
+        /// The first byte.
+        offset: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// Whether it may write.
+        writes: bool,
+    },
+    /// All memory.
+    Everything,
+}
+
+impl Footprint {
+    /// Whether the order of two such actions can matter.
+    pub fn dependent(&self, other: &Footprint) -> bool {
+        use Footprint::{Everything, Local, Memory};
+        match (self, other) {
+            (Local, _) | (_, Local) => false,
+            (Everything, _) | (_, Everything) => true,
+            (Memory { object: a, offset: x, bytes: m, writes: v }, Memory { object: b, offset: y, bytes: n, writes: w }) => {
+                a == b && (*v || *w) && *x < y.saturating_add(*n) && *y < x.saturating_add(*m)
+            }
+        }
+    }
+}
+
+/// What an invocation can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Step; its next action touches that.
+    Ready(Footprint),
+    /// Nothing until others arrive at its barrier.
+    Waiting,
+    /// Nothing more.
+    Ended,
+}
+
+/// What a step did for the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stepped {
+    /// The invocations that left a barrier by it, all of those that had arrived there.
+    pub released: Vec<usize>,
+    /// The run is over, by undefined behaviour or a limit.
+    pub stop: bool,
+}
+
+/// A run that is explored. Steps must be deterministic.
+pub trait Explored {
+    /// How many invocations there are.
+    fn invocations(&self) -> usize;
+    /// What one of them can do.
+    fn turn(&self, invocation: usize) -> Turn;
+    /// Has it do its next action, and all that follows up to the one after.
+    fn step(&mut self, invocation: usize) -> Stepped;
+}
+
+/// Bounds of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The most executions, complete or cut short.
+    pub executions: u64,
+    /// The most steps in all, replayed ones too.
+    pub steps: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { executions: 100_000, steps: 100_000_000 }
+    }
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exploration {
+    /// Complete executions, no two of them equivalent.
+    pub executions: u64,
+    /// Executions that were cut short as equivalent to earlier ones.
+    pub blocked: u64,
+    /// Steps in all.
+    pub steps: u64,
+    /// Whether every class was seen: the budget sufficed and the visitor never broke off.
+    pub complete: bool,
+}
+
+struct Event {
+    invocation: usize,
+    footprint: Footprint,
+    /// How many events of each invocation happen before it, itself counted.
+    clock: Vec<u32>,
+}
+
+struct Level {
+    /// Those to be tried here.
+    backtrack: BTreeSet<usize>,
+    /// Those whose next step from here leads to nothing new.
+    sleep: BTreeMap<usize, Footprint>,
+    chosen: usize,
+    footprint: Footprint,
+}
+
+struct Search {
+    levels: Vec<Level>,
+    events: Vec<Event>,
+    /// Each invocation's clock: what happens before its next step.
+    clocks: Vec<Vec<u32>>,
+    done: Exploration,
+    budget: Budget,
+}
+
+/// Runs one execution of each class of equivalent ones, from states that `start` makes, and shows each at its end with the schedule that
+/// replays it.
+pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, &Schedule) -> ControlFlow<()>) -> Exploration {
+    let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), done: Exploration::default(), budget };
+    loop {
+        let mut state = start();
+        match search.run(&mut state) {
+            None => return search.done,
+            Some(false) => search.done.blocked += 1,
+            Some(true) => {
+                search.done.executions += 1;
+                if visit(&state, &search.schedule()).is_break() {
+                    return search.done;
+                }
+            }
+        }
+        if !search.next() {
+            search.done.complete = true;
+            return search.done;
+        }
+        if search.done.executions + search.done.blocked >= budget.executions {
+            return search.done;
+        }
+    }
+}
+
+impl Search {
+    fn schedule(&self) -> Schedule {
+        let mut steps: Vec<(u32, u64)> = Vec::new();
+        for event in &self.events {
+            match steps.last_mut() {
+                Some((last, times)) if *last == event.invocation as u32 => *times += 1,
+                _ => steps.push((event.invocation as u32, 1)),
+            }
+        }
+        Schedule::Replay(steps)
+    }
+
+    /// Replays what is chosen and goes on to the end: complete, or cut short; nothing where the budget ends.
+    fn run(&mut self, state: &mut impl Explored) -> Option<bool> {
+        let count = state.invocations();
+        self.events.clear();
+        self.clocks = vec![vec![0; count]; count];
+        let mut depth = 0;
+        loop {
+            let ready: BTreeMap<usize, Footprint> = (0..count)
+                .filter_map(|i| match state.turn(i) {
+                    Turn::Ready(footprint) => Some((i, footprint)),
+                    Turn::Waiting | Turn::Ended => None,
+                })
+                .collect();
+            if ready.is_empty() {
+                return Some(true);
+            }
+            if depth == self.levels.len() {
+                let sleep = self.levels.last().map_or(BTreeMap::new(), |above| {
+                    let awake = |footprint: &Footprint| footprint.dependent(&above.footprint);
+                    above.sleep.iter().filter(|(_, f)| !awake(f)).map(|(i, f)| (*i, *f)).collect()
+                });
+                let Some((&chosen, &footprint)) = ready.iter().find(|(i, _)| !sleep.contains_key(i)) else { return Some(false) };
+                self.levels.push(Level { backtrack: BTreeSet::from([chosen]), sleep, chosen, footprint });
+            }
+            let chosen = self.levels[depth].chosen;
+            // A choice that was made by its number alone gets its footprint here.
+            let Some(&footprint) = ready.get(&chosen) else { return Some(false) };
+            self.levels[depth].footprint = footprint;
+            if self.done.steps >= self.budget.steps {
+                return None;
+            }
+            self.done.steps += 1;
+            self.record(chosen, footprint, depth + 1 == self.levels.len());
+            let stepped = state.step(chosen);
+            if !stepped.released.is_empty() {
+                let mut joined = vec![0; count];
+                for &i in &stepped.released {
+                    merge(&mut joined, &self.clocks[i]);
+                }
+                for &i in &stepped.released {
+                    self.clocks[i].clone_from(&joined);
+                }
+            }
+            depth += 1;
+            if stepped.stop {
+                self.levels.truncate(depth);
+                return Some(true);
+            }
+        }
+    }
+
+    /// Adds the event of a step; where the step is new, its races ask for others to be tried before.
+    fn record(&mut self, invocation: usize, footprint: Footprint, new: bool) {
+        let before = self.clocks[invocation].clone();
+        let mut clock = before.clone();
+        for event in self.events.iter().filter(|event| event.footprint.dependent(&footprint)) {
+            merge(&mut clock, &event.clock);
+        }
+        clock[invocation] = before[invocation] + 1;
+        if new {
+            for i in 0..self.events.len() {
+                self.reverse(i, invocation, &footprint, &before, &clock);
+            }
+        }
+        self.clocks[invocation].clone_from(&clock);
+        self.events.push(Event { invocation, footprint, clock });
+    }
+
+    /// If event i races with the new step and nothing stands between them: has a step that leads to the other order tried at i.
+    fn reverse(&mut self, i: usize, invocation: usize, footprint: &Footprint, before: &[u32], clock: &[u32]) {
+        let events = &self.events;
+        let happens = |earlier: &Event, clock: &[u32]| clock[earlier.invocation] >= earlier.clock[earlier.invocation];
+        let event = &events[i];
+        if event.invocation == invocation || !event.footprint.dependent(footprint) || happens(event, before) {
+            return;
+        }
+        if events[i + 1..].iter().any(|between| between.footprint.dependent(footprint) && happens(event, &between.clock)) {
+            return;
+        }
+        // What does not depend on event i, and the new step at its end; who could begin it.
+        let mut seen = BTreeSet::new();
+        let mut initials = BTreeSet::new();
+        let mut rest: Vec<&Event> = Vec::new();
+        for other in events[i + 1..].iter().filter(|other| !happens(event, &other.clock)) {
+            if seen.insert(other.invocation) && !rest.iter().any(|earlier| happens(earlier, &other.clock)) {
+                initials.insert(other.invocation);
+            }
+            rest.push(other);
+        }
+        if !seen.contains(&invocation) && !rest.iter().any(|earlier| happens(earlier, clock)) {
+            initials.insert(invocation);
+        }
+        let level = &mut self.levels[i];
+        if level.backtrack.is_disjoint(&initials) {
+            let choice = if initials.contains(&invocation) { Some(invocation) } else { initials.first().copied() };
+            level.backtrack.extend(choice);
+        }
+    }
+
+    /// Makes the deepest choice that is left.
+    fn next(&mut self) -> bool {
+        while let Some(level) = self.levels.last_mut() {
+            level.sleep.insert(level.chosen, level.footprint);
+            if let Some(&next) = level.backtrack.iter().find(|i| !level.sleep.contains_key(i)) {
+                level.chosen = next;
+                return true;
+            }
+            self.levels.pop();
+        }
+        false
+    }
+}
+
+fn merge(into: &mut [u32], other: &[u32]) {
+    for (a, b) in into.iter_mut().zip(other) {
+        *a = (*a).max(*b);
+    }
+}

@@ -1,0 +1,476 @@
+//! Happens-before, kept while a run goes on: Vulkan memory model, "Release Sequence", "Synchronizes-With", "Inter-Thread-Happens-Before"
+//! and "Happens-Before".
+//!
+//! Inter-thread-happens-before is parameterized by a set of storage classes, and each class orders by itself: a chain over several
+//! classes is a chain over each of them, but for its two ends, which here are accesses to one location. So every invocation has one
+//! vector clock for each of the four classes. An invocation's own clock component is its *epoch*, which grows after each of its
+//! releases; `clock[class][a] ≥ e` says that what a did in epoch e inter-thread-happens-before, in that class, what follows. Happens-before
+//! is that or program order; the two are not chained.
+//!
+//! What is kept:
+//! - by invocation: epoch, clocks, the release fences that later atomic writes or control barriers may publish, and what it read from
+//!   release sequences, which later acquire fences may receive;
+//! - by atomic location: the release sequences whose last value is in memory or may yet be continued, grouped by scope, fence and
+//!   classes. A fence before an atomic write X counts as the head of a (hypothetical) release sequence at X.
+//!
+//! Invocation scope never orders anything between two agents, and needs no case of its own.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::clock::Clock;
+use super::race::AtomicOp;
+use super::rules::Rules;
+use super::scope::{Class, Classes, Scope, Semantics, Topology};
+
+/// A clock by class; classes that a message is not about are zero.
+type Message = [Clock; 4];
+
+/// Where an atomic access goes: naturally aligned, 1, 2, 4 or 8 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The memory object; one object stands for one reference.
+    pub object: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub size: u8,
+    /// The storage class of the object.
+    pub class: Class,
+}
+
+/// A release fence that later writes may publish.
+#[derive(Clone, Debug)]
+struct Fence {
+    scope: Scope,
+    classes: Classes,
+    message: Message,
+}
+
+/// What a later acquire fence receives, if it fits.
+#[derive(Clone, Debug)]
+struct Pending {
+    /// The fence's scope must be at least this for its instance to have the releasing agent in it.
+    level: Scope,
+    /// The classes of the release.
+    classes: Classes,
+    /// The class of the atomic read, which must be among the fence's; none behind a control barrier.
+    through: Option<Class>,
+    message: Message,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Fences {
+    released: Vec<Fence>,
+    pending: Vec<Pending>,
+}
+
+#[derive(Clone, Debug)]
+struct Invocation {
+    epoch: u32,
+    clocks: Message,
+    fences: Option<Box<Fences>>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    /// Whether the value in memory was written in this release sequence.
+    current: bool,
+    message: Message,
+}
+
+/// The release sequences at one location whose heads have equal scope, fence and classes, by agent.
+#[derive(Clone, Debug)]
+struct Group {
+    /// The scope of the atomic write at the head.
+    by: Scope,
+    /// The scope of the fence before it, if the fence is what releases.
+    fence: Option<Scope>,
+    classes: Classes,
+    members: BTreeMap<u32, Member>,
+    /// How many members are not current.
+    aside: usize,
+    /// The join of all members' messages.
+    all: Message,
+}
+
+#[derive(Clone, Debug)]
+struct Location {
+    offset: u64,
+    size: u8,
+    groups: Vec<Group>,
+}
+
+/// Happens-before of one run.
+#[derive(Clone)]
+pub struct Order {
+    topology: Topology,
+    rules: Rules,
+    zero: Clock,
+    workgroups: Vec<Option<Box<[Invocation]>>>,
+    /// By object and offset / 8.
+    locations: FxHashMap<(u32, u64), SmallVec<[Location; 1]>>,
+}
+
+impl Order {
+    /// Nothing has happened.
+    pub fn new(topology: Topology, rules: Rules) -> Order {
+        let zero = Clock::new(topology.invocations());
+        let groups = topology.invocations() / topology.workgroup_size();
+        Order { topology, rules, zero, workgroups: vec![None; groups as usize], locations: FxHashMap::default() }
+    }
+
+    /// How the invocations are divided.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Forgets what is only needed while the workgroup's invocations run.
+    pub fn retire(&mut self, workgroup: u32) {
+        if let Some(group) = self.workgroups.get_mut(workgroup as usize) {
+            *group = None;
+        }
+    }
+
+    /// The agent's epoch and its clocks by class.
+    pub fn state(&mut self, agent: u32) -> (u32, &[Clock; 4]) {
+        let invocation = self.invocation(agent);
+        (invocation.epoch, &invocation.clocks)
+    }
+
+    /// Drops the release sequences in an object.
+    pub fn forget(&mut self, object: u32) {
+        self.locations.retain(|(of, _), _| *of != object);
+    }
+
+    fn invocation(&mut self, agent: u32) -> &mut Invocation {
+        let size = self.topology.workgroup_size();
+        let zero = &self.zero;
+        let group = self.workgroups[(agent / size) as usize].get_or_insert_with(|| {
+            let fresh = Invocation { epoch: 1, clocks: std::array::from_fn(|_| zero.clone()), fences: None };
+            vec![fresh; size as usize].into_boxed_slice()
+        });
+        &mut group[(agent % size) as usize]
+    }
+
+    /// What a release by the agent tells now, in these classes.
+    fn message(&mut self, agent: u32, classes: Classes) -> Message {
+        let mut message: Message = std::array::from_fn(|_| self.zero.clone());
+        let invocation = self.invocation(agent);
+        for class in classes.iter() {
+            let clock = &mut message[class as usize];
+            *clock = invocation.clocks[class as usize].clone();
+            clock.set(agent, u64::from(invocation.epoch));
+        }
+        message
+    }
+
+    fn receive(&mut self, agent: u32, classes: Classes, message: &Message) {
+        let clocks = &mut self.invocation(agent).clocks;
+        for class in classes.iter() {
+            clocks[class as usize].join(&message[class as usize]);
+        }
+    }
+
+    fn advance(&mut self, agent: u32) {
+        let next = self.rules.next_epoch;
+        let invocation = self.invocation(agent);
+        invocation.epoch = next(invocation.epoch);
+    }
+
+    fn pend(&mut self, agent: u32, pending: Pending) {
+        let fences = self.invocation(agent).fences.get_or_insert_default();
+        let same = |p: &&mut Pending| (p.level, p.classes, p.through) == (pending.level, pending.classes, pending.through);
+        match fences.pending.iter_mut().find(same) {
+            Some(old) => join(&mut old.message, pending.classes, &pending.message),
+            None => fences.pending.push(pending),
+        }
+    }
+
+    /// The read of an atomic access: "Synchronizes-With" for an acquiring atomic, and what later acquire fences may receive.
+    pub fn atomic_read(&mut self, agent: u32, place: Place, scope: Scope, semantics: &Semantics) {
+        let rules = self.rules;
+        let Some(location) = self.location(place) else { return };
+        if location.groups.is_empty() {
+            return;
+        }
+        let acquires = (rules.acquires)(semantics, true);
+        let ordered = (rules.ordered)(semantics);
+        let topology = self.topology;
+        let mut now: Vec<(Classes, Message)> = Vec::new();
+        let mut later: Vec<Pending> = Vec::new();
+        let Some(location) = self.location(place) else { return };
+        for group in &location.groups {
+            let mutual = (rules.common)(group.by, scope);
+            let release = group.fence.unwrap_or(group.by);
+            let mut take = |level: Scope, message: &Message| {
+                if level > release {
+                    return;
+                }
+                if acquires && level <= (rules.common)(release, scope) {
+                    now.push(((rules.shared)(group.classes, ordered), message.clone()));
+                }
+                later.push(Pending { level, classes: group.classes, through: Some(place.class), message: message.clone() });
+            };
+            let whole = group.aside == 0 && mutual >= Scope::QueueFamily && release >= Scope::QueueFamily;
+            if whole {
+                take(Scope::QueueFamily, &group.all);
+            }
+            // Readers within the workgroup need not have fences as wide as that.
+            let near = if whole { mutual.min(Scope::Workgroup) } else { mutual };
+            for (&from, member) in group.members.range(topology.instance(agent, near)) {
+                if member.current && from != agent {
+                    take(topology.between(from, agent), &member.message);
+                }
+            }
+        }
+        for (classes, message) in now {
+            self.receive(agent, classes, &message);
+        }
+        for pending in later {
+            self.pend(agent, pending);
+        }
+    }
+
+    fn location(&self, place: Place) -> Option<&Location> {
+        let block = self.locations.get(&(place.object, place.offset / 8))?;
+        block.iter().find(|l| (l.offset, l.size) == (place.offset, place.size))
+    }
+
+    /// The write of an atomic access: release sequences that go on, end or begin.
+    pub fn atomic_write(&mut self, agent: u32, place: Place, op: AtomicOp, scope: Scope, semantics: &Semantics) {
+        let rules = self.rules;
+        let topology = self.topology;
+        let mut heads: SmallVec<[(Option<Scope>, Classes, Message); 2]> = SmallVec::new();
+        let releases = (rules.releases)(semantics, true);
+        if releases {
+            let classes = (rules.ordered)(semantics);
+            heads.push((None, classes, self.message(agent, classes)));
+        }
+        if let Some(fences) = &self.invocation(agent).fences {
+            let covered = fences.released.iter().filter(|f| (rules.fence_covers)(f.classes, place.class));
+            heads.extend(covered.map(|f| (Some(f.scope), f.classes, f.message.clone())));
+        }
+        let zero = &self.zero;
+        let key = (place.object, place.offset / 8);
+        if heads.is_empty() && !self.locations.contains_key(&key) {
+            return;
+        }
+        let block = self.locations.entry(key).or_default();
+        for location in block.iter_mut() {
+            if (location.offset, location.size) == (place.offset, place.size) {
+                location.groups.retain_mut(|group| {
+                    group.written(topology.instance(agent, (rules.common)(group.by, scope)), (rules.continues)(op), zero)
+                });
+            } else if location.offset < place.offset + u64::from(place.size) && place.offset < location.offset + u64::from(location.size) {
+                location.replaced(&rules);
+            }
+        }
+        if !heads.is_empty() {
+            let at = block.iter().position(|l| (l.offset, l.size) == (place.offset, place.size)).unwrap_or_else(|| {
+                block.push(Location { offset: place.offset, size: place.size, groups: Vec::new() });
+                block.len() - 1
+            });
+            for (fence, classes, message) in heads {
+                block[at].head(agent, scope, fence, classes, message, zero);
+            }
+        }
+        if releases {
+            self.advance(agent);
+        }
+    }
+
+    /// A plain write: who reads its bytes reads from no release sequence.
+    pub fn written(&mut self, object: u32, offset: u64, bytes: u64) {
+        if self.locations.is_empty() || bytes == 0 {
+            return;
+        }
+        let end = offset.saturating_add(bytes);
+        for block in offset / 8..=(end - 1) / 8 {
+            let Some(block) = self.locations.get_mut(&(object, block)) else { continue };
+            for location in block.iter_mut().filter(|l| l.offset < end && offset < l.offset + u64::from(l.size)) {
+                location.replaced(&self.rules);
+            }
+        }
+    }
+
+    /// OpMemoryBarrier: "Synchronizes-With" for barriers, on both of their sides.
+    pub fn fence(&mut self, agent: u32, scope: Scope, semantics: &Semantics) {
+        let rules = self.rules;
+        let classes = (rules.ordered)(semantics);
+        if (rules.acquires)(semantics, true) {
+            let pending = self.invocation(agent).fences.as_ref().map_or(Vec::new(), |f| f.pending.clone());
+            for p in pending {
+                if p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through)) {
+                    self.receive(agent, (rules.shared)(p.classes, classes), &p.message);
+                }
+            }
+        }
+        if (rules.releases)(semantics, true) {
+            let message = self.message(agent, classes);
+            let fences = self.invocation(agent).fences.get_or_insert_default();
+            fences.released.retain(|old| !(old.scope <= scope && old.classes.within(classes)));
+            fences.released.push(Fence { scope, classes, message });
+            self.advance(agent);
+        }
+    }
+
+    /// OpControlBarrier that these agents, all of one workgroup, arrived at: release barriers up to it synchronize with acquire barriers
+    /// from it on, and it may itself be both. Without semantics and without fences around it, it orders nothing.
+    pub fn barrier(&mut self, participants: &[u32], scope: Scope, semantics: &Semantics) {
+        let rules = self.rules;
+        let classes = (rules.ordered)(semantics);
+        let (acquires, releases) = ((rules.acquires)(semantics, true), (rules.releases)(semantics, true));
+        // What the barrier itself receives in all of the workgroup is no business of later fences.
+        let received = if acquires && scope >= Scope::Workgroup { classes } else { Classes::NONE };
+        let sources = self.sources(participants, releases.then_some((scope, classes)), received);
+        for (source, joined) in &sources {
+            let covered = acquires && source.1.within(classes);
+            for (stretch, level, message) in joined {
+                let shared = (rules.shared)(source.1, classes);
+                for &agent in participants.iter().filter(|agent| stretch.contains(agent)) {
+                    if acquires && *level <= scope {
+                        self.receive(agent, shared, message);
+                    }
+                    if !(covered && *level <= scope) {
+                        let pending = Pending { level: *level, classes: source.1, through: None, message: message.clone() };
+                        self.pend(agent, pending);
+                    }
+                }
+            }
+        }
+        if releases {
+            let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
+            for &agent in participants {
+                self.invocation(agent).epoch = last;
+                self.advance(agent);
+            }
+        }
+    }
+
+    /// The releases that a control barrier passes on, joined: by scope and classes, for each scope instance that they reach.
+    #[expect(clippy::type_complexity)]
+    fn sources(
+        &mut self,
+        participants: &[u32],
+        own: Option<(Scope, Classes)>,
+        received: Classes,
+    ) -> Vec<((Scope, Classes), Vec<(std::ops::Range<u32>, Scope, Message)>)> {
+        let mut kinds: Vec<(Scope, Classes)> = own.into_iter().collect();
+        for &agent in participants {
+            for fence in self.invocation(agent).fences.iter().flat_map(|f| &f.released) {
+                if !kinds.contains(&(fence.scope, fence.classes)) {
+                    kinds.push((fence.scope, fence.classes));
+                }
+            }
+        }
+        let Some(&first) = participants.first() else { return Vec::new() };
+        let topology = self.topology;
+        let workgroup = topology.instance(first, Scope::Workgroup);
+        let whole = participants.len() == workgroup.len();
+        let mut sources = Vec::new();
+        for kind in kinds {
+            let mut joined: Vec<(std::ops::Range<u32>, Scope, Message)> = Vec::new();
+            let mut levels: SmallVec<[Scope; 2]> = SmallVec::new();
+            if kind.0 >= Scope::Workgroup {
+                levels.push(Scope::Workgroup);
+            }
+            // Narrower instances matter to what is narrower: the barrier's own scope, or a fence behind it.
+            if kind.0 == Scope::Subgroup || kind.0 > Scope::Subgroup && !kind.1.within(received) {
+                levels.push(Scope::Subgroup);
+            }
+            for level in levels {
+                for &agent in participants {
+                    let stretch = topology.instance(agent, level);
+                    let at = joined.iter().position(|(s, l, _)| (s, *l) == (&stretch, level)).unwrap_or_else(|| {
+                        joined.push((stretch, level, std::array::from_fn(|_| self.zero.clone())));
+                        joined.len() - 1
+                    });
+                    if own == Some(kind) {
+                        let invocation = self.invocation(agent);
+                        let (epoch, clocks) = (invocation.epoch, &invocation.clocks);
+                        for class in kind.1.iter() {
+                            joined[at].2[class as usize].join(&clocks[class as usize]);
+                            if !(whole && level == Scope::Workgroup) {
+                                joined[at].2[class as usize].set(agent, u64::from(epoch));
+                            }
+                        }
+                    }
+                    let fences = self.invocation(agent).fences.iter();
+                    for fence in fences.flat_map(|f| &f.released).filter(|f| (f.scope, f.classes) == kind) {
+                        join(&mut joined[at].2, kind.1, &fence.message);
+                    }
+                }
+            }
+            // A whole workgroup is one phase: all epochs become the greatest, which is one leaf of the clock.
+            if whole && own == Some(kind) {
+                let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
+                for (_, _, message) in joined.iter_mut().filter(|(_, level, _)| *level == Scope::Workgroup) {
+                    for class in kind.1.iter() {
+                        message[class as usize].fill(workgroup.clone(), u64::from(last));
+                    }
+                }
+            }
+            sources.push((kind, joined));
+        }
+        sources
+    }
+}
+
+fn join(message: &mut Message, classes: Classes, other: &Message) {
+    for class in classes.iter() {
+        message[class as usize].join(&other[class as usize]);
+    }
+}
+
+impl Location {
+    /// Another write replaced the value.
+    fn replaced(&mut self, rules: &Rules) {
+        if !(rules.survives)() {
+            for group in &mut self.groups {
+                group.members.values_mut().for_each(|member| member.current = false);
+                group.aside = group.members.len();
+            }
+        }
+    }
+
+    fn head(&mut self, agent: u32, by: Scope, fence: Option<Scope>, classes: Classes, message: Message, zero: &Clock) {
+        let at = self.groups.iter().position(|g| (g.by, g.fence, g.classes) == (by, fence, classes)).unwrap_or_else(|| {
+            let all = std::array::from_fn(|_| zero.clone());
+            self.groups.push(Group { by, fence, classes, members: BTreeMap::new(), aside: 0, all });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[at];
+        join(&mut group.all, classes, &message);
+        // An older head of the same agent has told less.
+        if group.members.insert(agent, Member { current: true, message }).is_some_and(|old| !old.current) {
+            group.aside -= 1;
+        }
+    }
+}
+
+impl Group {
+    /// An atomic write to the location, mutually ordered with the heads of the agents in this instance: it goes on with their sequences
+    /// or ends them, and replaces the value of all others. Answers whether any is left.
+    fn written(&mut self, instance: std::ops::Range<u32>, continues: bool, zero: &Clock) -> bool {
+        let inside = |agent: &u32| instance.contains(agent);
+        let all_inside = self.members.keys().next().is_none_or(inside) && self.members.keys().next_back().is_none_or(inside);
+        if all_inside && (!continues || self.aside == 0) {
+            return continues;
+        }
+        if continues {
+            self.members.iter_mut().for_each(|(agent, member)| member.current = inside(agent));
+        } else {
+            self.members.retain(|agent, _| !inside(agent));
+            self.members.values_mut().for_each(|member| member.current = false);
+            self.all = std::array::from_fn(|_| zero.clone());
+            for member in self.members.values() {
+                join(&mut self.all, self.classes, &member.message);
+            }
+        }
+        self.aside = self.members.values().filter(|member| !member.current).count();
+        !self.members.is_empty()
+    }
+}

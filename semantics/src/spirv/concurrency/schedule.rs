@@ -1,0 +1,399 @@
+//! Who steps next, as data that prints and replays; and what it means that nobody can.
+
+use std::str::FromStr;
+
+use super::scope::Scope;
+
+/// How the next invocation is chosen among those that can step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Each in turn, for so many steps.
+    RoundRobin {
+        /// Steps in a row, at least 1.
+        quantum: u64,
+    },
+    /// By a generator with this seed, each step anew.
+    Random {
+        /// The seed.
+        seed: u64,
+    },
+    /// These, each so many times in a row.
+    Replay(Vec<(u32, u64)>),
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule::RoundRobin { quantum: 1 }
+    }
+}
+
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Schedule::RoundRobin { quantum } => write!(f, "round-robin {quantum}"),
+            Schedule::Random { seed } => write!(f, "random {seed}"),
+            Schedule::Replay(steps) => {
+                f.write_str("replay")?;
+                for (invocation, times) in steps {
+                    write!(f, " {invocation}")?;
+                    if *times != 1 {
+                        write!(f, "*{times}")?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Schedule, String> {
+        fn number<T: FromStr>(word: Option<&str>, what: &str) -> Result<T, String> {
+            let word = word.ok_or_else(|| format!("the schedule ends where {what} should stand"))?;
+            word.parse().map_err(|_| format!("\"{word}\" is no {what}"))
+        }
+        let mut words = text.split_whitespace();
+        let schedule = match words.next() {
+            Some("round-robin") => {
+                let quantum = words.next().map_or(Ok(1), |word| number(Some(word), "number of steps"))?;
+                if quantum == 0 {
+                    return Err("the number of steps in a row is 0; it must be at least 1".into());
+                }
+                Schedule::RoundRobin { quantum }
+            }
+            Some("random") => Schedule::Random { seed: number(words.next(), "seed")? },
+            Some("replay") => {
+                let steps = words.by_ref().map(|word| match word.split_once('*') {
+                    None => Ok((number(Some(word), "invocation")?, 1)),
+                    Some((invocation, times)) => Ok((number(Some(invocation), "invocation")?, number(Some(times), "count")?)),
+                });
+                Schedule::Replay(steps.collect::<Result<_, String>>()?)
+            }
+            Some(word) => return Err(format!("\"{word}\" is no schedule: round-robin, random or replay")),
+            None => return Err("the schedule is empty: round-robin, random or replay".into()),
+        };
+        match words.next() {
+            Some(word) => Err(format!("\"{word}\" stands behind the end of the schedule")),
+            None => Ok(schedule),
+        }
+    }
+}
+
+/// A set of invocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ready {
+    words: Vec<u64>,
+    count: u32,
+}
+
+impl Ready {
+    /// The invocations below a bound.
+    pub fn below(bound: u32) -> Ready {
+        let mut ready = Ready::default();
+        (0..bound).for_each(|invocation| ready.insert(invocation));
+        ready
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether it is in.
+    pub fn contains(&self, invocation: u32) -> bool {
+        self.words.get(invocation as usize / 64).is_some_and(|word| word >> (invocation % 64) & 1 != 0)
+    }
+
+    /// Puts it in.
+    pub fn insert(&mut self, invocation: u32) {
+        let word = invocation as usize / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.count += u32::from(!self.contains(invocation));
+        self.words[word] |= 1 << (invocation % 64);
+    }
+
+    /// Takes it out.
+    pub fn remove(&mut self, invocation: u32) {
+        if self.contains(invocation) {
+            self.words[invocation as usize / 64] &= !(1 << (invocation % 64));
+            self.count -= 1;
+        }
+    }
+
+    /// The first from this one on.
+    pub fn from(&self, invocation: u32) -> Option<u32> {
+        let first = invocation as usize / 64;
+        let masked = |index: usize, word: u64| if index == first { word & u64::MAX << (invocation % 64) } else { word };
+        let (index, word) =
+            self.words.iter().enumerate().skip(first).map(|(i, word)| (i, masked(i, *word))).find(|(_, word)| *word != 0)?;
+        Some(index as u32 * 64 + word.trailing_zeros())
+    }
+
+    /// The one with so many before it.
+    pub fn nth(&self, mut before: u32) -> Option<u32> {
+        for (index, word) in self.words.iter().enumerate() {
+            let here = word.count_ones();
+            if before < here {
+                let mut rest = *word;
+                for _ in 0..before {
+                    rest &= rest - 1;
+                }
+                return Some(index as u32 * 64 + rest.trailing_zeros());
+            }
+            before -= here;
+        }
+        None
+    }
+}
+
+/// A schedule under way: picks, and records what it picked.
+#[derive(Clone, Debug)]
+pub struct Picker {
+    schedule: Schedule,
+    /// The invocation that stepped last.
+    last: Option<u32>,
+    /// Round-robin: steps that it has left. Replay: how many times the entry was used.
+    left: u64,
+    /// Replay: the entry.
+    entry: usize,
+    /// Random: the state.
+    state: u64,
+    taken: Vec<(u32, u64)>,
+}
+
+impl Picker {
+    /// At the beginning of a schedule.
+    pub fn new(schedule: Schedule) -> Picker {
+        let state = if let Schedule::Random { seed } = schedule { seed } else { 0 };
+        Picker { schedule, last: None, left: 0, entry: 0, state, taken: Vec::new() }
+    }
+
+    /// The next among the ready, of which there must be one. A replay that names another, or has ended, is an error.
+    pub fn pick(&mut self, ready: &Ready) -> Result<u32, String> {
+        let next = match &self.schedule {
+            Schedule::RoundRobin { quantum } => match self.last {
+                Some(last) if self.left > 0 && ready.contains(last) => {
+                    self.left -= 1;
+                    Some(last)
+                }
+                last => {
+                    self.left = quantum.saturating_sub(1);
+                    last.and_then(|last| ready.from(last.saturating_add(1))).or_else(|| ready.from(0))
+                }
+            },
+            Schedule::Random { .. } => {
+                let number = split_mix(&mut self.state);
+                ready.nth((u128::from(number) * u128::from(ready.len()) >> 64) as u32)
+            }
+            Schedule::Replay(steps) => {
+                while steps.get(self.entry).is_some_and(|(_, times)| self.left >= *times) {
+                    self.entry += 1;
+                    self.left = 0;
+                }
+                let Some((invocation, _)) = steps.get(self.entry) else {
+                    return Err(format!("the schedule ends after step {}, where an invocation can still step", self.steps()));
+                };
+                if !ready.contains(*invocation) {
+                    return Err(format!("the schedule names invocation {invocation} at step {}, which cannot step there", self.steps()));
+                }
+                self.left += 1;
+                Some(*invocation)
+            }
+        };
+        let next = next.ok_or_else(|| "no invocation can step".to_string())?;
+        self.last = Some(next);
+        match self.taken.last_mut() {
+            Some((last, times)) if *last == next => *times += 1,
+            _ => self.taken.push((next, 1)),
+        }
+        Ok(next)
+    }
+
+    fn steps(&self) -> u64 {
+        self.taken.iter().map(|(_, times)| times).sum()
+    }
+
+    /// What was picked, as a schedule that picks the same again.
+    pub fn taken(&self) -> Schedule {
+        Schedule::Replay(self.taken.clone())
+    }
+}
+
+/// Steele, Lea and Flood's SplitMix64.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// What an invocation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wait {
+    /// Nothing: it can step.
+    Ready,
+    /// The others of its scope instance, at a control barrier.
+    Barrier {
+        /// The barrier, as the caller numbers instructions.
+        instruction: u32,
+        /// Its execution scope.
+        scope: Scope,
+    },
+    /// It has ended.
+    Ended,
+}
+
+/// A barrier that cannot be passed: SPIR-V §3.3.20, OpControlBarrier is undefined unless all of the execution scope's invocations, or
+/// none, execute the same dynamic instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// One waits at the barrier and another of its scope instance has ended.
+    Ended {
+        /// Who waits, by its index.
+        waiting: usize,
+        /// At which barrier.
+        barrier: u32,
+        /// Who has ended.
+        ended: usize,
+    },
+    /// Two wait at different barriers.
+    Different {
+        /// Who waits at the one, and which.
+        first: (usize, u32),
+        /// Who waits at the other, and which.
+        second: (usize, u32),
+    },
+}
+
+/// Whether the invocations of one scope instance can leave their barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Some can still step, or none waits.
+    Open,
+    /// All wait at this barrier.
+    Complete {
+        /// Which.
+        barrier: u32,
+    },
+    /// They never will.
+    Divergent(Divergence),
+}
+
+/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what each waits for. Whether they wait at the
+/// same dynamic instance of one barrier follows: each has passed the same barriers before.
+pub fn arrival(waits: &[Wait]) -> Arrival {
+    let barriers = || {
+        waits.iter().enumerate().filter_map(|(i, wait)| match wait {
+            Wait::Barrier { instruction, .. } => Some((i, *instruction)),
+            Wait::Ready | Wait::Ended => None,
+        })
+    };
+    let Some(first) = barriers().next() else { return Arrival::Open };
+    if waits.contains(&Wait::Ready) {
+        return Arrival::Open;
+    }
+    if let Some(second) = barriers().find(|(_, barrier)| *barrier != first.1) {
+        return Arrival::Divergent(Divergence::Different { first, second });
+    }
+    match waits.iter().position(|wait| *wait == Wait::Ended) {
+        Some(ended) => Arrival::Divergent(Divergence::Ended { waiting: first.0, barrier: first.1, ended }),
+        None => Arrival::Complete { barrier: first.1 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(schedule: Schedule, mut steps: Vec<u64>) -> (Vec<u32>, Schedule) {
+        let mut ready = Ready::below(steps.len() as u32);
+        let mut picker = Picker::new(schedule);
+        let mut picked = Vec::new();
+        while !ready.is_empty() {
+            let next = picker.pick(&ready).unwrap();
+            picked.push(next);
+            steps[next as usize] -= 1;
+            if steps[next as usize] == 0 {
+                ready.remove(next);
+            }
+        }
+        (picked, picker.taken())
+    }
+
+    #[test]
+    fn round_robin_gives_each_its_quantum() {
+        assert_eq!(run(Schedule::RoundRobin { quantum: 1 }, vec![2, 1, 3]).0, [0, 1, 2, 0, 2, 2]);
+        assert_eq!(run(Schedule::RoundRobin { quantum: 2 }, vec![3, 1, 3]).0, [0, 0, 1, 2, 2, 0, 2]);
+    }
+
+    #[test]
+    fn random_schedules_differ_by_seed_and_replay() {
+        let runs: Vec<_> = (0..20).map(|seed| run(Schedule::Random { seed }, vec![5; 70])).collect();
+        for (picked, taken) in &runs {
+            let text = taken.to_string();
+            let again: Schedule = text.parse().unwrap();
+            assert_eq!(&run(again, vec![5; 70]).0, picked);
+        }
+        assert_ne!(runs[0].0, runs[1].0);
+        assert_eq!(run(Schedule::Random { seed: 3 }, vec![5; 70]), runs[3]);
+        let firsts: std::collections::BTreeSet<u32> = (0..2000).map(|seed| run(Schedule::Random { seed }, vec![1; 70]).0[0]).collect();
+        assert_eq!(firsts.len(), 70);
+    }
+
+    #[test]
+    fn schedules_print_and_parse() {
+        for text in ["round-robin 3", "random 18446744073709551615", "replay 0*5 1 0*2", "replay"] {
+            assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
+        }
+        assert_eq!("round-robin".parse::<Schedule>().unwrap(), Schedule::default());
+        for text in ["", "fair", "round-robin 0", "random", "random -1", "replay x", "replay 1*", "random 1 2", "replay 4294967296"] {
+            assert!(text.parse::<Schedule>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_replay_that_does_not_fit_is_an_error() {
+        let ready = Ready::below(2);
+        let mut picker = Picker::new("replay 0 5".parse().unwrap());
+        assert_eq!(picker.pick(&ready), Ok(0));
+        assert!(picker.pick(&ready).unwrap_err().contains("invocation 5 at step 1"));
+        let mut picker = Picker::new("replay 1*0 0".parse().unwrap());
+        assert_eq!(picker.pick(&ready), Ok(0));
+        assert!(picker.pick(&ready).unwrap_err().contains("ends after step 1"));
+        assert!(Picker::new(Schedule::default()).pick(&Ready::default()).is_err());
+    }
+
+    #[test]
+    fn ready_is_a_set() {
+        let mut ready = Ready::default();
+        for i in [3, 64, 130, 3] {
+            ready.insert(i);
+        }
+        assert_eq!((ready.len(), ready.from(4), ready.from(131), ready.nth(2), ready.nth(3)), (3, Some(64), None, Some(130), None));
+        ready.remove(64);
+        ready.remove(64);
+        assert_eq!((ready.len(), ready.from(4), ready.contains(64)), (2, Some(130), false));
+    }
+
+    #[test]
+    fn barriers_are_passed_by_all_or_diverge() {
+        let at = |instruction| Wait::Barrier { instruction, scope: Scope::Workgroup };
+        assert_eq!(arrival(&[at(7), Wait::Ready]), Arrival::Open);
+        assert_eq!(arrival(&[Wait::Ended, Wait::Ended]), Arrival::Open);
+        assert_eq!(arrival(&[at(7), at(7)]), Arrival::Complete { barrier: 7 });
+        let ended = Divergence::Ended { waiting: 1, barrier: 7, ended: 0 };
+        assert_eq!(arrival(&[Wait::Ended, at(7)]), Arrival::Divergent(ended));
+        let different = Divergence::Different { first: (0, 7), second: (2, 8) };
+        assert_eq!(arrival(&[at(7), at(7), at(8), Wait::Ended]), Arrival::Divergent(different));
+    }
+}

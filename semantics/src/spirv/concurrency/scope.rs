@@ -1,0 +1,490 @@
+//! Agents, scopes and memory semantics: SPIR-V §3.2.25 "Memory Semantics <id>", §3.2.27 "Scope <id>", and the Vulkan memory model's
+//! "Agent", "Scope" and "Memory Semantics".
+
+use rspirv::spirv::MemorySemantics as Bits;
+
+use crate::outcome::Limit;
+
+/// An invocation by its place in the dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Agent {
+    /// The workgroup's linear index.
+    pub workgroup: u32,
+    /// LocalInvocationIndex.
+    pub local: u32,
+}
+
+impl std::fmt::Display for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "invocation {} of workgroup {}", self.local, self.workgroup)
+    }
+}
+
+/// How the invocations of one dispatch are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    groups: u32,
+    size: u32,
+    subgroup: u32,
+}
+
+impl Topology {
+    /// That many workgroups of that many invocations, in subgroups of that many: subgroup k of a workgroup holds the local indices from
+    /// k times its size. Sizes of 0 count as 1; more than 2^32 - 2 invocations in all are a limit.
+    pub fn new(groups: u32, size: u32, subgroup: u32) -> Result<Topology, Limit> {
+        let limit = Limit { what: "invocations in one dispatch", bound: u64::from(u32::MAX - 1) };
+        let (groups, size) = (groups.max(1), size.max(1));
+        match groups.checked_mul(size) {
+            Some(total) if total < u32::MAX => Ok(Topology { groups, size, subgroup: subgroup.clamp(1, size) }),
+            _ => Err(limit),
+        }
+    }
+
+    /// All invocations.
+    pub fn invocations(&self) -> u32 {
+        self.groups * self.size
+    }
+
+    /// The invocations of one workgroup.
+    pub fn workgroup_size(&self) -> u32 {
+        self.size
+    }
+
+    /// The number of an agent: workgroup after workgroup.
+    pub fn number(&self, agent: Agent) -> u32 {
+        agent.workgroup.wrapping_mul(self.size).wrapping_add(agent.local)
+    }
+
+    /// The agent of a number.
+    pub fn agent(&self, number: u32) -> Agent {
+        Agent { workgroup: number / self.size, local: number % self.size }
+    }
+
+    /// The numbers of the agents that are in one instance of the scope with this one.
+    pub fn instance(&self, agent: u32, scope: Scope) -> std::ops::Range<u32> {
+        let first = agent - agent % self.size;
+        match scope {
+            Scope::Invocation => agent..agent + 1,
+            Scope::Subgroup => {
+                let local = agent - first;
+                let begin = local - local % self.subgroup;
+                first + begin..first + (begin + self.subgroup).min(self.size)
+            }
+            Scope::Workgroup => first..first + self.size,
+            Scope::QueueFamily | Scope::Device | Scope::CrossDevice => 0..self.invocations(),
+        }
+    }
+
+    /// The narrowest scope of which both agents are in one instance. A dispatch runs on one queue.
+    pub fn between(&self, a: u32, b: u32) -> Scope {
+        if a == b {
+            Scope::Invocation
+        } else if a / self.size != b / self.size {
+            Scope::QueueFamily
+        } else if (a % self.size) / self.subgroup == (b % self.size) / self.subgroup {
+            Scope::Subgroup
+        } else {
+            Scope::Workgroup
+        }
+    }
+}
+
+/// A scope, the narrower before the wider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// The invocation alone.
+    Invocation,
+    /// Its subgroup.
+    Subgroup,
+    /// Its workgroup.
+    Workgroup,
+    /// All invocations of its queue family.
+    QueueFamily,
+    /// All invocations of the device.
+    Device,
+    /// Host threads and other devices too.
+    CrossDevice,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Scope; 6] =
+        [Scope::Invocation, Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device, Scope::CrossDevice];
+
+    /// SPIR-V §3.2.27: the scope that a constant means, with what is wrong as an error.
+    pub fn decode(word: u32) -> Result<Scope, SemanticsError> {
+        match word {
+            0 => Ok(Scope::CrossDevice),
+            1 => Ok(Scope::Device),
+            2 => Ok(Scope::Workgroup),
+            3 => Ok(Scope::Subgroup),
+            4 => Ok(Scope::Invocation),
+            5 => Ok(Scope::QueueFamily),
+            _ => Err(SemanticsError::UnknownScope(word)),
+        }
+    }
+
+    /// The name in the grammar.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Invocation => "Invocation",
+            Scope::Subgroup => "Subgroup",
+            Scope::Workgroup => "Workgroup",
+            Scope::QueueFamily => "QueueFamily",
+            Scope::Device => "Device",
+            Scope::CrossDevice => "CrossDevice",
+        }
+    }
+
+    /// Vulkan, "Validation Rules Within a Module": the execution scope of a barrier is Workgroup or Subgroup.
+    pub fn check_execution(self) -> Result<(), SemanticsError> {
+        if matches!(self, Scope::Workgroup | Scope::Subgroup) { Ok(()) } else { Err(SemanticsError::ExecutionScope(self)) }
+    }
+
+    /// Vulkan, "Validation Rules Within a Module": a memory scope is not CrossDevice.
+    pub fn check_memory(self) -> Result<(), SemanticsError> {
+        if self == Scope::CrossDevice { Err(SemanticsError::MemoryScope(self)) } else { Ok(()) }
+    }
+}
+
+/// A storage class as memory semantics divide them: Uniform covers the classes Uniform, StorageBuffer and PushConstant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// UniformMemory.
+    Uniform,
+    /// WorkgroupMemory.
+    Workgroup,
+    /// ImageMemory.
+    Image,
+    /// OutputMemory.
+    Output,
+}
+
+/// A set of [`Class`]es.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Classes(u8);
+
+impl Class {
+    /// Every class, by its index.
+    pub const ALL: [Class; 4] = [Class::Uniform, Class::Workgroup, Class::Image, Class::Output];
+}
+
+impl Classes {
+    /// No class.
+    pub const NONE: Classes = Classes(0);
+    /// All classes.
+    pub const ALL: Classes = Classes(15);
+
+    /// The set of these.
+    pub fn of(classes: &[Class]) -> Classes {
+        Classes(classes.iter().fold(0, |set, class| set | 1 << *class as u8))
+    }
+
+    /// Whether the class is in the set.
+    pub fn contains(self, class: Class) -> bool {
+        self.0 & 1 << class as u8 != 0
+    }
+
+    /// Whether all of the set is in another.
+    pub fn within(self, other: Classes) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// What both have.
+    pub fn and(self, other: Classes) -> Classes {
+        Classes(self.0 & other.0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The classes, in order.
+    pub fn iter(self) -> impl Iterator<Item = Class> {
+        Class::ALL.into_iter().filter(move |class| self.contains(*class))
+    }
+}
+
+/// What memory semantics order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ordering {
+    /// Nothing.
+    #[default]
+    Relaxed,
+    /// Later accesses after it.
+    Acquire,
+    /// Earlier accesses before it.
+    Release,
+    /// Both.
+    AcquireRelease,
+}
+
+/// Decoded memory semantics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Semantics {
+    /// What is ordered.
+    pub ordering: Ordering,
+    /// The storage classes that it is about, as the words say; where nothing is ordered they mean nothing.
+    pub classes: Classes,
+    /// MakeAvailable.
+    pub make_available: bool,
+    /// MakeVisible.
+    pub make_visible: bool,
+    /// Volatile.
+    pub volatile: bool,
+    /// The words say SequentiallyConsistent, which counts as AcquireRelease.
+    pub sequentially_consistent: bool,
+}
+
+/// The instruction that semantics stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// OpAtomicLoad, and OpAtomicCompareExchange's semantics for the unequal case.
+    Load,
+    /// OpAtomicStore.
+    Store,
+    /// Atomic instructions that read and write.
+    ReadModifyWrite,
+    /// OpMemoryBarrier.
+    MemoryBarrier,
+    /// OpControlBarrier.
+    ControlBarrier,
+}
+
+/// What is wrong with the words of a scope or of memory semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SemanticsError {
+    /// No scope has this number, or one that is not modeled.
+    UnknownScope(u32),
+    /// An execution scope that Vulkan does not allow.
+    ExecutionScope(Scope),
+    /// A memory scope that Vulkan does not allow.
+    MemoryScope(Scope),
+    /// Bits without a meaning.
+    UnknownBits(u32),
+    /// More than one of Acquire, Release, AcquireRelease and SequentiallyConsistent.
+    SeveralOrderings(u32),
+    /// MakeAvailable without Release, or MakeVisible without Acquire.
+    FlagWithoutOrdering(u32),
+    /// SequentiallyConsistent, in Vulkan.
+    SequentiallyConsistent,
+    /// An ordering that the instruction cannot have.
+    OrderingOfUse(Ordering, Use),
+    /// An ordering of no storage class.
+    NoClass,
+    /// A storage class without an ordering.
+    ClassWithoutOrdering,
+    /// OutputMemory, MakeAvailable, MakeVisible or Volatile without the Vulkan memory model.
+    NeedsVulkanMemoryModel(u32),
+}
+
+impl std::fmt::Display for SemanticsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SemanticsError::UnknownScope(word) => write!(f, "scope {word} is none of 0 to 5 (SPIR-V §3.2.27)"),
+            SemanticsError::ExecutionScope(scope) => {
+                write!(f, "the execution scope is {}; Vulkan allows Workgroup and Subgroup", scope.name())
+            }
+            SemanticsError::MemoryScope(scope) => write!(f, "the memory scope is {}, which Vulkan does not allow", scope.name()),
+            SemanticsError::UnknownBits(bits) => write!(f, "memory semantics have the unknown bits {bits:#x} (SPIR-V §3.2.25)"),
+            SemanticsError::SeveralOrderings(bits) => {
+                write!(f, "memory semantics {bits:#x} have more than one ordering; SPIR-V §3.2.25 allows one at most")
+            }
+            SemanticsError::FlagWithoutOrdering(bits) => {
+                write!(f, "memory semantics {bits:#x} have MakeAvailable without a release or MakeVisible without an acquire")
+            }
+            SemanticsError::SequentiallyConsistent => write!(f, "memory semantics are SequentiallyConsistent, which Vulkan does not allow"),
+            SemanticsError::OrderingOfUse(ordering, of) => write!(f, "{} cannot have the memory semantics {}", of.name(), ordering.name()),
+            SemanticsError::NoClass => write!(f, "memory semantics order accesses to no storage class"),
+            SemanticsError::ClassWithoutOrdering => write!(f, "memory semantics name a storage class and no ordering"),
+            SemanticsError::NeedsVulkanMemoryModel(bits) => {
+                write!(f, "memory semantics {bits:#x} need the capability VulkanMemoryModel")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SemanticsError {}
+
+impl Ordering {
+    fn name(self) -> &'static str {
+        match self {
+            Ordering::Relaxed => "Relaxed",
+            Ordering::Acquire => "Acquire",
+            Ordering::Release => "Release",
+            Ordering::AcquireRelease => "AcquireRelease",
+        }
+    }
+}
+
+impl Use {
+    fn name(self) -> &'static str {
+        match self {
+            Use::Load => "an atomic load",
+            Use::Store => "an atomic store",
+            Use::ReadModifyWrite => "an atomic read-modify-write",
+            Use::MemoryBarrier => "OpMemoryBarrier",
+            Use::ControlBarrier => "OpControlBarrier",
+        }
+    }
+}
+
+impl Semantics {
+    /// No ordering.
+    pub const RELAXED: Semantics = Semantics {
+        ordering: Ordering::Relaxed,
+        classes: Classes::NONE,
+        make_available: false,
+        make_visible: false,
+        volatile: false,
+        sequentially_consistent: false,
+    };
+
+    /// That ordering of these classes.
+    pub fn of(ordering: Ordering, classes: &[Class]) -> Semantics {
+        Semantics { ordering, classes: Classes::of(classes), ..Semantics::RELAXED }
+    }
+
+    /// SPIR-V §3.2.25: the meaning of a word. SubgroupMemory, CrossWorkgroupMemory and AtomicCounterMemory are ignored, as Vulkan says;
+    /// SequentiallyConsistent counts as AcquireRelease.
+    pub fn decode(word: u32) -> Result<Semantics, SemanticsError> {
+        let Some(bits) = Bits::from_bits(word) else {
+            return Err(SemanticsError::UnknownBits(word & !Bits::all().bits()));
+        };
+        let orderings = Bits::ACQUIRE | Bits::RELEASE | Bits::ACQUIRE_RELEASE | Bits::SEQUENTIALLY_CONSISTENT;
+        let ordering = match bits & orderings {
+            b if b.is_empty() => Ordering::Relaxed,
+            Bits::ACQUIRE => Ordering::Acquire,
+            Bits::RELEASE => Ordering::Release,
+            Bits::ACQUIRE_RELEASE | Bits::SEQUENTIALLY_CONSISTENT => Ordering::AcquireRelease,
+            _ => return Err(SemanticsError::SeveralOrderings(word)),
+        };
+        let by_class = [Bits::UNIFORM_MEMORY, Bits::WORKGROUP_MEMORY, Bits::IMAGE_MEMORY, Bits::OUTPUT_MEMORY];
+        let classes = Class::ALL.into_iter().filter(|class| bits.contains(by_class[*class as usize].clone())).collect::<Vec<_>>();
+        let semantics = Semantics {
+            ordering,
+            classes: Classes::of(&classes),
+            make_available: bits.contains(Bits::MAKE_AVAILABLE),
+            make_visible: bits.contains(Bits::MAKE_VISIBLE),
+            volatile: bits.contains(Bits::VOLATILE),
+            sequentially_consistent: bits.contains(Bits::SEQUENTIALLY_CONSISTENT),
+        };
+        if semantics.make_available && !semantics.releases() || semantics.make_visible && !semantics.acquires() {
+            return Err(SemanticsError::FlagWithoutOrdering(word));
+        }
+        Ok(semantics)
+    }
+
+    /// What Vulkan asks of semantics beyond their decoding ("Validation Rules Within a Module", VUID-StandaloneSpirv-MemorySemantics-10865
+    /// and following): no SequentiallyConsistent, an ordering that fits the instruction, a storage class exactly if there is an ordering,
+    /// and the flags of the Vulkan memory model only under it. Compilers break some of it, so a lenient loader does not ask.
+    pub fn check(&self, of: Use, vulkan_memory_model: bool) -> Result<(), SemanticsError> {
+        if self.sequentially_consistent {
+            return Err(SemanticsError::SequentiallyConsistent);
+        }
+        let fits = match of {
+            Use::Load => !self.releases(),
+            Use::Store => !self.acquires(),
+            Use::MemoryBarrier => self.ordering != Ordering::Relaxed,
+            Use::ReadModifyWrite | Use::ControlBarrier => true,
+        };
+        if !fits {
+            return Err(SemanticsError::OrderingOfUse(self.ordering, of));
+        }
+        if self.ordering == Ordering::Relaxed && !self.classes.is_empty() {
+            return Err(SemanticsError::ClassWithoutOrdering);
+        }
+        if self.ordering != Ordering::Relaxed && self.classes.is_empty() {
+            return Err(SemanticsError::NoClass);
+        }
+        if !vulkan_memory_model {
+            let mut bits = Bits::empty();
+            bits.set(Bits::OUTPUT_MEMORY, self.classes.contains(Class::Output));
+            bits.set(Bits::MAKE_AVAILABLE, self.make_available);
+            bits.set(Bits::MAKE_VISIBLE, self.make_visible);
+            bits.set(Bits::VOLATILE, self.volatile);
+            if !bits.is_empty() {
+                return Err(SemanticsError::NeedsVulkanMemoryModel(bits.bits()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether they have Acquire.
+    pub fn acquires(&self) -> bool {
+        matches!(self.ordering, Ordering::Acquire | Ordering::AcquireRelease)
+    }
+
+    /// Whether they have Release.
+    pub fn releases(&self) -> bool {
+        matches!(self.ordering, Ordering::Release | Ordering::AcquireRelease)
+    }
+
+    /// The storage classes that are ordered: none where nothing is.
+    pub fn ordered_classes(&self) -> Classes {
+        if self.ordering == Ordering::Relaxed { Classes::NONE } else { self.classes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_decode() {
+        let decoded = Semantics::decode(0x8 | 0x40 | 0x100).unwrap();
+        assert_eq!(decoded, Semantics::of(Ordering::AcquireRelease, &[Class::Uniform, Class::Workgroup]));
+        assert_eq!(Semantics::decode(0).unwrap(), Semantics::RELAXED);
+        // SubgroupMemory, CrossWorkgroupMemory and AtomicCounterMemory are ignored.
+        assert_eq!(Semantics::decode(0x2 | 0x80 | 0x200 | 0x400 | 0x800).unwrap(), Semantics::of(Ordering::Acquire, &[Class::Image]));
+        let all = Semantics::decode(0x4 | 0x1000 | 0x2000 | 0x8000).unwrap();
+        assert!(all.make_available && all.volatile && !all.make_visible && all.classes.contains(Class::Output));
+        let strongest = Semantics::decode(0x10 | 0x40).unwrap();
+        assert!(strongest.sequentially_consistent && strongest.acquires() && strongest.releases());
+    }
+
+    #[test]
+    fn wrong_words_are_named() {
+        assert_eq!(Semantics::decode(0x2 | 0x4 | 0x40), Err(SemanticsError::SeveralOrderings(0x46)));
+        assert_eq!(Semantics::decode(0x8 | 0x10), Err(SemanticsError::SeveralOrderings(0x18)));
+        assert_eq!(Semantics::decode(0x1), Err(SemanticsError::UnknownBits(1)));
+        assert_eq!(Semantics::decode(0x2 | 0x2000), Err(SemanticsError::FlagWithoutOrdering(0x2002)));
+        assert_eq!(Semantics::decode(0x4 | 0x4000), Err(SemanticsError::FlagWithoutOrdering(0x4004)));
+        assert_eq!(Scope::decode(6), Err(SemanticsError::UnknownScope(6)));
+        assert_eq!(Scope::decode(u32::MAX), Err(SemanticsError::UnknownScope(u32::MAX)));
+    }
+
+    #[test]
+    fn vulkan_asks_for_more() {
+        let check = |word: u32, of: Use| Semantics::decode(word).unwrap().check(of, false);
+        assert_eq!(check(0x10 | 0x40, Use::ControlBarrier), Err(SemanticsError::SequentiallyConsistent));
+        assert_eq!(check(0x4 | 0x40, Use::Load), Err(SemanticsError::OrderingOfUse(Ordering::Release, Use::Load)));
+        assert_eq!(check(0x8 | 0x40, Use::Store), Err(SemanticsError::OrderingOfUse(Ordering::AcquireRelease, Use::Store)));
+        assert_eq!(check(0, Use::MemoryBarrier), Err(SemanticsError::OrderingOfUse(Ordering::Relaxed, Use::MemoryBarrier)));
+        assert_eq!(check(0, Use::ControlBarrier), Ok(()));
+        assert_eq!(check(0x8, Use::ControlBarrier), Err(SemanticsError::NoClass));
+        assert_eq!(check(0x40, Use::ReadModifyWrite), Err(SemanticsError::ClassWithoutOrdering));
+        assert_eq!(check(0x8 | 0x1000, Use::ControlBarrier), Err(SemanticsError::NeedsVulkanMemoryModel(0x1000)));
+        assert_eq!(Semantics::decode(0x8 | 0x1000).unwrap().check(Use::ControlBarrier, true), Ok(()));
+        assert_eq!(check(0x8 | 0x140, Use::ReadModifyWrite), Ok(()));
+        assert!(Scope::CrossDevice.check_memory().is_err() && Scope::Device.check_memory().is_ok());
+        assert!(Scope::Device.check_execution().is_err() && Scope::Subgroup.check_execution().is_ok());
+    }
+
+    #[test]
+    fn scopes_have_instances() {
+        let t = Topology::new(3, 10, 4).unwrap();
+        assert_eq!(t.instance(15, Scope::Subgroup), 14..18);
+        assert_eq!(t.instance(19, Scope::Subgroup), 18..20);
+        assert_eq!(t.instance(15, Scope::Workgroup), 10..20);
+        assert_eq!(t.instance(15, Scope::Device), 0..30);
+        assert_eq!(
+            [(15, 15), (15, 17), (15, 18), (9, 10)].map(|(a, b)| t.between(a, b)),
+            [Scope::Invocation, Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily]
+        );
+        assert_eq!(t.number(t.agent(27)), 27);
+        assert!(Topology::new(1 << 16, 1 << 16, 32).is_err());
+    }
+}

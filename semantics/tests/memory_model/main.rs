@@ -1,0 +1,89 @@
+//! The race detector against the memory model: litmus tests with their reasons, thousands of random executions against the brute-force
+//! oracle, and bugs planted in the rules, each of which these tests must catch.
+
+mod litmus;
+mod oracle;
+mod planted;
+mod random;
+
+use oracle::{Action, Event};
+use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};
+
+/// One step of an execution that is fed to the detector: an action by one agent, or a control barrier that several leave.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// An access or a fence.
+    Act(u32, Action),
+    /// A control barrier of the agents.
+    Barrier(Vec<u32>, Scope, Semantics),
+}
+
+/// The execution as events: each participant of a barrier has one.
+pub fn events(steps: &[Step]) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        match step {
+            Step::Act(agent, action) => events.push(Event { agent: *agent, action: action.clone() }),
+            Step::Barrier(agents, scope, semantics) => {
+                let part = |agent: &u32| Event { agent: *agent, action: Action::Barrier(number as u32, *scope, *semantics) };
+                events.extend(agents.iter().map(part));
+            }
+        }
+    }
+    events
+}
+
+/// The first race that the detector reports, with the number of its step; instructions are steps.
+pub fn detect(topology: Topology, rules: Rules, steps: &[Step]) -> Option<(usize, Race)> {
+    let mut detector = Detector::with_rules(topology, rules);
+    for (number, step) in steps.iter().enumerate() {
+        match step {
+            Step::Act(_, Action::Access(access)) => {
+                if let Some(race) = detector.access(&Access { instruction: number as u32, ..*access }) {
+                    return Some((number, race));
+                }
+            }
+            Step::Act(agent, Action::Fence(scope, semantics)) => detector.fence(topology.agent(*agent), *scope, semantics),
+            Step::Act(_, Action::Barrier(..)) => unreachable!("barriers are steps"),
+            Step::Barrier(agents, scope, semantics) => {
+                let agents: Vec<Agent> = agents.iter().map(|agent| topology.agent(*agent)).collect();
+                detector.barrier(&agents, *scope, semantics);
+            }
+        }
+    }
+    None
+}
+
+/// What is wrong with the detector's answer, by the oracle: a race missed, or one too many, or the wrong pair.
+pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, String> {
+    let races = oracle::races(&topology, &events(steps));
+    let mut of_step = Vec::new();
+    let mut event = 0;
+    for step in steps {
+        of_step.push(event);
+        event += match step {
+            Step::Act(..) => 1,
+            Step::Barrier(agents, ..) => agents.len(),
+        };
+    }
+    let expected = (0..steps.len()).find(|&step| matches!(steps[step], Step::Act(..)) && !races[of_step[step]].is_empty());
+    match (detect(topology, rules, steps), expected) {
+        (None, None) => Ok(false),
+        (Some((found, race)), Some(step)) if found == step => {
+            if races[of_step[step]].contains(&of_step[race.first.instruction as usize]) {
+                Ok(true)
+            } else {
+                Err(format!("step {step} does not race with step {}", race.first.instruction))
+            }
+        }
+        (found, expected) => Err(format!("the detector says {found:?}, the oracle says step {expected:?}")),
+    }
+}
+
+pub fn access(topology: &Topology, agent: u32, object: u32, offset: u64, bytes: u64, class: Class, kind: Kind) -> Step {
+    Step::Act(agent, Action::Access(Access { agent: topology.agent(agent), object, offset, bytes, class, kind, instruction: 0 }))
+}
+
+pub fn atomic(op: AtomicOp, scope: Scope, semantics: Semantics) -> Kind {
+    Kind::Atomic { op, scope, semantics }
+}
