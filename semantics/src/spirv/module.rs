@@ -279,6 +279,17 @@ impl Module {
         code.filter(|i| i.is(Op::FunctionCall)).map(|i| i.operands(&self.words)[0])
     }
 
+    /// The cases of an OpSwitch, in order: the literal, zero-extended, and the label. An instruction of any other opcode has none.
+    pub fn switch_cases(&self, i: &Instruction) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let operands = if i.is(Op::Switch) { i.operands(&self.words) } else { &[] };
+        let width = operands.first().and_then(|&selector| self.types.get(self.type_of(selector)?)?.width()).unwrap_or(32);
+        let words = usize::from(width).div_ceil(32);
+        operands.get(2..).unwrap_or(&[]).chunks_exact(words + 1).map(move |case| {
+            let bits = u64::from(case[0]) | if words == 2 { u64::from(case[1]) << 32 } else { 0 };
+            (bits & (u64::MAX >> (64 - u32::from(width))), case[words])
+        })
+    }
+
     /// The variables: those at module scope, then those of functions, in order.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
@@ -454,7 +465,7 @@ impl Module {
 
     /// The fewest bytes that the buffer behind a variable must have.
     pub fn buffer_size(&self, variable: u32) -> u64 {
-        self.variable(variable).map_or(0, |v| self.types.extent(v.type_, Default::default()))
+        self.variable(variable).map_or(0, |v| self.types.size(v.type_, Default::default()))
     }
 
     /// Whether the id is a constant, or an OpUndef at module scope.

@@ -249,6 +249,8 @@ struct Entry {
     span: u64,
     /// Of a structure, the bytes that its layout spans without a trailing runtime array.
     extent: u64,
+    /// The same with the padding after the last element of arrays.
+    size: u64,
 }
 
 /// The types of a module.
@@ -295,6 +297,7 @@ impl Types {
             leaf: id,
             span: 0,
             extent: 0,
+            size: 0,
         };
         match type_ {
             Type::Void => {}
@@ -340,8 +343,9 @@ impl Types {
                     entry.scalars = entry.scalars.saturating_add(part.scalars);
                     entry.nesting = entry.nesting.max(part.nesting);
                     entry.contents.join(part.contents);
-                    let end = u64::from(member.offset.unwrap_or(0)).saturating_add(self.extent(member.type_, member.matrix));
-                    entry.extent = entry.extent.max(end);
+                    let end = |bytes: u64| u64::from(member.offset.unwrap_or(0)).saturating_add(bytes);
+                    entry.extent = entry.extent.max(end(self.extent(member.type_, member.matrix)));
+                    entry.size = entry.size.max(end(self.size(member.type_, member.matrix)));
                 }
             }
         }
@@ -500,6 +504,15 @@ impl Types {
             _ => 0,
         };
         entry.span.saturating_add(leaf)
+    }
+
+    /// The bytes that a buffer for the type must have: [`Types::extent`], with every array as long as its stride times its length.
+    pub fn size(&self, id: u32, matrix: MatrixLayout) -> u64 {
+        match self.get(id) {
+            Some(Type::Array { length, stride, .. }) => u64::from(stride).saturating_mul(length),
+            Some(Type::Struct { .. }) => self.entry(id).map_or(0, |e| e.size),
+            _ => self.extent(id, matrix),
+        }
     }
 
     /// The address of part `index` in memory with an explicit layout; `None` where there is no such part, it has no declared place, or its

@@ -1,26 +1,40 @@
 //! The second pass of loading: control flow, dominance, and the type of every operand of a function body.
+//!
+//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls from every entry point.
 
-use rspirv::spirv::StorageClass;
+mod calls;
+mod composite;
+mod flow;
+mod image;
+mod memory;
+mod shared;
+mod structure;
+
+use rspirv::spirv::{Capability, StorageClass};
 use smallvec::SmallVec;
 
-use super::cfg::{self, Graph};
+use super::cfg::Graph;
+use super::declare;
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op};
 use super::module::{Block, Function, Module, NO_BLOCK};
 use super::operation::{self, Operation, Scalar, Shape};
 use super::types::Type;
 use super::words::Instruction;
+use crate::outcome::Limit;
 
 type Checked<T = ()> = Result<T, LoadError>;
 
-/// Checks the bodies of all functions.
+/// Checks the bodies of all functions, and what entry points reach.
 pub(super) fn check(module: &Module) -> Checked {
+    let mut origins = memory::Origins::default();
     for function in &module.functions {
-        let mut pass = Pass { module, function, index: 0, graph: Graph::new(Vec::new()), seen: Vec::new(), block: 0 };
+        let mut pass = Pass { module, function, index: 0, graph: Graph::default(), seen: Vec::new(), block: 0, origins };
         pass.control_flow()?;
         pass.bodies()?;
+        origins = pass.origins;
     }
-    Ok(())
+    calls::check(module)
 }
 
 struct Pass<'m> {
@@ -31,6 +45,7 @@ struct Pass<'m> {
     /// Per block, who marked it last.
     seen: Vec<u32>,
     block: u32,
+    origins: memory::Origins,
 }
 
 impl<'m> Pass<'m> {
@@ -44,12 +59,17 @@ impl<'m> Pass<'m> {
         Err(LoadError::Unsupported { what: what.into(), at: self.place() })
     }
 
+    #[cold]
+    fn limit<T>(&self, what: &'static str, bound: u64) -> Checked<T> {
+        Err(LoadError::Limit(Limit { what, bound }))
+    }
+
     fn place(&self) -> Place {
         self.module.place(self.index)
     }
 
     fn blocks(&self) -> &'m [Block] {
-        &self.module.blocks[self.function.first_block as usize..self.function.end_block as usize]
+        self.module.function_blocks(self.function)
     }
 
     fn operands(&self, i: &Instruction) -> &'m [u32] {
@@ -60,147 +80,13 @@ impl<'m> Pass<'m> {
         self.module.instructions[self.index]
     }
 
-    /// The block of this function that has that label, by its index in the function.
-    fn target(&self, label: u32, check: Check) -> Checked<u32> {
-        let Some(index) = self.module.definition(label) else {
-            return self.fail(Check::UndefinedId, format!("%{label} is used but no instruction defines it"));
-        };
-        let block = self.module.block_of[index];
-        let range = self.function.first_block..self.function.end_block;
-        if !self.module.instructions[index].is(Op::Label) || !range.contains(&block) {
-            return self.fail(check, format!("{} names %{label}, which is no block of this function", self.instruction().name()));
-        }
-        Ok(block - range.start)
-    }
-
-    /// Builds the graph; checks branches, merges and the order of blocks.
-    fn control_flow(&mut self) -> Checked {
-        let blocks = self.blocks();
-        let mut successors = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            self.index = block.end as usize - 1;
-            let i = self.instruction();
-            let operands = self.operands(&i);
-            let mut next = [cfg::NONE; 2];
-            match i.op {
-                Op::Branch => next[0] = self.branch(operands[0])?,
-                Op::BranchConditional => {
-                    next = [self.branch(operands[1])?, self.branch(operands[2])?];
-                    if operands.len() != 3 && operands.len() != 5 {
-                        return self.fail(Check::Type, "OpBranchConditional has one branch weight; it has two or none");
-                    }
-                }
-                _ => {}
-            }
-            successors.push(next);
-        }
-        self.graph = Graph::new(successors);
-        self.merges()?;
-        for (node, block) in blocks.iter().enumerate() {
-            let node = node as u32;
-            self.index = block.start as usize - 1;
-            let dominator = self.graph.immediate_dominator(node);
-            if dominator != cfg::NONE && dominator > node {
-                let what = format!("block %{} stands before block %{}, which dominates it", block.label, blocks[dominator as usize].label);
-                return self.fail(Check::BlockOrder, what);
-            }
-            self.index = block.end as usize - 1;
-            for to in self.graph.successors(node) {
-                if to != cfg::NONE && self.graph.reachable(node) && self.graph.dominates(to, node) && !self.is_loop_header(to) {
-                    let what = format!("the branch back to %{} goes to a block without an OpLoopMerge", blocks[to as usize].label);
-                    return self.fail(Check::BackEdge, what);
-                }
-                if to != cfg::NONE && self.graph.reachable(node) && self.graph.dominates(to, node) {
-                    self.back_edge(node, to)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn branch(&self, label: u32) -> Checked<u32> {
-        match self.target(label, Check::BranchTarget)? {
-            0 => self.fail(Check::EntryBlock, format!("a branch goes to %{label}, the function's first block")),
-            node => Ok(node),
-        }
-    }
-
-    fn is_loop_header(&self, node: u32) -> bool {
-        let code = self.module.code(&self.blocks()[node as usize]);
-        code.len() >= 2 && code[code.len() - 2].is(Op::LoopMerge)
-    }
-
-    /// Checks a branch back to a loop's header: it comes from the loop's continue construct.
-    fn back_edge(&self, from: u32, header: u32) -> Checked {
-        let code = self.module.code(&self.blocks()[header as usize]);
-        let label = self.operands(&code[code.len() - 2])[1];
-        let continues = self.target(label, Check::MergeTarget)?;
-        if self.graph.dominates(continues, from) {
-            return Ok(());
-        }
-        let [from, header] = [from, header].map(|node| self.blocks()[node as usize].label);
-        let what = format!("the branch back from %{from} to %{header} does not come by way of %{label}, the loop's continue target");
-        self.fail(Check::BackEdge, what)
-    }
-
-    /// Checks that every entry point of the function lists a variable that it reads or writes.
-    fn interface(&self, pointer: u32) -> Checked {
-        let Some(class) = self.module.variable(pointer).map(|v| v.class) else { return Ok(()) };
-        // Before SPIR-V 1.4 the interface is of inputs and outputs alone.
-        if class != StorageClass::Input && class != StorageClass::Output && self.module.header.minor < 4 {
-            return Ok(());
-        }
-        for entry in self.module.entry_points.iter().filter(|e| e.function == self.function.id) {
-            if !self.module.interface_of(entry).contains(&pointer) {
-                let what = format!("{} uses %{pointer}, which the interface of {:?} does not list", self.instruction().name(), entry.name);
-                return self.fail(Check::EntryPoint, what);
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks merge instructions; marks the blocks that are merged into.
-    fn merges(&mut self) -> Checked {
-        let blocks = self.blocks();
-        self.seen = vec![u32::MAX; blocks.len()];
-        for (node, block) in blocks.iter().enumerate() {
-            for index in block.start..block.end {
-                self.index = index as usize;
-                let i = self.instruction();
-                if !matches!(i.op, Op::SelectionMerge | Op::LoopMerge) {
-                    continue;
-                }
-                let branch = self.module.instructions[self.index + 1].op;
-                let for_it = match i.op {
-                    Op::SelectionMerge => branch == Op::BranchConditional,
-                    _ => matches!(branch, Op::BranchConditional | Op::Branch),
-                };
-                if index + 2 != block.end || !for_it {
-                    return self.fail(Check::MergePlace, format!("{} does not stand right before the branch that it is for", i.name()));
-                }
-                let operands = self.operands(&i);
-                let merge = self.target(operands[0], Check::MergeTarget)?;
-                if merge == node as u32 || merge == 0 {
-                    return self.fail(Check::MergeTarget, format!("{} names %{} as its merge block", i.name(), operands[0]));
-                }
-                if self.seen[merge as usize] != u32::MAX {
-                    let other = blocks[self.seen[merge as usize] as usize].label;
-                    return self.fail(Check::MergeTarget, format!("%{} is the merge block of %{other} too", operands[0]));
-                }
-                self.seen[merge as usize] = node as u32;
-                if i.is(Op::LoopMerge) {
-                    let continues = self.target(operands[1], Check::MergeTarget)?;
-                    if continues == merge || continues == 0 {
-                        return self.fail(Check::MergeTarget, format!("OpLoopMerge names %{} as its continue target", operands[1]));
-                    }
-                }
-            }
-        }
-        Ok(())
+    fn text(&self, type_: u32) -> String {
+        self.module.types.text(type_)
     }
 
     fn bodies(&mut self) -> Checked {
-        self.seen.fill(u32::MAX);
+        self.seen.clear();
+        self.seen.resize(self.blocks().len(), u32::MAX);
         for (node, block) in self.blocks().iter().enumerate() {
             self.block = node as u32;
             let mut phis = true;
@@ -216,6 +102,7 @@ impl<'m> Pass<'m> {
                     _ => {
                         phis = false;
                         self.body(&i)?;
+                        self.follow(&i);
                     }
                 }
             }
@@ -223,7 +110,7 @@ impl<'m> Pass<'m> {
         Ok(())
     }
 
-    /// The shape of an operand, which must be a value whose definition dominates block `at`.
+    /// The index and the shape of an operand, which must be a value whose definition dominates block `at`.
     fn value_at(&self, id: u32, at: u32) -> Checked<(usize, Shape)> {
         let Some(index) = self.module.definition(id) else {
             return self.fail(Check::UndefinedId, format!("%{id} is used but no instruction defines it"));
@@ -238,6 +125,8 @@ impl<'m> Pass<'m> {
             if !range.contains(&block) || block - range.start != at && !self.graph.dominates(block - range.start, at) {
                 return self.fail(Check::Dominance, format!("the definition of %{id} does not dominate its use"));
             }
+        } else if definition.is(Op::FunctionParameter) && !self.module.parameters(self.function).iter().any(|p| p.id == id) {
+            return self.fail(Check::Dominance, format!("%{id} is a parameter of another function"));
         }
         Ok((index, self.module.shapes[index]))
     }
@@ -250,43 +139,58 @@ impl<'m> Pass<'m> {
         Ok(shape)
     }
 
-    fn phi(&mut self, i: &Instruction) -> Checked {
-        let result = self.module.shapes[self.index];
-        if !result.is_lanes() {
-            return self.unsupported(format!("OpPhi of {result}"));
-        }
-        let operands = self.operands(i);
-        let expected = self.graph.predecessors(self.block).len();
-        if operands.len() != 2 * expected {
-            let what = format!("%{} = OpPhi has {} parents; its block has {expected} predecessors", i.result, operands.len() / 2);
-            return self.fail(Check::PhiParents, what);
-        }
-        for pair in operands.chunks_exact(2) {
-            let (value, label) = (pair[0], pair[1]);
-            let parent = self.target(label, Check::PhiParents)?;
-            if !self.graph.successors(parent).contains(&self.block) {
-                let what = format!("parent %{label} of %{} = OpPhi does not branch to its block", i.result);
-                return self.fail(Check::PhiParents, what);
-            }
-            if std::mem::replace(&mut self.seen[parent as usize], self.index as u32) == self.index as u32 {
-                return self.fail(Check::PhiParents, format!("%{} = OpPhi names parent %{label} twice", i.result));
-            }
-            let (_, shape) = self.value_at(value, parent)?;
-            if shape != result {
-                let what = format!("%{} = OpPhi is {result}, but its operand %{value} is {shape}", i.result);
-                return self.fail(Check::Type, what);
-            }
-        }
-        Ok(())
+    /// The type id of an operand that must be a value.
+    fn value_type(&self, id: u32) -> Checked<u32> {
+        self.value(id)?;
+        Ok(self.module.type_of(id).unwrap_or(0))
     }
 
-    fn body(&self, i: &Instruction) -> Checked {
-        let operands = self.operands(i);
-        if matches!(i.op, Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain) {
-            self.interface(operands[0])?;
+    /// That an operand is a value of that type.
+    fn value_of(&self, i: &Instruction, id: u32, type_: u32, what: &str) -> Checked {
+        let found = self.value_type(id)?;
+        if found == type_ {
+            return Ok(());
         }
+        let subject = if i.result == 0 { i.name() } else { format!("%{} = {}", i.result, i.name()) };
+        self.fail(Check::Type, format!("{what} of {subject}, %{id}, is {}; it must be {}", self.text(found), self.text(type_)))
+    }
+
+    /// That an operand is an integer scalar.
+    fn integer_scalar(&self, i: &Instruction, id: u32, what: &str) -> Checked {
+        let shape = self.value(id)?;
+        if shape.lanes() == 1 && shape.scalar.is_int() {
+            return Ok(());
+        }
+        self.fail(Check::Type, format!("{what} of {}, %{id}, is {shape}; it must be an integer", i.name()))
+    }
+
+    fn capability(&self, i: &Instruction) -> Checked {
+        let needed = grammar::instruction(i.op as u16).map_or(&[][..], |g| g.capabilities);
+        if needed.is_empty() || needed.iter().any(|&c| self.module.has_capability(c)) {
+            return Ok(());
+        }
+        let names: Vec<String> = needed.iter().map(|c| format!("{c:?}")).collect();
+        self.fail(Check::Capability, format!("{} needs a capability that is not declared: {}", i.name(), names.join(" or ")))
+    }
+
+    fn body(&mut self, i: &Instruction) -> Checked {
+        let operands = self.operands(i);
+        self.capability(i)?;
         match i.op {
-            Op::Nop | Op::Branch | Op::Return | Op::Unreachable | Op::SelectionMerge | Op::LoopMerge => Ok(()),
+            Op::Nop | Op::Branch | Op::Unreachable | Op::SelectionMerge | Op::LoopMerge | Op::Kill | Op::TerminateInvocation => Ok(()),
+            Op::DemoteToHelperInvocation => Ok(()),
+            Op::IsHelperInvocationEXT => match self.module.shapes[self.index] {
+                shape if shape == Shape::vector(Scalar::Bool, 1) => Ok(()),
+                shape => self.fail(Check::Type, format!("%{} = {} has result {shape}; it must be bool", i.result, i.name())),
+            },
+            Op::Return => match self.module.types.get(self.function.result_type) {
+                Some(Type::Void) => Ok(()),
+                _ => {
+                    let what = format!("OpReturn ends a function whose result is {}", self.text(self.function.result_type));
+                    self.fail(Check::Type, what)
+                }
+            },
+            Op::ReturnValue => self.value_of(i, operands[0], self.function.result_type, "the value"),
             Op::BranchConditional => {
                 let condition = self.value(operands[0])?;
                 if condition != Shape::vector(Scalar::Bool, 1) {
@@ -294,46 +198,29 @@ impl<'m> Pass<'m> {
                 }
                 Ok(())
             }
-            Op::ExtInst => {
-                let (set, number) = (operands[0], operands[1]);
-                // Load has refused every other set.
-                if !self.module.instruction(set).is_some_and(|s| s.is(Op::ExtInstImport)) {
-                    return self.fail(Check::KindOfId, format!("OpExtInst names %{set} as its set, which is no OpExtInstImport"));
-                }
-                match operation::glsl(number) {
-                    Some(operation) => self.operation(i, operation, &operands[2..]),
-                    None => {
-                        let name = grammar::set("GLSL.std.450").and_then(|s| s.by_number(number)).map_or("?", |e| e.opname);
-                        self.unsupported(format!("OpExtInst GLSL.std.450 {name}"))
-                    }
-                }
-            }
+            Op::Switch => self.integer_scalar(i, operands[0], "the selector"),
+            Op::Undef => self.undefined(i),
+            Op::Variable => Ok(()),
+            Op::ExtInst => self.extended(i, operands),
+            Op::FunctionCall => self.call(i, operands),
             Op::CompositeConstruct => self.construct(i, operands),
             Op::CompositeExtract => self.extract(i, operands),
+            Op::CompositeInsert => self.insert(i, operands),
+            Op::VectorShuffle => self.shuffle(i, operands),
+            Op::VectorExtractDynamic => self.extract_dynamic(i, operands),
+            Op::VectorInsertDynamic => self.insert_dynamic(i, operands),
+            Op::CopyObject => self.value_of(i, operands[0], i.result_type, "the operand"),
+            Op::CopyLogical => self.copy_logical(i, operands),
+            Op::Select => self.select(i, operands),
             Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(i, operands),
-            Op::Load => {
-                let (class, pointee) = self.pointer(operands[0])?;
-                if pointee != i.result_type {
-                    let what = format!("OpLoad has result type %{}, but %{} points to %{pointee}", i.result_type, operands[0]);
-                    return self.fail(Check::Type, what);
-                }
-                let _ = class;
-                Ok(())
-            }
-            Op::Store => {
-                let (class, pointee) = self.pointer(operands[0])?;
-                self.value(operands[1])?;
-                let type_ = self.module.instruction(operands[1]).map_or(0, |v| v.result_type);
-                if pointee != type_ {
-                    let what = format!("OpStore stores %{}, of type %{type_}, where %{} points to %{pointee}", operands[1], operands[0]);
-                    return self.fail(Check::Type, what);
-                }
-                if !matches!(class, StorageClass::Output | StorageClass::Private | StorageClass::StorageBuffer) {
-                    return self
-                        .fail(Check::Storage, format!("OpStore stores through %{}, which points to what is read-only", operands[0]));
-                }
-                Ok(())
-            }
+            Op::Load => self.load(i, operands),
+            Op::Store => self.store(i, operands),
+            Op::CopyMemory => self.copy_memory(i, operands),
+            Op::ArrayLength => self.array_length(i, operands),
+            Op::ControlBarrier | Op::MemoryBarrier => self.barrier(i, operands),
+            op if shared::is_atomic(op) => self.atomic(i, operands),
+            op if image::is_image(op) => self.image(i, operands),
+            op if declare::is_derivative(op) => self.derivative(i, operands),
             op => match operation::core(op) {
                 Some(operation) => self.operation(i, operation, operands),
                 None => self.unsupported(i.name()),
@@ -341,119 +228,117 @@ impl<'m> Pass<'m> {
         }
     }
 
-    fn operation(&self, i: &Instruction, operation: Operation, operands: &[u32]) -> Checked {
-        let mut shapes: SmallVec<[Shape; 3]> = SmallVec::new();
-        for &id in operands.iter().take(4) {
-            shapes.push(self.value(id)?);
+    fn undefined(&self, i: &Instruction) -> Checked {
+        let contents = self.module.types.contents(i.result_type);
+        if self.module.types.scalars(i.result_type) == 0 || contents.opaque || contents.pointer || contents.runtime_array {
+            return self.unsupported(format!("OpUndef of {}", self.text(i.result_type)));
         }
-        let result = self.module.shapes[self.index];
-        if operation.signature.fits(&shapes, result, self.module.header.minor >= 4) {
+        Ok(())
+    }
+
+    fn extended(&self, i: &Instruction, operands: &[u32]) -> Checked {
+        let (set, number) = (operands[0], operands[1]);
+        if !self.module.instruction(set).is_some_and(|s| s.is(Op::ExtInstImport)) {
+            return self.fail(Check::KindOfId, format!("OpExtInst names %{set} as its set, which is no OpExtInstImport"));
+        }
+        // Load has refused every other set.
+        if self.module.is_non_semantic(i) {
             return Ok(());
         }
+        if let Some(operation) = operation::glsl(number) {
+            return self.operation(i, operation, &operands[2..]);
+        }
+        let instruction = grammar::set("GLSL.std.450").and_then(|s| s.by_number(number));
+        match instruction.map_or("?", |e| e.opname) {
+            name @ ("InterpolateAtCentroid" | "InterpolateAtSample" | "InterpolateAtOffset") => self.interpolate(i, name, &operands[2..]),
+            name => self.unsupported(format!("OpExtInst GLSL.std.450 {name}")),
+        }
+    }
+
+    /// GLSL.std.450 InterpolateAt…: of an input of 32-bit floats.
+    fn interpolate(&self, i: &Instruction, name: &str, operands: &[u32]) -> Checked {
+        if !self.module.has_capability(Capability::InterpolationFunction) {
+            return self.fail(Check::Capability, format!("{name} needs the capability InterpolationFunction"));
+        }
+        let (class, pointee) = self.pointer(operands[0])?;
+        let result = self.module.shapes[self.index];
+        let float = result.scalar == Scalar::F32 && result.columns == 1;
+        let by = match operands.get(1) {
+            Some(&id) => Some(self.value(id)?),
+            None => None,
+        };
+        let fits = match name {
+            "InterpolateAtCentroid" => by.is_none(),
+            "InterpolateAtSample" => by.is_some_and(|s| s.lanes() == 1 && s.scalar.is_int()),
+            _ => by == Some(Shape::vector(Scalar::F32, 2)),
+        };
+        if class != StorageClass::Input || pointee != i.result_type || !float || !fits {
+            let what = format!("%{} = {name} takes a pointer into Input to 32-bit floats that are its result", i.result);
+            return self.fail(Check::Type, what);
+        }
+        Ok(())
+    }
+
+    fn derivative(&self, i: &Instruction, operands: &[u32]) -> Checked {
+        let (operand, result) = (self.value(operands[0])?, self.module.shapes[self.index]);
+        if operand == result && result.scalar == Scalar::F32 && result.columns == 1 {
+            return Ok(());
+        }
+        let what = format!("%{} = {} has operand {operand} and result {result}; it takes 32-bit floats of one type", i.result, i.name());
+        self.fail(Check::Type, what)
+    }
+
+    fn operation(&self, i: &Instruction, operation: Operation, operands: &[u32]) -> Checked {
+        let signature = operation.signature;
+        let mut shapes: SmallVec<[Shape; 4]> = SmallVec::new();
+        for (number, &id) in operands.iter().take(5).enumerate() {
+            if signature.written_through() == Some(number) {
+                let (class, pointee) = self.pointer(id)?;
+                self.writable(i, id, class)?;
+                shapes.push(self.module.shape(pointee));
+            } else {
+                shapes.push(self.value(id)?);
+            }
+        }
+        let result = self.module.shapes[self.index];
+        let members: SmallVec<[Shape; 2]> = match signature.members() {
+            0 => SmallVec::new(),
+            _ => self.module.types.members(i.result_type).iter().take(3).map(|m| self.module.shape(m.type_)).collect(),
+        };
+        let fits = match signature.members() {
+            0 => signature.fits(&shapes, result, self.module.header.minor >= 4),
+            _ => signature.fits_members(&shapes, &members),
+        };
+        if fits {
+            return self.arithmetic_width(i, shapes.iter().chain([&result]));
+        }
         let found: Vec<String> = shapes.iter().map(|s| s.to_string()).collect();
+        let result = if members.is_empty() { result.to_string() } else { self.text(i.result_type) };
         let what = format!(
             "%{} = {} has operands {} and result {result}; it takes {}",
             i.result,
             i.name(),
             found.join(", "),
-            operation.signature.requirement()
+            signature.requirement()
         );
         self.fail(Check::Type, what)
     }
 
-    fn construct(&self, i: &Instruction, operands: &[u32]) -> Checked {
-        let result = self.module.shapes[self.index];
-        if !result.is_lanes() {
-            return self.unsupported(format!("OpCompositeConstruct of {result}"));
+    /// That numbers of a width that may only be stored are not computed on, but for conversions of width (SPIR-V §3.31, 8- and 16-bit storage).
+    fn arithmetic_width<'s>(&self, i: &Instruction, shapes: impl Iterator<Item = &'s Shape>) -> Checked {
+        if matches!(i.op, Op::FConvert | Op::SConvert | Op::UConvert) {
+            return Ok(());
         }
-        let mut lanes = 0;
-        for &id in operands {
-            let part = self.value(id)?;
-            let fits = match result.columns {
-                1 => part.scalar == result.scalar && part.columns == 1,
-                _ => part == Shape { columns: 1, ..result },
+        for shape in shapes {
+            let needed = match shape.scalar {
+                Scalar::Int { width: 8, .. } => Capability::Int8,
+                Scalar::Int { width: 16, .. } => Capability::Int16,
+                Scalar::Float { width: 16 } => Capability::Float16,
+                _ => continue,
             };
-            if !fits {
-                let what = format!("%{} = OpCompositeConstruct is {result}, but its constituent %{id} is {part}", i.result);
-                return self.fail(Check::Type, what);
+            if !self.module.has_capability(needed) {
+                return self.fail(Check::Capability, format!("{} computes on {shape}, which needs the capability {needed:?}", i.name()));
             }
-            lanes += part.lanes();
-        }
-        if lanes != result.lanes() || operands.len() < 2 {
-            let what =
-                format!("%{} = OpCompositeConstruct has {lanes} components in {} constituents for {result}", i.result, operands.len());
-            return self.fail(Check::Type, what);
-        }
-        Ok(())
-    }
-
-    fn extract(&self, i: &Instruction, operands: &[u32]) -> Checked {
-        let composite = self.value(operands[0])?;
-        if !composite.is_lanes() {
-            return self.unsupported(format!("OpCompositeExtract of {composite}"));
-        }
-        let result = self.module.shapes[self.index];
-        let mut shape = composite;
-        for &index in &operands[1..] {
-            let (count, part) = match (shape.rows, shape.columns) {
-                (1, 1) => (0, shape),
-                (rows, 1) => (rows, Shape { rows: 1, ..shape }),
-                (_, columns) => (columns, Shape { columns: 1, ..shape }),
-            };
-            if index >= u32::from(count) {
-                let what = format!("%{} = OpCompositeExtract has index {index} into {shape}, which has {count} parts", i.result);
-                return self.fail(Check::Type, what);
-            }
-            shape = part;
-        }
-        if shape != result || operands.len() < 2 {
-            return self.fail(Check::Type, format!("%{} = OpCompositeExtract has result {result}, but it extracts {shape}", i.result));
-        }
-        Ok(())
-    }
-
-    /// The storage class and pointee of an operand that must be a pointer.
-    fn pointer(&self, id: u32) -> Checked<(StorageClass, u32)> {
-        self.value(id)?;
-        let pointer = self.module.instruction(id).and_then(|p| self.module.pointer_type(p.result_type));
-        match pointer {
-            Some(pointer) => Ok(pointer),
-            None => self.fail(Check::Type, format!("%{id} must be a pointer")),
-        }
-    }
-
-    fn access_chain(&self, i: &Instruction, operands: &[u32]) -> Checked {
-        let types = &self.module.types;
-        let (class, mut type_) = self.pointer(operands[0])?;
-        for &id in &operands[1..] {
-            if !self.value(id)?.scalar.is_int() {
-                return self.fail(Check::AccessIndex, format!("index %{id} of %{} is no integer", i.result));
-            }
-            type_ = match types.get(type_) {
-                Some(Type::Struct { count, .. }) => {
-                    let Some(index) = self.module.integer(id) else {
-                        let what = format!("index %{id} of %{} is into a structure and no constant", i.result);
-                        return self.fail(Check::AccessIndex, what);
-                    };
-                    match u64::try_from(index).ok().and_then(|index| types.part(type_, index)) {
-                        Some((member, _)) => member,
-                        None => {
-                            let what = format!("%{} indexes member {index} of a structure with {count} members", i.result);
-                            return self.fail(Check::AccessIndex, what);
-                        }
-                    }
-                }
-                Some(Type::Vector { component: part, .. } | Type::Matrix { column: part, .. }) => part,
-                Some(Type::Array { element, .. } | Type::RuntimeArray { element, .. }) => element,
-                _ => {
-                    let what = format!("%{} indexes {}, which has no parts", i.result, types.text(type_));
-                    return self.fail(Check::AccessIndex, what);
-                }
-            };
-        }
-        if self.module.pointer_type(i.result_type) != Some((class, type_)) {
-            let what = format!("%{} has a result type that is no pointer to %{type_} in its base's storage class", i.result);
-            return self.fail(Check::Type, what);
         }
         Ok(())
     }

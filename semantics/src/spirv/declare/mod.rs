@@ -6,6 +6,8 @@ mod entry;
 mod types;
 mod variables;
 
+pub(super) use variables::model_of;
+
 use rspirv::spirv::{AddressingModel, MemoryModel};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;

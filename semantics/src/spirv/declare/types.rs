@@ -1,6 +1,6 @@
 //! Types.
 
-use rspirv::spirv::{Decoration as Decorate, Dim, ImageFormat, StorageClass};
+use rspirv::spirv::{Capability, Decoration as Decorate, Dim, ImageFormat, StorageClass};
 use smallvec::SmallVec;
 
 use super::super::error::Check;
@@ -45,12 +45,14 @@ impl Declare<'_> {
                 if operand(1) > 1 {
                     return self.fail(Check::TypeDeclaration, format!("the signedness of OpTypeInt is {}; it is 0 or 1", operand(1)));
                 }
+                self.width(i, operand(0), &INTEGERS)?;
                 Type::Int { width: operand(0) as u8, signed: operand(1) == 1 }
             }
             Op::TypeFloat => {
                 if ![16, 32, 64].contains(&operand(0)) || operands.len() > 1 {
                     return self.unsupported(format!("OpTypeFloat {}", operand(0)));
                 }
+                self.width(i, operand(0), &FLOATS)?;
                 Type::Float { width: operand(0) as u8 }
             }
             Op::TypeVector => {
@@ -136,6 +138,16 @@ impl Declare<'_> {
         })
     }
 
+    /// That numbers of that width have one of the capabilities that allow it (SPIR-V §3.31).
+    fn width(&self, i: &Instruction, width: u32, rows: &[(u32, &[Capability])]) -> Checked {
+        let Some((_, needed)) = rows.iter().find(|row| row.0 == width) else { return Ok(()) };
+        if needed.iter().any(|&c| self.module.has_capability(c)) {
+            return Ok(());
+        }
+        let names: Vec<String> = needed.iter().map(|c| format!("{c:?}")).collect();
+        self.fail(Check::Capability, format!("{} {width} needs a capability that is not declared: {}", i.name(), names.join(" or ")))
+    }
+
     fn image(&self, i: &Instruction, operands: &[u32]) -> Result<Type, LoadError> {
         let sampled = self.part(operands[0])?;
         if !matches!(sampled, Type::Float { width: 32 } | Type::Int { width: 32, .. }) {
@@ -197,6 +209,45 @@ impl Declare<'_> {
         Err(LoadError::Limit(Limit { what, bound }))
     }
 }
+
+/// What integers of a width need.
+const INTEGERS: [(u32, &[Capability]); 3] = [
+    (
+        8,
+        &[
+            Capability::Int8,
+            Capability::StorageBuffer8BitAccess,
+            Capability::UniformAndStorageBuffer8BitAccess,
+            Capability::StoragePushConstant8,
+        ],
+    ),
+    (
+        16,
+        &[
+            Capability::Int16,
+            Capability::StorageBuffer16BitAccess,
+            Capability::UniformAndStorageBuffer16BitAccess,
+            Capability::StoragePushConstant16,
+            Capability::StorageInputOutput16,
+        ],
+    ),
+    (64, &[Capability::Int64]),
+];
+
+/// What floats of a width need.
+const FLOATS: [(u32, &[Capability]); 2] = [
+    (
+        16,
+        &[
+            Capability::Float16,
+            Capability::StorageBuffer16BitAccess,
+            Capability::UniformAndStorageBuffer16BitAccess,
+            Capability::StoragePushConstant16,
+            Capability::StorageInputOutput16,
+        ],
+    ),
+    (64, &[Capability::Float64]),
+];
 
 /// Whether variables of that storage class are modeled.
 fn is_modeled(class: StorageClass) -> bool {

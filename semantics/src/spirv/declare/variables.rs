@@ -1,6 +1,6 @@
 //! Variables, and the explicit layout of those in buffers.
 
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, StorageClass};
 
 use super::super::error::Check;
 use super::super::grammar::{Op, OperandKind};
@@ -171,7 +171,7 @@ impl Declare<'_> {
             return self.fail(Check::Layout, what);
         }
         self.layout(type_)?;
-        if self.module.types.extent(type_, MatrixLayout::default()) > MAX_BYTES {
+        if self.module.types.size(type_, MatrixLayout::default()) > MAX_BYTES {
             return self.limit("bytes in a buffer's type", MAX_BYTES);
         }
         Ok(())
@@ -301,9 +301,9 @@ impl Declare<'_> {
     /// Checks the type of a built-in (Vulkan, built-in variables), and whether it is modeled.
     fn built_in(&self, variable: u32, class: StorageClass, type_: u32, built_in: u32) -> Checked {
         let text = self.text(OperandKind::BuiltIn, built_in);
-        let row = BuiltIn::from_u32(built_in).and_then(|b| BUILT_INS.iter().find(|row| row.0 == b && row.1 == class));
-        let Some(&(_, _, form)) = row else {
-            let other = BUILT_INS.iter().any(|row| row.0 as u32 == built_in);
+        let row = BuiltIn::from_u32(built_in).and_then(|b| BUILT_INS.iter().find(|row| row.1 == b && row.2 == class));
+        let Some(&(_, _, _, form)) = row else {
+            let other = BUILT_INS.iter().any(|row| row.1 as u32 == built_in);
             return match (other, class) {
                 (true, StorageClass::Output) => {
                     self.fail(Check::BuiltIn, format!("BuiltIn {text} is an input, but %{variable} is in Output"))
@@ -348,26 +348,31 @@ enum Form {
     Ints,
 }
 
-/// The built-ins that are modeled, by storage class.
-const BUILT_INS: &[(BuiltIn, StorageClass, Form)] = &[
-    (BuiltIn::Position, StorageClass::Output, Form::Vec4),
-    (BuiltIn::PointSize, StorageClass::Output, Form::Float),
-    (BuiltIn::ClipDistance, StorageClass::Output, Form::Floats),
-    (BuiltIn::CullDistance, StorageClass::Output, Form::Floats),
-    (BuiltIn::VertexIndex, StorageClass::Input, Form::Int),
-    (BuiltIn::InstanceIndex, StorageClass::Input, Form::Int),
-    (BuiltIn::FragCoord, StorageClass::Input, Form::Vec4),
-    (BuiltIn::PointCoord, StorageClass::Input, Form::Vec2),
-    (BuiltIn::FrontFacing, StorageClass::Input, Form::Bool),
-    (BuiltIn::HelperInvocation, StorageClass::Input, Form::Bool),
-    (BuiltIn::SampleMask, StorageClass::Input, Form::Ints),
-    (BuiltIn::SampleMask, StorageClass::Output, Form::Ints),
-    (BuiltIn::FragDepth, StorageClass::Output, Form::Float),
-    (BuiltIn::NumWorkgroups, StorageClass::Input, Form::Int3),
-    (BuiltIn::WorkgroupId, StorageClass::Input, Form::Int3),
-    (BuiltIn::LocalInvocationId, StorageClass::Input, Form::Int3),
-    (BuiltIn::GlobalInvocationId, StorageClass::Input, Form::Int3),
-    (BuiltIn::LocalInvocationIndex, StorageClass::Input, Form::Int),
+/// The execution model that a built-in variable is for; `None` for what is not modeled.
+pub(in super::super) fn model_of(built_in: BuiltIn) -> Option<ExecutionModel> {
+    BUILT_INS.iter().find(|row| row.1 == built_in).map(|row| row.0)
+}
+
+/// The built-ins that are modeled: for which execution model, and in which storage class.
+const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
+    (ExecutionModel::Vertex, BuiltIn::Position, StorageClass::Output, Form::Vec4),
+    (ExecutionModel::Vertex, BuiltIn::PointSize, StorageClass::Output, Form::Float),
+    (ExecutionModel::Vertex, BuiltIn::ClipDistance, StorageClass::Output, Form::Floats),
+    (ExecutionModel::Vertex, BuiltIn::CullDistance, StorageClass::Output, Form::Floats),
+    (ExecutionModel::Vertex, BuiltIn::VertexIndex, StorageClass::Input, Form::Int),
+    (ExecutionModel::Vertex, BuiltIn::InstanceIndex, StorageClass::Input, Form::Int),
+    (ExecutionModel::Fragment, BuiltIn::FragCoord, StorageClass::Input, Form::Vec4),
+    (ExecutionModel::Fragment, BuiltIn::PointCoord, StorageClass::Input, Form::Vec2),
+    (ExecutionModel::Fragment, BuiltIn::FrontFacing, StorageClass::Input, Form::Bool),
+    (ExecutionModel::Fragment, BuiltIn::HelperInvocation, StorageClass::Input, Form::Bool),
+    (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Input, Form::Ints),
+    (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Output, Form::Ints),
+    (ExecutionModel::Fragment, BuiltIn::FragDepth, StorageClass::Output, Form::Float),
+    (ExecutionModel::GLCompute, BuiltIn::NumWorkgroups, StorageClass::Input, Form::Int3),
+    (ExecutionModel::GLCompute, BuiltIn::WorkgroupId, StorageClass::Input, Form::Int3),
+    (ExecutionModel::GLCompute, BuiltIn::LocalInvocationId, StorageClass::Input, Form::Int3),
+    (ExecutionModel::GLCompute, BuiltIn::GlobalInvocationId, StorageClass::Input, Form::Int3),
+    (ExecutionModel::GLCompute, BuiltIn::LocalInvocationIndex, StorageClass::Input, Form::Int),
 ];
 
 /// Whether memory of that storage class has an explicit layout.
