@@ -236,7 +236,7 @@ impl Object {
         if operation != Operation::Load && !self.writable {
             return Err(Fault::ReadOnly { offset });
         }
-        if alignment > 1 && offset % alignment != 0 {
+        if alignment > 1 && !offset.is_multiple_of(alignment) {
             return Err(Fault::Misaligned { offset, alignment });
         }
         if offset.checked_add(bytes).is_some_and(|end| end <= self.length) {

@@ -139,6 +139,28 @@ fn release_sequences() {
 }
 
 #[test]
+fn a_plain_store_hides_a_release() {
+    let both = |ordering| sem(ordering, &[Class::Uniform, Class::Workgroup]);
+    let flag = |agent, kind| access(&topology(), agent, SHARED, 0, 4, Class::Workgroup, kind);
+    let with = |between: Option<Step>| {
+        let mut steps = vec![
+            plain(0, DATA, Kind::Store),
+            flag(0, atomic(AtomicOp::Store, Scope::Workgroup, both(Ordering::Release))),
+            flag(0, Kind::Store),
+            Step::Barrier(vec![0, 1, 2, 3], Scope::Workgroup, sem(Ordering::AcquireRelease, &[Class::Workgroup])),
+        ];
+        steps.extend(between);
+        steps.push(flag(1, atomic(AtomicOp::Load, Scope::Workgroup, both(Ordering::Acquire))));
+        steps.push(plain(1, DATA, Kind::Load));
+        steps
+    };
+    holds("the load reads the plain store, which released nothing", &with(None), Some(5));
+    // By the letter: the plain store is in no modification order, so the read-modify-write comes next in the release sequence.
+    let again = flag(0, atomic(AtomicOp::ReadModifyWrite, Scope::Workgroup, RELAXED));
+    holds("a read-modify-write behind it is in the sequence again", &with(Some(again)), None);
+}
+
+#[test]
 fn fences() {
     use AtomicOp::{Load, Store};
     use Ordering::{Acquire, AcquireRelease, Release};

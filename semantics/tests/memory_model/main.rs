@@ -54,6 +54,24 @@ pub fn detect(topology: Topology, rules: Rules, steps: &[Step]) -> Option<(usize
     None
 }
 
+/// The execution as text, a step a line: for messages.
+pub fn print(steps: &[Step]) -> String {
+    let semantics = |s: &Semantics| format!("{:?} {:?}", s.ordering, s.classes.iter().collect::<Vec<_>>());
+    let line = |(number, step): (usize, &Step)| match step {
+        Step::Act(agent, Action::Access(a)) => {
+            let kind = match &a.kind {
+                Kind::Atomic { op, scope, semantics: s } => format!("atomic {op:?} {scope:?} {}", semantics(s)),
+                plain => format!("{plain:?}"),
+            };
+            format!("{number}: {agent} {kind} object {} bytes {}+{} {:?}\n", a.object, a.offset, a.bytes, a.class)
+        }
+        Step::Act(agent, Action::Fence(scope, s)) => format!("{number}: {agent} fence {scope:?} {}\n", semantics(s)),
+        Step::Act(..) => String::new(),
+        Step::Barrier(agents, scope, s) => format!("{number}: {agents:?} barrier {scope:?} {}\n", semantics(s)),
+    };
+    steps.iter().enumerate().map(line).collect()
+}
+
 /// What is wrong with the detector's answer, by the oracle: a race missed, or one too many, or the wrong pair.
 pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, String> {
     let races = oracle::races(&topology, &events(steps));
@@ -73,17 +91,21 @@ pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, S
             if races[of_step[step]].contains(&of_step[race.first.instruction as usize]) {
                 Ok(true)
             } else {
-                Err(format!("step {step} does not race with step {}", race.first.instruction))
+                Err(format!("step {step} does not race with step {}\n{}", race.first.instruction, print(steps)))
             }
         }
-        (found, expected) => Err(format!("the detector says {found:?}, the oracle says step {expected:?}")),
+        (found, expected) => {
+            Err(format!("the detector says {:?}, the oracle says {expected:?}\n{}", found.map(|(step, _)| step), print(steps)))
+        }
     }
 }
 
+/// A step that accesses memory.
 pub fn access(topology: &Topology, agent: u32, object: u32, offset: u64, bytes: u64, class: Class, kind: Kind) -> Step {
     Step::Act(agent, Action::Access(Access { agent: topology.agent(agent), object, offset, bytes, class, kind, instruction: 0 }))
 }
 
+/// An atomic access.
 pub fn atomic(op: AtomicOp, scope: Scope, semantics: Semantics) -> Kind {
     Kind::Atomic { op, scope, semantics }
 }

@@ -1,6 +1,8 @@
 //! The memory model by its letter: all events of an execution, the relations as matrices, closed by brute force. It shares nothing with the
 //! detector but the types of what happened.
 
+#![expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
+
 use smallstep_semantics::spirv::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Scope, Semantics, Topology};
 
 /// What an agent did.

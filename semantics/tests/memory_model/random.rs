@@ -1,8 +1,8 @@
 //! Random executions against the oracle. They are made so that many synchronize: few agents, few locations, runs of the idioms.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
 use super::oracle::Action;
 use super::{Step, access, atomic, judge};
@@ -74,8 +74,8 @@ fn step(agents: u32) -> impl Strategy<Value = Step> {
 /// A few agents that write and read, and synchronize in between by some idiom; then anything.
 fn idiom() -> impl Strategy<Value = Vec<Step>> {
     let t = topology();
-    let release = (scope(), semantics(), scope(), semantics(), any::<bool>());
-    let parts = (0u32..8, 0u32..8, 0u32..8, 0u32..2, release.clone(), release, prop::collection::vec(step(8), 0..3));
+    let release = || (scope(), semantics(), scope(), semantics(), any::<bool>());
+    let parts = (0u32..8, 0u32..8, 0u32..8, 0u32..2, release(), release(), prop::collection::vec(step(8), 0..3));
     parts.prop_map(move |(a, b, c, flag, from, to, mut extra)| {
         let (flag, class) = if flag == 0 { (1, Class::Uniform) } else { (2, Class::Workgroup) };
         let mut steps = vec![access(&t, a, 0, 0, 4, Class::Uniform, Kind::Store)];
@@ -96,27 +96,82 @@ fn idiom() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
+/// A flag that is released, then replaced by a plain store that a barrier orders, then acquired.
+fn replaced() -> impl Strategy<Value = Vec<Step>> {
+    let t = topology();
+    (0u32..4, 0u32..4, semantics(), semantics(), semantics(), any::<bool>()).prop_map(move |(a, b, release, between, acquire, go_on)| {
+        let flag = |agent, kind| access(&t, agent, 2, 0, 4, Class::Workgroup, kind);
+        let mut steps = vec![
+            access(&t, a, 0, 0, 4, Class::Uniform, Kind::Store),
+            flag(a, atomic(AtomicOp::Store, Scope::Workgroup, release)),
+            flag(a, Kind::Store),
+            Step::Barrier(vec![0, 1, 2, 3], Scope::Workgroup, between),
+        ];
+        if go_on {
+            steps.push(flag(a, atomic(AtomicOp::ReadModifyWrite, Scope::Workgroup, Semantics::RELAXED)));
+        }
+        steps.push(flag(b, atomic(AtomicOp::Load, Scope::Workgroup, acquire)));
+        steps.push(access(&t, b, 0, 0, 4, Class::Uniform, Kind::Load));
+        steps
+    })
+}
+
 /// Executions of every sort.
 pub fn execution() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![
         prop::collection::vec(step(2), 2..12),
         prop::collection::vec(step(8), 2..14),
         idiom(),
+        replaced(),
         (idiom(), idiom()).prop_map(|(a, b)| [a, b].concat()),
     ]
 }
 
+/// 40 workgroups of 20 invocations in subgroups of 6, so that clocks have several levels and workgroups straddle their nodes.
+fn wide_topology() -> Topology {
+    Topology::new(40, 20, 6).unwrap()
+}
+
+/// The execution with its agents spread over the wide topology, as near to each other as they were: whole workgroups stay whole.
+fn widen(steps: Vec<Step>) -> Vec<Step> {
+    let t = wide_topology();
+    let place = |agent: u32| Agent { workgroup: 25 + 14 * (agent / 4), local: [2, 5, 13, 17][agent as usize % 4] };
+    let number = |agent: u32| t.number(place(agent));
+    let widened = steps.into_iter().map(|step| match step {
+        Step::Act(agent, Action::Access(access)) => Step::Act(number(agent), Action::Access(Access { agent: place(agent), ..access })),
+        Step::Act(agent, action) => Step::Act(number(agent), action),
+        Step::Barrier(agents, scope, semantics) if agents.len() == 4 => {
+            Step::Barrier(t.instance(number(agents[0]), Scope::Workgroup).collect(), scope, semantics)
+        }
+        Step::Barrier(agents, scope, semantics) => Step::Barrier(agents.into_iter().map(number).collect(), scope, semantics),
+    });
+    widened.collect()
+}
+
 /// Runs that many executions; how many raced.
 pub fn compare(rules: Rules, cases: u32, seed: u8) -> Result<u32, String> {
+    run(topology(), rules, cases, seed, |steps| steps)
+}
+
+fn run(topology: Topology, rules: Rules, cases: u32, seed: u8, map: impl Fn(Vec<Step>) -> Vec<Step>) -> Result<u32, String> {
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
     let raced = std::cell::Cell::new(0);
     let result = runner.run(&execution(), |steps| {
-        let answer = judge(topology(), rules, &steps).map_err(TestCaseError::fail)?;
+        let answer = judge(topology, rules, &map(steps)).map_err(TestCaseError::fail)?;
         raced.set(raced.get() + u32::from(answer));
         Ok(())
     });
-    result.map(|()| raced.get()).map_err(|e| e.to_string())
+    result.map(|()| raced.get()).map_err(|e| match e {
+        TestError::Fail(reason, _) => reason.to_string(),
+        abort => abort.to_string(),
+    })
+}
+
+#[test]
+fn many_agents_change_nothing() {
+    let raced = run(wide_topology(), Rules::MODEL, 1000, 3, widen).unwrap_or_else(|e| panic!("{e}"));
+    assert!(raced > 200 && raced < 800, "{raced} of 1000 executions race: one of the answers is hardly tested");
 }
 
 #[test]

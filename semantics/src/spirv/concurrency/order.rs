@@ -13,7 +13,10 @@
 //! - by atomic location: the release sequences whose last value is in memory or may yet be continued, grouped by scope, fence and
 //!   classes. A fence before an atomic write X counts as the head of a (hypothetical) release sequence at X.
 //!
-//! Invocation scope never orders anything between two agents, and needs no case of its own.
+//! Invocation scope never orders anything between two agents, and needs no case of its own. Epochs count to 2^32 - 1, which no run with
+//! bounded fuel reaches.
+//!
+//! The agents and places that callers name are those of the topology and within their objects; these are checked before.
 
 use std::collections::BTreeMap;
 
@@ -101,6 +104,17 @@ struct Location {
     offset: u64,
     size: u8,
     groups: Vec<Group>,
+}
+
+/// Releases that a control barrier passes on within an instance of a scope.
+#[derive(Clone, Debug)]
+struct Source {
+    instance: std::ops::Range<u32>,
+    level: Scope,
+    classes: Classes,
+    /// Whether it is the barrier's own release, which comes first of all.
+    own: bool,
+    message: Message,
 }
 
 /// Happens-before of one run.
@@ -298,46 +312,59 @@ impl Order {
 
     /// OpMemoryBarrier: "Synchronizes-With" for barriers, on both of their sides.
     pub fn fence(&mut self, agent: u32, scope: Scope, semantics: &Semantics) {
-        let rules = self.rules;
-        let classes = (rules.ordered)(semantics);
-        if (rules.acquires)(semantics, true) {
-            let pending = self.invocation(agent).fences.as_ref().map_or(Vec::new(), |f| f.pending.clone());
-            for p in pending {
-                if p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through)) {
-                    self.receive(agent, (rules.shared)(p.classes, classes), &p.message);
-                }
-            }
+        let classes = (self.rules.ordered)(semantics);
+        if (self.rules.acquires)(semantics, true) {
+            self.acquire_pending(agent, scope, classes);
         }
-        if (rules.releases)(semantics, true) {
-            let message = self.message(agent, classes);
-            let fences = self.invocation(agent).fences.get_or_insert_default();
-            fences.released.retain(|old| !(old.scope <= scope && old.classes.within(classes)));
-            fences.released.push(Fence { scope, classes, message });
+        if (self.rules.releases)(semantics, true) {
+            self.release_later(agent, scope, classes);
             self.advance(agent);
         }
     }
 
+    /// What an acquire barrier receives of what was read before it.
+    fn acquire_pending(&mut self, agent: u32, scope: Scope, classes: Classes) {
+        let rules = self.rules;
+        let Some(fences) = &self.invocation(agent).fences else { return };
+        let fits = |p: &&Pending| p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through));
+        let received: Vec<Pending> = fences.pending.iter().filter(fits).cloned().collect();
+        for p in received {
+            self.receive(agent, (rules.shared)(p.classes, classes), &p.message);
+        }
+    }
+
+    /// What a release barrier leaves for atomic writes and control barriers behind it to publish.
+    fn release_later(&mut self, agent: u32, scope: Scope, classes: Classes) {
+        let message = self.message(agent, classes);
+        let fences = self.invocation(agent).fences.get_or_insert_default();
+        fences.released.retain(|old| !(old.scope <= scope && old.classes.within(classes)));
+        fences.released.push(Fence { scope, classes, message });
+    }
+
     /// OpControlBarrier that these agents, all of one workgroup, arrived at: release barriers up to it synchronize with acquire barriers
-    /// from it on, and it may itself be both. Without semantics and without fences around it, it orders nothing.
+    /// from it on, and it is itself a barrier of its semantics. Without semantics and without fences around it, it orders nothing.
     pub fn barrier(&mut self, participants: &[u32], scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let classes = (rules.ordered)(semantics);
         let (acquires, releases) = ((rules.acquires)(semantics, true), (rules.releases)(semantics, true));
+        if acquires {
+            participants.iter().for_each(|&agent| self.acquire_pending(agent, scope, classes));
+        }
         // What the barrier itself receives in all of the workgroup is no business of later fences.
         let received = if acquires && scope >= Scope::Workgroup { classes } else { Classes::NONE };
-        let sources = self.sources(participants, releases.then_some((scope, classes)), received);
-        for (source, joined) in &sources {
-            let covered = acquires && source.1.within(classes);
-            for (stretch, level, message) in joined {
-                let shared = (rules.shared)(source.1, classes);
-                for &agent in participants.iter().filter(|agent| stretch.contains(agent)) {
-                    if acquires && *level <= scope {
-                        self.receive(agent, shared, message);
-                    }
-                    if !(covered && *level <= scope) {
-                        let pending = Pending { level: *level, classes: source.1, through: None, message: message.clone() };
-                        self.pend(agent, pending);
-                    }
+        for source in self.sources(participants, releases.then_some((scope, classes)), received) {
+            let now = acquires && source.level <= scope;
+            for &agent in participants.iter().filter(|agent| source.instance.contains(agent)) {
+                if now && source.own {
+                    // The message is the join of what the participants knew, this one too.
+                    let clocks = &mut self.invocation(agent).clocks;
+                    source.classes.iter().for_each(|class| clocks[class as usize].clone_from(&source.message[class as usize]));
+                } else if now {
+                    self.receive(agent, (rules.shared)(source.classes, classes), &source.message);
+                }
+                if !(now && source.classes.within(classes)) {
+                    let Source { level, classes, message, .. } = &source;
+                    self.pend(agent, Pending { level: *level, classes: *classes, through: None, message: message.clone() });
                 }
             }
         }
@@ -345,75 +372,76 @@ impl Order {
             let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
             for &agent in participants {
                 self.invocation(agent).epoch = last;
+                self.release_later(agent, scope, classes);
                 self.advance(agent);
             }
         }
     }
 
-    /// The releases that a control barrier passes on, joined: by scope and classes, for each scope instance that they reach.
-    #[expect(clippy::type_complexity)]
-    fn sources(
-        &mut self,
-        participants: &[u32],
-        own: Option<(Scope, Classes)>,
-        received: Classes,
-    ) -> Vec<((Scope, Classes), Vec<(std::ops::Range<u32>, Scope, Message)>)> {
+    /// The releases that a control barrier passes on, its own among them, joined by scope and classes for each scope instance that they
+    /// reach.
+    fn sources(&mut self, participants: &[u32], own: Option<(Scope, Classes)>, received: Classes) -> Vec<Source> {
+        let Some(&first) = participants.first() else { return Vec::new() };
         let mut kinds: Vec<(Scope, Classes)> = own.into_iter().collect();
         for &agent in participants {
             for fence in self.invocation(agent).fences.iter().flat_map(|f| &f.released) {
-                if !kinds.contains(&(fence.scope, fence.classes)) {
+                // What the barrier releases itself is more than what narrower fences did before.
+                let less = own.is_some_and(|(scope, classes)| fence.scope <= scope && fence.classes.within(classes));
+                if !less && !kinds.contains(&(fence.scope, fence.classes)) {
                     kinds.push((fence.scope, fence.classes));
                 }
             }
         }
-        let Some(&first) = participants.first() else { return Vec::new() };
         let topology = self.topology;
         let workgroup = topology.instance(first, Scope::Workgroup);
         let whole = participants.len() == workgroup.len();
-        let mut sources = Vec::new();
-        for kind in kinds {
-            let mut joined: Vec<(std::ops::Range<u32>, Scope, Message)> = Vec::new();
+        let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
+        let mut sources: Vec<Source> = Vec::new();
+        for (scope, classes) in kinds {
+            let is_own = own == Some((scope, classes));
             let mut levels: SmallVec<[Scope; 2]> = SmallVec::new();
-            if kind.0 >= Scope::Workgroup {
+            if scope >= Scope::Workgroup {
                 levels.push(Scope::Workgroup);
             }
             // Narrower instances matter to what is narrower: the barrier's own scope, or a fence behind it.
-            if kind.0 == Scope::Subgroup || kind.0 > Scope::Subgroup && !kind.1.within(received) {
+            if scope == Scope::Subgroup || scope > Scope::Subgroup && !classes.within(received) {
                 levels.push(Scope::Subgroup);
             }
             for level in levels {
+                let begin = sources.len();
+                let mut at = begin;
                 for &agent in participants {
-                    let stretch = topology.instance(agent, level);
-                    let at = joined.iter().position(|(s, l, _)| (s, *l) == (&stretch, level)).unwrap_or_else(|| {
-                        joined.push((stretch, level, std::array::from_fn(|_| self.zero.clone())));
-                        joined.len() - 1
-                    });
-                    if own == Some(kind) {
-                        let invocation = self.invocation(agent);
+                    if !sources.get(at).is_some_and(|source| source.instance.contains(&agent)) {
+                        at = sources[begin..].iter().position(|s| s.instance.contains(&agent)).map_or(sources.len(), |i| begin + i);
+                    }
+                    if at == sources.len() {
+                        let message = std::array::from_fn(|_| self.zero.clone());
+                        sources.push(Source { instance: topology.instance(agent, level), level, classes, own: is_own, message });
+                    }
+                    let message = &mut sources[at].message;
+                    let invocation = self.invocation(agent);
+                    if is_own {
                         let (epoch, clocks) = (invocation.epoch, &invocation.clocks);
-                        for class in kind.1.iter() {
-                            joined[at].2[class as usize].join(&clocks[class as usize]);
+                        for class in classes.iter() {
+                            message[class as usize].join(&clocks[class as usize]);
                             if !(whole && level == Scope::Workgroup) {
-                                joined[at].2[class as usize].set(agent, u64::from(epoch));
+                                message[class as usize].set(agent, u64::from(epoch));
                             }
                         }
+                    } else {
+                        let released = invocation.fences.iter().flat_map(|f| &f.released);
+                        for fence in released.filter(|f| (f.scope, f.classes) == (scope, classes)) {
+                            join(message, classes, &fence.message);
+                        }
                     }
-                    let fences = self.invocation(agent).fences.iter();
-                    for fence in fences.flat_map(|f| &f.released).filter(|f| (f.scope, f.classes) == kind) {
-                        join(&mut joined[at].2, kind.1, &fence.message);
+                }
+                // A whole workgroup is one phase: all epochs become the greatest, which is one leaf of the clock.
+                if is_own && whole && level == Scope::Workgroup {
+                    for class in classes.iter() {
+                        sources[begin].message[class as usize].fill(workgroup.clone(), u64::from(last));
                     }
                 }
             }
-            // A whole workgroup is one phase: all epochs become the greatest, which is one leaf of the clock.
-            if whole && own == Some(kind) {
-                let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
-                for (_, _, message) in joined.iter_mut().filter(|(_, level, _)| *level == Scope::Workgroup) {
-                    for class in kind.1.iter() {
-                        message[class as usize].fill(workgroup.clone(), u64::from(last));
-                    }
-                }
-            }
-            sources.push((kind, joined));
         }
         sources
     }

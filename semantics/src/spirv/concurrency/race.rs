@@ -7,6 +7,7 @@
 //! neighbouring agents in one epoch by one instruction share a node.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::clock::Clock;
 use super::order::{Order, Place};
@@ -136,6 +137,8 @@ impl std::fmt::Display for Race {
     }
 }
 
+/// From how many readers on a tree is better than a list.
+const FEW: usize = 8;
 const NOBODY: u32 = u32::MAX;
 const GRANULE: u64 = 4;
 const PAGE: u64 = 64;
@@ -164,6 +167,8 @@ impl Entry {
 enum Reads {
     /// None, or one.
     One(Entry),
+    /// Up to [`FEW`], by different agents.
+    Few(Box<SmallVec<[Entry; FEW + 1]>>),
     /// By agent.
     Many(Box<Clock>),
 }
@@ -179,11 +184,14 @@ struct Atomicity {
     size: u8,
 }
 
+/// The last atomic accesses of each kind, by agent.
+type Atomics = SmallVec<[(Atomicity, Clock); 1]>;
+
 #[derive(Clone, Debug)]
 struct Cell {
     write: Entry,
     reads: Reads,
-    atomics: Option<Box<Vec<(Atomicity, Clock)>>>,
+    atomics: Option<Box<Atomics>>,
 }
 
 impl Cell {
@@ -256,7 +264,7 @@ impl Detector {
         let mut atomic = None;
         let mut place = None;
         if let Kind::Atomic { op, scope, semantics } = kind {
-            let aligned = matches!(bytes, 1 | 2 | 4 | 8) && offset % bytes == 0;
+            let aligned = matches!(bytes, 1 | 2 | 4 | 8) && offset.is_multiple_of(bytes);
             let size = if aligned { bytes as u8 } else { 0 };
             atomic = Some(Atomicity { writes: op.writes(), scope, classes: (self.rules.ordered)(&semantics), size });
             place = aligned.then_some((Place { object, offset, size, class }, op, scope, semantics));
@@ -371,7 +379,11 @@ impl Detector {
     pub fn footprint(&self) -> usize {
         let many = |clock: &Clock| size_of::<Clock>() + clock.nodes() * (16 * 16 + 16);
         let cell = |cell: &Cell| {
-            let reads = if let Reads::Many(reads) = &cell.reads { many(reads) } else { 0 };
+            let reads = match &cell.reads {
+                Reads::One(_) => 0,
+                Reads::Few(_) => size_of::<SmallVec<[Entry; FEW + 1]>>(),
+                Reads::Many(reads) => many(reads),
+            };
             let atomics = cell.atomics.iter().flat_map(|a| a.iter()).map(|(_, clock)| size_of::<Atomicity>() + many(clock));
             reads + atomics.sum::<usize>()
         };
@@ -403,6 +415,11 @@ impl Probe<'_> {
             match &cell.reads {
                 Reads::One(entry) if entry.agent != NOBODY && !self.after(*entry) => return Some(*entry),
                 Reads::One(_) => {}
+                Reads::Few(reads) => {
+                    if let Some(entry) = reads.iter().find(|entry| !self.after(**entry)) {
+                        return Some(*entry);
+                    }
+                }
                 Reads::Many(reads) => {
                     let found = reads.search(clock, &(self.agent..self.agent + 1), |read, seen| read >> 32 > seen);
                     if let Some((agent, number)) = found {
@@ -454,11 +471,16 @@ impl Probe<'_> {
             None if self.writes => *cell = Cell { write: self.here, ..Cell::NEW },
             None => match &mut cell.reads {
                 Reads::One(entry) if entry.agent == NOBODY || self.after(*entry) => *entry = self.here,
-                Reads::One(entry) => {
-                    let mut reads = zero.clone();
-                    reads.set(entry.agent, entry.number());
-                    reads.set(agent, self.here.number());
-                    cell.reads = Reads::Many(Box::new(reads));
+                Reads::One(entry) => cell.reads = Reads::Few(Box::new(SmallVec::from_slice(&[*entry, self.here]))),
+                Reads::Few(few) => {
+                    // Who is ordered before this access is stood for by it.
+                    few.retain(|entry| !self.after(*entry));
+                    few.push(self.here);
+                    if few.len() > FEW {
+                        let mut reads = zero.clone();
+                        few.iter().for_each(|entry| reads.set(entry.agent, entry.number()));
+                        cell.reads = Reads::Many(Box::new(reads));
+                    }
                 }
                 Reads::Many(reads) => reads.set(agent, self.here.number()),
             },

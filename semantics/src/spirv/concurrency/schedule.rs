@@ -192,7 +192,7 @@ impl Picker {
             },
             Schedule::Random { .. } => {
                 let number = split_mix(&mut self.state);
-                ready.nth((u128::from(number) * u128::from(ready.len()) >> 64) as u32)
+                ready.nth(((u128::from(number) * u128::from(ready.len())) >> 64) as u32)
             }
             Schedule::Replay(steps) => {
                 while steps.get(self.entry).is_some_and(|(_, times)| self.left >= *times) {

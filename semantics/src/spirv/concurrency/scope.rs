@@ -362,7 +362,7 @@ impl Semantics {
             _ => return Err(SemanticsError::SeveralOrderings(word)),
         };
         let by_class = [Bits::UNIFORM_MEMORY, Bits::WORKGROUP_MEMORY, Bits::IMAGE_MEMORY, Bits::OUTPUT_MEMORY];
-        let classes = Class::ALL.into_iter().filter(|class| bits.contains(by_class[*class as usize].clone())).collect::<Vec<_>>();
+        let classes = Class::ALL.into_iter().filter(|class| bits.contains(by_class[*class as usize])).collect::<Vec<_>>();
         let semantics = Semantics {
             ordering,
             classes: Classes::of(&classes),
