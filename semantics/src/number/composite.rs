@@ -1,6 +1,6 @@
 //! Vectors and matrices: one stated formula for each operation, in a stated order of 32-bit operations, each rounded to nearest even.
 //!
-//! Matrices are square, column after column: m[c][r] is lane c·n + r.
+//! Matrices are column after column: m[c][r] is lane c·n + r, with n rows.
 //!
 //! The polynomial ones (dot, matrix products, cross, mix, reflect) run over [`Traced`], which computes the value, the certificate of this
 //! formula by itself from its operands' values, and the certificate of the whole polynomial that the operands come from, all by the same

@@ -228,7 +228,7 @@ impl Real for Half {
             (magnitude * 16_777_216.0) as u64
         } else {
             let bits = magnitude.to_bits();
-            ((bits >> 52) - 1023 + 15) << 10 | bits >> 42 & 0x3ff
+            ((bits >> 52) + 15 - 1023) << 10 | bits >> 42 & 0x3ff
         };
         sign | encoded
     }
