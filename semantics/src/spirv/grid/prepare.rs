@@ -201,7 +201,7 @@ impl Used {
         let mut used = Used { variables: FxHashSet::default() };
         // Callees before their callers; recursion is refused at load.
         let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut seen: FxHashSet<u32> = FxHashSet::from_iter([entry.function]);
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut pending = vec![(entry.function, false)];
         while let Some((id, is_left)) = pending.pop() {
             let Some(function) = module.function(id) else { continue };
@@ -210,9 +210,12 @@ impl Used {
                 depths.insert(id, depth);
                 continue;
             }
+            if !seen.insert(id) {
+                continue;
+            }
             used.function(module, function, rules)?;
             pending.push((id, true));
-            pending.extend(module.callees(function).filter(|callee| seen.insert(*callee)).map(|callee| (callee, false)));
+            pending.extend(module.callees(function).filter(|callee| !seen.contains(callee)).map(|callee| (callee, false)));
         }
         match depths.get(&entry.function) {
             Some(&depth) if depth > MAX_CALLS => Err(Limit { what: "nested calls", bound: MAX_CALLS }.into()),
