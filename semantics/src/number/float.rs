@@ -96,7 +96,7 @@ pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> 
     let result = match instruction {
         Instruction::Core(opcode) => match Core::from_u32(opcode.into())? {
             Core::FRem => remainder(x, y),
-            Core::FOrdNotEqual => (x < y || x > y).into(),
+            Core::FOrdNotEqual => (!unordered && x != y).into(),
             Core::FUnordEqual => (unordered || x == y).into(),
             Core::FUnordLessThan => (unordered || x < y).into(),
             Core::FUnordGreaterThan => (unordered || x > y).into(),

@@ -95,6 +95,7 @@ checks! {
     Location "module/location" "No two inputs, and no two outputs, of an entry point take the same component of a location.";
     ExecutionMode "module/execution-mode" "Execution modes are for entry points of the execution model that has them.";
     BuiltIn "module/built-in" "Built-ins have the type and the storage class that they must have.";
+    Specialization "module/specialization" "Specialization constants can be frozen: values and operations fit, and their behaviour is defined.";
     Storage "module/storage" "Loads and stores go through pointers to what can be loaded or stored.";
 }
 

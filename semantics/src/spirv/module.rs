@@ -7,9 +7,10 @@
 use super::error::{Check, LoadError, Place};
 use super::grammar::Op;
 use super::operation::{Scalar, Shape};
+use super::specialize::{self, Specialization};
 use super::types::{MAX_SCALARS, Type, Types};
 use super::words::{self, Header, Instruction};
-use super::{check, declare};
+use super::{check, declare, lenient};
 use crate::number::{Lane, Lanes, Profile};
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 
@@ -131,9 +132,11 @@ pub struct Decoration {
 /// How a module is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Whether what older tools wrote is accepted too: sections out of order (they are put in order), and a generator's
-    /// reserved word that is not 0.
+    /// Whether what older tools wrote is accepted too: sections out of order, which are put in order, and a header whose reserved word is
+    /// not 0.
     pub lenient: bool,
+    /// Values for specialization constants; the others are frozen at their defaults.
+    pub specialization: Vec<Specialization>,
 }
 
 /// A module that can be run.
@@ -183,8 +186,18 @@ impl Module {
 
     /// Loads a module: decodes, indexes and checks it.
     pub fn load_with(words: &[u32], options: &LoadOptions) -> Result<Module, LoadError> {
-        let _ = options;
+        let ordered = if options.lenient { Some(lenient::canonical(words)?) } else { None };
+        let words = ordered.as_deref().unwrap_or(words);
         let decoded = words::decode(words)?;
+        if specialize::needed(&decoded) || !options.specialization.is_empty() {
+            let frozen = specialize::freeze(&decoded, &options.specialization)?;
+            return Module::of_decoded(&frozen, words::decode(&frozen)?);
+        }
+        Module::of_decoded(words, decoded)
+    }
+
+    /// Indexes and checks frozen words.
+    fn of_decoded(words: &[u32], decoded: words::Decoded<'_>) -> Result<Module, LoadError> {
         let count = decoded.instructions.len();
         let mut module = Module {
             words: words.to_vec(),
@@ -209,7 +222,7 @@ impl Module {
         Ok(module)
     }
 
-    /// The words that were loaded.
+    /// The words that run: those that were loaded, in order if the load was lenient, and with specialization constants frozen.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
@@ -351,10 +364,17 @@ impl Module {
     /// The constant decorated BuiltIn WorkgroupSize, which is before every other size (SPIR-V §3.21).
     fn workgroup_size_built_in(&self) -> Option<[u32; 3]> {
         let wanted = |d: &&Decoration| d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
-        let constants = self.decorations.iter().filter(wanted).filter(|d| d.member == WHOLE && self.is_constant(d.target));
+        let constants =
+            self.decorations.iter().filter(wanted).filter(|d| d.member == WHOLE && self.is_constant(d.target) && self.is_size(d.target));
         let mut scalars = Vec::new();
         self.constant_scalars(constants.map(|d| d.target).next()?, &mut scalars);
         <[ConstantScalar; 3]>::try_from(scalars).ok().map(|size| size.map(|s| s.bits as u32))
+    }
+
+    /// Whether the id is three 32-bit integers.
+    pub(super) fn is_size(&self, id: u32) -> bool {
+        let type_ = self.type_of(id).and_then(|t| self.types.get(t));
+        matches!(type_, Some(Type::Vector { component, count: 3 }) if matches!(self.types.get(component), Some(Type::Int { width: 32, .. })))
     }
 
     /// The blocks of all functions, in order.

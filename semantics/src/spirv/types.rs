@@ -402,6 +402,14 @@ impl Types {
         self.entry(id).map_or(0, |e| e.scalars)
     }
 
+    /// The innermost element type of an array of arrays, or of a runtime array of them; the type itself where it is no array.
+    pub(super) fn leaf(&self, id: u32) -> u32 {
+        match self.get(id) {
+            Some(Type::RuntimeArray { element, .. }) => self.leaf(element),
+            _ => self.entry(id).map_or(id, |e| e.leaf),
+        }
+    }
+
     /// What the type contains.
     pub fn contents(&self, id: u32) -> Contents {
         self.entry(id).map_or(Contents::default(), |e| e.contents)

@@ -211,6 +211,11 @@ fn decorated_instructions_must_not_wrap() {
         assert_eq!(run(name, a, b, signed), wraps_signed, "{name} {a:#x} {b:#x} NoSignedWrap");
         assert_eq!(run(name, a, b, unsigned), wraps_unsigned, "{name} {a:#x} {b:#x} NoUnsignedWrap");
     }
+    // An undefined operand may be what overflows.
+    let with_undefined = |b: u64, site: Site| show(compute("IAdd", &[(INT, &[U(FIRST)]), (INT, &[V(b)])], &[INT], site));
+    assert_eq!(with_undefined(1, signed), Err(Ub::UndefinedOperand));
+    assert_eq!(with_undefined(0, signed), Ok(vec![Err(FIRST)]));
+    assert_eq!(with_undefined(1, SITE), Ok(vec![Err(FIRST)]));
     let negate = |a: u64| show(compute("SNegate", &[(INT, &[V(a)])], &[INT], signed));
     assert_eq!(negate(0x8000_0000), Err(Ub::Wrap));
     assert_eq!(negate(5), Ok(vec![Ok(0xffff_fffb)]));
@@ -237,6 +242,15 @@ fn doubt_is_carried_and_certainty_kept() {
         assert!(trust("FUnordLessThan", &[float(1.0), float(2.0)], BOOL).is_decided(profile));
         assert!(!trust("FUnordLessThan", &[float(f32::NAN), float(2.0)], BOOL).is_decided(profile));
     }
+    let select = |condition: Trust, b: Scalar| {
+        let condition = (BOOL, Scalar { trust: condition, ..Scalar::exact(Type::Bool, 1) });
+        trust("Select", &[condition, int(5), (INT, b)], INT)
+    };
+    let other = Scalar::exact(Type::I32, 6);
+    let unsure = Trust::CERTAIN.in_doubt(Why::Approximate);
+    assert!(select(Trust::CERTAIN, Scalar { trust: unsure, ..other }).is_decided(Profile::Wgsl), "only the chosen one matters");
+    assert_eq!(select(unsure, other).doubt, Some(Why::Control));
+    assert_eq!(select(unsure, Scalar::exact(Type::I32, 5)).doubt, None, "either is the same");
     // Rounded: the other neighbour is allowed where no mode is declared.
     let rounded = trust("ConvertSToF", &[int(16_777_217)], FLOAT);
     assert!(rounded.is_decided(Profile::Strict) && !rounded.is_decided(Profile::Wgsl));

@@ -116,7 +116,7 @@ fn fused_products_are_rounded_once() {
     let mut random = Random(64);
     for n in 0..4000 {
         let any = |random: &mut Random| {
-            f64::from_bits(0x3ff0_0000_0000_0000 ^ random.next() >> 1 & 0x800f_ffff_ffff_ffff | random.next() % 2 << 63)
+            f64::from_bits(0x3ff0_0000_0000_0000 ^ random.next() >> 1 & 0x800f_ffff_ffff_ffff | (random.next() % 2) << 63)
         };
         let scale = |x: f64, random: &mut Random| {
             x * 2f64.powi(random.below(if n % 3 == 0 { 1000 } else { 60 }) as i32 - if n % 3 == 0 { 700 } else { 30 })

@@ -75,7 +75,7 @@ fn wanted(name: &str, width: u8, args: &[u64]) -> Wanted {
             let (low, high) = (u(1) % (1 << (width / 2)), u(1) >> (width / 2));
             let (below, above) = (u(0) * low, u(0) * high);
             let carried = (below >> (width / 2)) + above;
-            let low = (carried % (1 << (width / 2)) << (width / 2)) + below % (1 << (width / 2));
+            let low = ((carried % (1 << (width / 2))) << (width / 2)) + below % (1 << (width / 2));
             Ok(vec![low, carried >> (width / 2)])
         }
         "SMulExtended" => Ok(vec![s(0) * s(1), (s(0) * s(1)).div_euclid(2 * half)]),

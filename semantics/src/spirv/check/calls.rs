@@ -18,6 +18,18 @@ const MAX_LOCATIONS: u64 = 1 << 12;
 pub(super) fn check(module: &Module) -> Checked {
     let calls = Calls::new(module)?;
     calls.acyclic()?;
+    for d in &module.decorations {
+        let workgroup_size = d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
+        if workgroup_size && (d.member != WHOLE || !module.is_constant(d.target) || !module.is_size(d.target)) {
+            let at = module.definition(d.target).unwrap_or(0) as u32;
+            return fail(
+                module,
+                at,
+                Check::BuiltIn,
+                format!("WorkgroupSize is a constant of three 32-bit integers, but %{} is not", d.target),
+            );
+        }
+    }
     let mut stamps = vec![u32::MAX; module.functions.len()];
     let mut listed = vec![u32::MAX; module.variables.len()];
     for (number, entry) in module.entry_points.iter().enumerate() {

@@ -125,10 +125,16 @@ impl<'m> Pass<'m> {
             if !range.contains(&block) || block - range.start != at && !self.graph.dominates(block - range.start, at) {
                 return self.fail(Check::Dominance, format!("the definition of %{id} does not dominate its use"));
             }
-        } else if definition.is(Op::FunctionParameter) && !self.module.parameters(self.function).iter().any(|p| p.id == id) {
+        } else if definition.is(Op::FunctionParameter) && !self.is_own_parameter(index) {
             return self.fail(Check::Dominance, format!("%{id} is a parameter of another function"));
         }
         Ok((index, self.module.shapes[index]))
+    }
+
+    /// Whether the OpFunctionParameter at that index is the function's own: they stand between its OpFunction and its first block.
+    fn is_own_parameter(&self, index: usize) -> bool {
+        let start = self.module.definition(self.function.id).unwrap_or(0);
+        (start..self.blocks()[0].start as usize).contains(&index)
     }
 
     fn value(&self, id: u32) -> Checked<Shape> {

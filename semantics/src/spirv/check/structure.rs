@@ -192,7 +192,7 @@ impl Pass<'_> {
         }
         let i = self.instruction();
         let bare = structure.headers[node as usize] == Header::None;
-        if i.is(Op::Switch) && bare || bare && stays > 1 {
+        if bare && (i.is(Op::Switch) || stays > 1) {
             return self.unmerged(self.label(node));
         }
         let in_continue = structure.innermost_loop(from).is_some_and(|c| c.kind == Kind::Continue);

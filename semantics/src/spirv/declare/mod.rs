@@ -15,12 +15,12 @@ use smallvec::SmallVec;
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
 use super::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
-use super::types::{self as table, MatrixLayout, Type};
+use super::types::{self as table, MAX_SCALARS, MatrixLayout, Type};
 use super::words::{self, Instruction};
 
 /// Sections in the order of SPIR-V §2.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
+pub(super) enum Section {
     Capability,
     Extension,
     Import,
@@ -53,6 +53,32 @@ impl Section {
             Section::Function => "a function's beginning",
         }
     }
+}
+
+/// The section of an instruction that stands outside of functions; `None` for one that may not.
+pub(super) fn section(op: Op) -> Option<Section> {
+    Some(match op {
+        Op::Capability => Section::Capability,
+        Op::Extension => Section::Extension,
+        Op::ExtInstImport => Section::Import,
+        Op::MemoryModel => Section::MemoryModel,
+        Op::EntryPoint => Section::EntryPoint,
+        Op::ExecutionMode | Op::ExecutionModeId => Section::ExecutionMode,
+        Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension => Section::Source,
+        Op::Name | Op::MemberName => Section::Name,
+        Op::ModuleProcessed => Section::Processed,
+        Op::Decorate
+        | Op::MemberDecorate
+        | Op::DecorateId
+        | Op::DecorateString
+        | Op::MemberDecorateString
+        | Op::DecorationGroup
+        | Op::GroupDecorate
+        | Op::GroupMemberDecorate => Section::Annotation,
+        Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => Section::Declaration,
+        op if is_type(op) => Section::Declaration,
+        _ => return None,
+    })
 }
 
 struct Declare<'m> {
@@ -149,78 +175,16 @@ impl Declare<'_> {
     }
 
     fn instruction(&mut self, i: Instruction) -> Checked {
+        if let Some(section) = section(i.op) {
+            self.enter(section, &i)?;
+            return self.declaration(&i);
+        }
         match i.op {
             Op::Nop => {
                 self.module.block_of[self.index] = self.block.unwrap_or(NO_BLOCK);
                 Ok(())
             }
             Op::Line | Op::NoLine => self.line(&i),
-            Op::Capability => {
-                self.enter(Section::Capability, &i)?;
-                self.capability(&i)
-            }
-            Op::Extension => {
-                self.enter(Section::Extension, &i)?;
-                self.extension(&i)
-            }
-            Op::ExtInstImport => {
-                self.enter(Section::Import, &i)?;
-                let name = self.string(i.operands(&self.module.words));
-                if name == "GLSL.std.450" || name.starts_with("NonSemantic.") {
-                    return Ok(());
-                }
-                self.unsupported(format!("OpExtInstImport {name:?}"))
-            }
-            Op::MemoryModel => {
-                self.enter(Section::MemoryModel, &i)?;
-                self.memory_model(&i)
-            }
-            Op::EntryPoint => {
-                self.enter(Section::EntryPoint, &i)?;
-                self.entry_point(&i)
-            }
-            Op::ExecutionMode | Op::ExecutionModeId => {
-                self.enter(Section::ExecutionMode, &i)?;
-                self.execution_mode(&i)
-            }
-            Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension => self.enter(Section::Source, &i),
-            Op::Name | Op::MemberName => {
-                self.enter(Section::Name, &i)?;
-                self.defined(i.operands(&self.module.words)[0])
-            }
-            Op::ModuleProcessed => self.enter(Section::Processed, &i),
-            Op::Decorate
-            | Op::MemberDecorate
-            | Op::DecorateId
-            | Op::DecorateString
-            | Op::MemberDecorateString
-            | Op::DecorationGroup
-            | Op::GroupDecorate
-            | Op::GroupMemberDecorate => {
-                self.enter(Section::Annotation, &i)?;
-                self.annotation(&i)
-            }
-            Op::TypeVoid
-            | Op::TypeBool
-            | Op::TypeInt
-            | Op::TypeFloat
-            | Op::TypeVector
-            | Op::TypeMatrix
-            | Op::TypeArray
-            | Op::TypeRuntimeArray
-            | Op::TypeStruct
-            | Op::TypePointer
-            | Op::TypeFunction
-            | Op::TypeImage
-            | Op::TypeSampler
-            | Op::TypeSampledImage => {
-                self.enter(Section::Declaration, &i)?;
-                self.type_(&i)
-            }
-            Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => {
-                self.enter(Section::Declaration, &i)?;
-                self.constant(&i)
-            }
             Op::Undef if self.function.is_none() => {
                 self.enter(Section::Declaration, &i)?;
                 self.undefined(&i)
@@ -238,6 +202,28 @@ impl Declare<'_> {
             Op::FunctionEnd => self.end_function(),
             Op::Label => self.label(&i),
             _ => self.body(&i),
+        }
+    }
+
+    fn declaration(&mut self, i: &Instruction) -> Checked {
+        match i.op {
+            Op::Capability => self.capability(i),
+            Op::Extension => self.extension(i),
+            Op::ExtInstImport => {
+                let name = self.string(i.operands(&self.module.words));
+                if name == "GLSL.std.450" || name.starts_with("NonSemantic.") {
+                    return Ok(());
+                }
+                self.unsupported(format!("OpExtInstImport {name:?}"))
+            }
+            Op::MemoryModel => self.memory_model(i),
+            Op::EntryPoint => self.entry_point(i),
+            Op::ExecutionMode | Op::ExecutionModeId => self.execution_mode(i),
+            Op::Name | Op::MemberName => self.defined(i.operands(&self.module.words)[0]),
+            Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => Ok(()),
+            Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => self.constant(i),
+            op if is_type(op) => self.type_(i),
+            _ => self.annotation(i),
         }
     }
 
@@ -413,6 +399,9 @@ impl Declare<'_> {
         if i.result_type != 0 {
             let type_index = self.earlier_type(i.result_type)?;
             self.module.shapes[self.index] = self.module.shapes[type_index];
+            if self.module.types.scalars(i.result_type) > MAX_SCALARS {
+                return self.limit("scalars in a value", MAX_SCALARS);
+            }
         }
         if terminates {
             self.module.blocks[block as usize].end = self.index as u32 + 1;

@@ -159,7 +159,7 @@ impl Declare<'_> {
             }
             _ => return self.unsupported(format!("a buffer that is no structure (%{variable})")),
         }
-        if !block && !(buffer_block && class == StorageClass::Uniform) {
+        if !(block || buffer_block && class == StorageClass::Uniform) {
             return self.fail(Check::Decoration, format!("the structure of buffer %{variable}, %{type_}, is no Block"));
         }
         if class != StorageClass::PushConstant {
@@ -223,6 +223,10 @@ impl Declare<'_> {
 
     /// Checks the strides of an array of arrays; what the innermost elements are.
     fn array_layout(&mut self, type_: u32, matrix: MatrixLayout) -> Result<u32, super::LoadError> {
+        let leaf = self.module.types.leaf(type_);
+        if self.laid_out.contains(&(type_, matrix)) && leaf != type_ {
+            return Ok(leaf);
+        }
         let mut at = type_;
         loop {
             let (element, stride) = match self.module.types.get(at) {
@@ -287,7 +291,7 @@ impl Declare<'_> {
             return Ok(());
         }
         let member_located = |m| self.module.decoration(type_, m, Decorate::Location).is_some();
-        if !located && !(block && members > 0 && (0..members).all(member_located)) {
+        if !(located || block && members > 0 && (0..members).all(member_located)) {
             let kind = if class == StorageClass::Input { "input" } else { "output" };
             return self.fail(Check::Decoration, format!("{kind} %{variable} has no Location"));
         }

@@ -72,7 +72,7 @@ impl Calculator {
                 made = undefined_by(operation, args, results, i, component);
             }
             if let Made::Here(component) = &mut made {
-                if matches!(component, Computed::Value(_)) && wraps(operation, args, i, site) {
+                if matches!(component, Computed::Value(_)) && wraps(operation, args, &operand_bits(args, i), site) {
                     *component = Computed::Behaviour(Ub::Wrap);
                 }
                 if let Some(planted) = self.planted {
@@ -86,6 +86,7 @@ impl Calculator {
                     value::Scalar::undefined(Origin { kind, instruction: site.instruction, invocation: site.invocation })
                 }
                 Made::Here(Computed::Behaviour(ub)) => return Err(ub),
+                Made::By(_) if may_wrap(operation, args, i, site) => return Err(Ub::UndefinedOperand),
                 Made::By(origin) => value::Scalar::undefined(origin),
             });
         }
@@ -118,15 +119,20 @@ impl Calculator {
         let tuples: SmallVec<[Tuple<'_>; 3]> =
             lanes.iter().zip(args).map(|(lanes, a)| Tuple { lanes, columns: a.shape.columns as usize }).collect();
         let result = self.arithmetic.apply(op, &tuples);
+        let first = &args[0];
+        let on_floats = first.shape.scalar.is_float();
+        let whole = if on_floats && matches!(op, Op::Normalize | Op::MatrixInverse) {
+            let bits: SmallVec<[u64; 16]> = first.scalars.iter().map(|s| s.bits).collect();
+            float::unspecified_whole(op, &reals::<f32>(&bits), first.shape.columns as usize)
+        } else {
+            None
+        };
         let domain = |i: usize| -> Option<Unspecified> {
-            if !args[0].shape.scalar.is_float() {
-                return None;
+            if !on_floats || whole.is_some() {
+                return whole;
             }
-            let bits: SmallVec<[u64; 16]> = args[0].scalars.iter().map(|s| s.bits).collect();
-            float::unspecified_whole(op, &reals::<f32>(&bits), args[0].shape.columns as usize).or_else(|| {
-                let at: Option<SmallVec<[f32; 3]>> = lanes.iter().map(|lanes| lanes.get(i).map(|lane| lane.float())).collect();
-                at.and_then(|at| float::unspecified(op, &at))
-            })
+            let at: Option<SmallVec<[f32; 3]>> = lanes.iter().map(|lanes| lanes.get(i).map(|lane| lane.float())).collect();
+            at.and_then(|at| float::unspecified(op, &at))
         };
         let component = |(i, lane): (usize, &number::Lane)| match domain(i) {
             Some(why) => Computed::Undefined(why),
@@ -144,12 +150,41 @@ impl Calculator {
     }
 }
 
-/// Whether component i overflows although the instruction's decorations say that it does not.
-fn wraps(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
+/// The bits of component i of each operand.
+fn operand_bits(args: &[Operand<'_>], i: usize) -> SmallVec<[u64; 4]> {
+    args.iter().map(|a| a.scalars.get(i).map_or(0, |s| s.bits)).collect()
+}
+
+/// Whether undefined operands of component i have values with which it overflows although the instruction's decorations say that it does not.
+fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
     if !site.no_signed_wrap && !site.no_unsigned_wrap {
         return false;
     }
-    let operand = |a: usize| args.get(a).and_then(|a| a.scalars.get(i)).map_or(0, |s| s.bits);
+    let width = args.first().map_or(0, |a| a.shape.scalar.width());
+    if width == 0 {
+        return false;
+    }
+    // The ends of both orders, and the greatest shift: where anything overflows, one of these does.
+    let ends = [0, integer::mask(width), 1 << (width - 1), integer::mask(width) >> 1, u64::from(width) - 1];
+    let is_undefined = |a: usize| args.get(a).and_then(|a| a.scalars.get(i)).is_some_and(|s| s.undefined.is_some());
+    let choices = |a: usize| if is_undefined(a) { &ends[..] } else { &ends[..1] };
+    choices(0).iter().any(|&x| {
+        choices(1).iter().any(|&y| {
+            let mut bits = operand_bits(args, i);
+            for (a, bits) in bits.iter_mut().enumerate().filter(|(a, _)| is_undefined(*a)) {
+                *bits = if a == 0 { x } else { y };
+            }
+            wraps(operation, args, &bits, site)
+        })
+    })
+}
+
+/// Whether a component with operands of these bits overflows although the instruction's decorations say that it does not.
+fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -> bool {
+    if !site.no_signed_wrap && !site.no_unsigned_wrap {
+        return false;
+    }
+    let operand = |a: usize| bits.get(a).copied().unwrap_or(0);
     let width = args.first().map_or(0, |a| a.shape.scalar.width());
     if !args.first().is_some_and(|a| a.shape.scalar.is_int()) {
         return false;

@@ -12,7 +12,7 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 use super::compute::{Operand, feeds};
 use super::pure::in_format;
-use super::{Operation, Scalar, Shape};
+use super::{Operation, Scalar, Shape, Signature};
 use crate::number::{Arithmetic, Computed, Grid, Half, Instruction, Lane, Op, Real, Trust, Tuple, Why, pack};
 
 /// How near a result is to the exact one on every device.
@@ -32,6 +32,11 @@ enum Nearness {
 pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> Trust {
     let Computed::Value(bits) = component else { return Trust::CERTAIN };
     let result = results.iter().flat_map(|r| std::iter::repeat_n(r.scalar, r.lanes())).nth(i).unwrap_or(Scalar::Other);
+    if operation.signature == Signature::Select {
+        let condition = args[0].scalars[if args[0].scalars.len() == 1 { 0 } else { i }];
+        let (a, b) = (args[1].scalars[i], args[2].scalars[i]);
+        return Trust::selected(condition.trust, condition.is_true(), a.trust, b.trust, a.bits == b.bits);
+    }
     if let Some(trust) = comparison(operation, args, i) {
         return trust;
     }
@@ -107,7 +112,7 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
     let either = |exact: bool| if exact { Nearness::Rounded } else { Nearness::Either };
     let nearness = match operation.instruction {
         Instruction::Core(opcode) => match Core::from_u32(opcode.into()) {
-            Some(Core::Bitcast | Core::Select) => Nearness::Moved,
+            Some(Core::Bitcast) => Nearness::Moved,
             Some(Core::QuantizeToF16) => either(operand(0, i) == bits),
             Some(Core::FDiv | Core::FRem | Core::FMod | Core::Dot) => Nearness::Approximate,
             Some(Core::VectorTimesMatrix | Core::MatrixTimesVector | Core::MatrixTimesMatrix) => Nearness::Approximate,
