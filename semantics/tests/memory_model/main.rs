@@ -1,6 +1,7 @@
 //! The race detector against the memory model: litmus tests with their reasons, thousands of random executions against the brute-force
 //! oracle, and bugs planted in the rules, each of which these tests must catch.
 
+mod explored;
 mod litmus;
 mod oracle;
 mod planted;

@@ -38,7 +38,7 @@ fn op() -> impl Strategy<Value = AtomicOp> {
 }
 
 /// Objects 0 and 1 are Uniform, 2 is Workgroup: what an access may be.
-fn step(agents: u32) -> impl Strategy<Value = Step> {
+pub fn step(agents: u32) -> impl Strategy<Value = Step> {
     let t = topology();
     let class = |object: u32| if object == 2 { Class::Workgroup } else { Class::Uniform };
     let plain = (

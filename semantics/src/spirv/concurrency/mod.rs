@@ -12,7 +12,7 @@
 //! - [`order`]: happens-before, kept as the run goes on;
 //! - [`race`]: the accesses that it leaves unordered;
 //! - [`schedule`]: who steps next, and when nobody can;
-//! - [`explore`]: all schedules of a small program, one for each class of equivalent ones.
+//! - [`mod@explore`]: all schedules of a small program, one for each class of equivalent ones.
 
 pub mod clock;
 pub mod explore;

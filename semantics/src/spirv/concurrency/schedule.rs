@@ -261,7 +261,7 @@ pub enum Wait {
 }
 
 /// A barrier that cannot be passed: SPIR-V §3.3.20, OpControlBarrier is undefined unless all of the execution scope's invocations, or
-/// none, execute the same dynamic instance.
+/// none, execute the same dynamic instance. (For subgroups the client API decides; here they are held to the same.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
     /// One waits at the barrier and another of its scope instance has ended.

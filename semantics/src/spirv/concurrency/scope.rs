@@ -1,4 +1,4 @@
-//! Agents, scopes and memory semantics: SPIR-V §3.2.25 "Memory Semantics <id>", §3.2.27 "Scope <id>", and the Vulkan memory model's
+//! Agents, scopes and memory semantics: SPIR-V §3.2.25 (Memory Semantics), §3.2.27 (Scope), and the Vulkan memory model's
 //! "Agent", "Scope" and "Memory Semantics".
 
 use rspirv::spirv::MemorySemantics as Bits;
