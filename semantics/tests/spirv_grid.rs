@@ -442,9 +442,10 @@ fn what_is_missing_short_or_not_modeled_is_refused_before_anything_runs() {
     assert!(refused(&[]).contains("no buffer at set 0, binding 0"), "{}", refused(&[]));
     let none = grid::run(&module, &Dispatch { entry: "other", ..dispatch(1, &[]) }, &Schedule::default(), &Relation::default(), &mut ());
     assert!(none.expect_err("there is none").to_string().contains("no entry point is named"));
-    let fuel = Dispatch { limits: Limits { instructions: 1, ..Limits::default() }, ..dispatch(1, &[buffer(0, &[0])]) };
+    let buffers = [buffer(0, &[0])];
+    let fuel = Dispatch { limits: Limits { instructions: 1, ..Limits::default() }, ..dispatch(1, &buffers) };
     assert_eq!(grid::run(&module, &fuel, &Schedule::default(), &Relation::default(), &mut ()), Ok(Outcome::OutOfFuel));
-    let many = Dispatch { groups: [u32::MAX; 3], ..dispatch(1, &[buffer(0, &[0])]) };
+    let many = Dispatch { groups: [u32::MAX; 3], ..dispatch(1, &buffers) };
     assert_eq!(grid::run(&module, &many, &Schedule::default(), &Relation::default(), &mut ()).map(|o| o.name()), Ok("limit"));
     let endless = "OpBranch %h %h = OpLabel OpLoopMerge %m %n None OpBranch %n %n = OpLabel OpBranch %h %m = OpLabel";
     assert_eq!(run(&load(&text(1, "", "", endless)), 1, &[0]), Outcome::OutOfFuel);

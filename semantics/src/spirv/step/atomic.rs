@@ -80,7 +80,7 @@ fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32
     let (scope, semantics) = ordering(config, operands[1], semantics)?;
     let mut old = *env.shared.load(config.module, &extent, pointer.address.type_, env.invocation).first()?;
     if config.helper {
-        let (kind, invocation) = (Unspecified::HelperRead, env.invocation);
+        let (kind, invocation) = (Unspecified::HelperResult, env.invocation);
         old = Scalar::undefined(Origin { kind, instruction: config.index(), invocation });
     } else if extent.cells.is_empty() {
         // Robustness does not say what an atomic out of bounds gives.
