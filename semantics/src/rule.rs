@@ -14,6 +14,10 @@ pub enum Judgement {
     Reduction,
     /// S → S' (report §3).
     Spirv,
+    /// S → S' for the instructions that the report does not have, with actions on what invocations share.
+    Invocation,
+    /// G → G': what several invocations do together.
+    Grid,
     /// translate(I) = O (report §6.2–6.10).
     Translation,
     /// The module around the translated code (report §6.11).
@@ -22,8 +26,16 @@ pub enum Judgement {
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 6] =
-        [Judgement::Typing, Judgement::RecMatch, Judgement::Reduction, Judgement::Spirv, Judgement::Translation, Judgement::ModuleCreation];
+    pub const ALL: [Judgement; 8] = [
+        Judgement::Typing,
+        Judgement::RecMatch,
+        Judgement::Reduction,
+        Judgement::Spirv,
+        Judgement::Invocation,
+        Judgement::Grid,
+        Judgement::Translation,
+        Judgement::ModuleCreation,
+    ];
 
     /// How the judgement is written.
     pub fn form(self) -> &'static str {
@@ -32,6 +44,8 @@ impl Judgement {
             Judgement::RecMatch => "rec-match(τ1, τ2) = τ",
             Judgement::Reduction => "e → e'",
             Judgement::Spirv => "M, I, c, p → M', I', c', p'",
+            Judgement::Invocation => "M, I, c, p → M', I', c', p', actions",
+            Judgement::Grid => "G → G'",
             Judgement::Translation => "translate(I) = O",
             Judgement::ModuleCreation => "module(O) = words",
         }
@@ -127,21 +141,72 @@ rules! {
     LvEApp "lv/e-app" Reduction "000 §4" "lambda_v::step::e_app" "e0 → e0' gives (e0 e1 … en) → (e0' e1 … en)";
 
     // SPIR-V, report §3.
-    SpirvBranch "spirv/branch" Spirv "000 §3.1; LV-1" "spirv::step::branch" "M, (OpBranch t), c, p → M, M(t), t, c";
-    SpirvBranchConditionalTrue "spirv/branch-conditional-true" Spirv "000 §3.1" "spirv::step::branch_conditional_true" "M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c";
-    SpirvBranchConditionalFalse "spirv/branch-conditional-false" Spirv "000 §3.1" "spirv::step::branch_conditional_false" "M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c";
-    SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::phi" "all OpPhi of a block read M at its entry and commit together";
-    SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine as i: M, (i, I), c, p → M, I, c, p";
-    SpirvCompute "spirv/compute" Spirv "000 §3.2" "spirv::step::compute" "M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p";
-    SpirvExtInst "spirv/ext-inst" Spirv "000 §3.2; GLSL.std.450" "spirv::step::ext_inst" "M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p";
-    SpirvCompositeConstruct "spirv/composite-construct" Spirv "000 §6.7" "spirv::step::composite_construct" "M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p";
-    SpirvCompositeExtract "spirv/composite-extract" Spirv "SPIR-V §3.3.12" "spirv::step::composite_extract" "M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p";
-    SpirvAccessChain "spirv/access-chain" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain" "M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds";
-    SpirvAccessChainOutOfBounds "spirv/access-chain-out-of-bounds" Spirv "SPIR-V §3.3.8" "spirv::step::access_chain_out_of_bounds" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds";
-    SpirvLoad "spirv/load" Spirv "SPIR-V §3.3.8" "spirv::step::load" "M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p";
-    SpirvStore "spirv/store" Spirv "SPIR-V §3.3.8" "spirv::step::store" "M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
-    SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::return_" "M, (OpReturn), c, p ends the invocation; M holds the observation";
-    SpirvUnreachable "spirv/unreachable" Spirv "SPIR-V §3.3.17" "spirv::step::unreachable" "M, (OpUnreachable), c, p is undefined behaviour";
+    SpirvBranch "spirv/branch" Spirv "000 §3.1; LV-1" "spirv::step::control::branch" "M, (OpBranch t), c, p → M, M(t), t, c";
+    SpirvBranchConditionalTrue "spirv/branch-conditional-true" Spirv "000 §3.1" "spirv::step::control::branch_conditional_true" "M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c";
+    SpirvBranchConditionalFalse "spirv/branch-conditional-false" Spirv "000 §3.1" "spirv::step::control::branch_conditional_false" "M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c";
+    SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::control::phi" "all OpPhi of a block read M at its entry and commit together";
+    SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::miscellaneous::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine as i: M, (i, I), c, p → M, I, c, p";
+    SpirvCompute "spirv/compute" Spirv "000 §3.2" "spirv::step::compute::compute" "M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p";
+    SpirvExtInst "spirv/ext-inst" Spirv "000 §3.2; GLSL.std.450" "spirv::step::compute::ext_inst" "M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p";
+    SpirvCompositeConstruct "spirv/composite-construct" Spirv "000 §6.7" "spirv::step::composite::composite_construct" "M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p";
+    SpirvCompositeExtract "spirv/composite-extract" Spirv "SPIR-V §3.3.12" "spirv::step::composite::composite_extract" "M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p";
+    SpirvAccessChain "spirv/access-chain" Spirv "SPIR-V §3.3.8" "spirv::step::memory::access_chain" "M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds";
+    SpirvAccessChainOutOfBounds "spirv/access-chain-out-of-bounds" Spirv "SPIR-V §3.3.8" "spirv::step::memory::access_chain_out_of_bounds" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds";
+    SpirvLoad "spirv/load" Spirv "SPIR-V §3.3.8" "spirv::step::memory::load" "M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p";
+    SpirvStore "spirv/store" Spirv "SPIR-V §3.3.8" "spirv::step::memory::store" "M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
+    SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::function::return_" "M, (OpReturn), c, p ends the invocation; M holds the observation";
+    SpirvUnreachable "spirv/unreachable" Spirv "SPIR-V §3.3.17" "spirv::step::control::unreachable" "M, (OpUnreachable), c, p is undefined behaviour";
+
+    // SPIR-V beyond the report, by section of the specification.
+    SpirvUndef "spirv/undef" Invocation "SPIR-V §3.3.1" "spirv::step::miscellaneous::undef" "M, (r = OpUndef τ, I), c, p → M[r ↦ any τ], I, c, p";
+    SpirvVariable "spirv/variable" Invocation "SPIR-V §3.3.8" "spirv::step::memory::variable" "M, (r = OpVariable τ Function [v], I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p";
+    SpirvAccessChainUndefined "spirv/access-chain-undefined" Invocation "SPIR-V 1.6 revision 7, Poison" "spirv::step::memory::access_chain_undefined" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined";
+    SpirvCopyMemory "spirv/copy-memory" Invocation "SPIR-V §3.3.8" "spirv::step::memory::copy_memory" "M, (OpCopyMemory a b, I), c, p → M[M(a) ↦ M(M(b))], I, c, p";
+    SpirvCopyMemoryOverlapping "spirv/copy-memory-overlapping" Invocation "SPIR-V §3.3.8" "spirv::step::memory::copy_memory_overlapping" "M, (OpCopyMemory a b, I), c, p is undefined behaviour where M(a) and M(b) overlap in part";
+    SpirvArrayLength "spirv/array-length" Invocation "SPIR-V §3.3.8" "spirv::step::memory::array_length" "M, (r = OpArrayLength τ a m, I), c, p → M[r ↦ how many elements member m of M(M(a)) has], I, c, p";
+    SpirvLoadOutOfBounds "spirv/load-out-of-bounds" Invocation "SPIR-V §3.3.8; Vulkan, robustBufferAccess" "spirv::step::memory::load_out_of_bounds" "M, (r = OpLoad τ a, I), c, p is undefined behaviour where M(a) is outside of its object, and whatever else reads";
+    SpirvStoreOutOfBounds "spirv/store-out-of-bounds" Invocation "SPIR-V §3.3.8; Vulkan, robustBufferAccess" "spirv::step::memory::store_out_of_bounds" "M, (OpStore a v, I), c, p is undefined behaviour where M(a) is outside of its object, and whatever else writes";
+    SpirvMisaligned "spirv/misaligned-access" Invocation "SPIR-V §3.2.27" "spirv::step::memory::misaligned" "M, (r = OpLoad τ a, I), c, p is undefined behaviour where M(a) is no multiple of its alignment, and whatever else accesses memory";
+    SpirvStoreReadOnly "spirv/store-read-only" Invocation "SPIR-V §3.2.20, NonWritable" "spirv::step::memory::store_read_only" "M, (OpStore a v, I), c, p is undefined behaviour where M(a) is read-only, and whatever else writes";
+    SpirvFunctionCall "spirv/function-call" Invocation "SPIR-V §3.3.9" "spirv::step::function::function_call" "M, (r = OpFunctionCall τ f a…, I), c, p → M[x ↦ M(a) for each parameter x of f], M(t), t, 0 in a call, t the first block of f";
+    SpirvReturnToCaller "spirv/return-to-caller" Invocation "SPIR-V §3.3.17" "spirv::step::function::return_to_caller" "M, (OpReturn), c, p in a call from I', c', p' → M, I', c', p'";
+    SpirvReturnValue "spirv/return-value" Invocation "SPIR-V §3.3.17" "spirv::step::function::return_value" "M, (OpReturnValue v), c, p in a call (r = OpFunctionCall …) from I', c', p' → M[r ↦ M(v)], I', c', p'";
+    SpirvExtInstStore "spirv/ext-inst-store" Invocation "GLSL.std.450" "spirv::step::compute::ext_inst_store" "M, (r = OpExtInst τ set f a b, I), c, p → M[r ↦ x, M(b) ↦ y], I, c, p, x and y the results of f(M(a)), f one of Modf and Frexp";
+    SpirvNonSemantic "spirv/non-semantic" Invocation "SPV_KHR_non_semantic_info" "spirv::step::compute::non_semantic" "M, (r = OpExtInst τ set f a…, I), c, p → M, I, c, p, the set one that says nothing about meaning";
+    SpirvDivisionByZero "spirv/division-by-zero" Invocation "SPIR-V §3.3.13" "spirv::step::compute::division_by_zero" "M, (r = Op τ a b, I), c, p is undefined behaviour where M(b) has a 0, Op a division or remainder of integers";
+    SpirvDivisionOverflow "spirv/division-overflow" Invocation "SPIR-V §3.3.13" "spirv::step::compute::division_overflow" "M, (r = Op τ a b, I), c, p is undefined behaviour for the least integer and -1, Op a signed division or remainder";
+    SpirvConversionRange "spirv/conversion-range" Invocation "SPIR-V §3.3.11" "spirv::step::compute::conversion_range" "M, (r = OpConvertFToS τ a, I), c, p is undefined behaviour where τ does not hold M(a), and OpConvertFToU";
+    SpirvUndefinedOperand "spirv/undefined-operand" Invocation "SPIR-V §3.3.1, §3.3.11, §3.3.13" "spirv::step::compute::undefined_operand" "M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one value of an undefined operand";
+    SpirvWrap "spirv/wrap" Invocation "SPIR-V §3.2.20" "spirv::step::compute::wrap" "M, (r = Op τ a…, I), c, p is undefined behaviour where it overflows and r is decorated NoSignedWrap or NoUnsignedWrap";
+    SpirvCompositeInsert "spirv/composite-insert" Invocation "SPIR-V §3.3.12" "spirv::step::composite::composite_insert" "M, (r = OpCompositeInsert τ v a i…, I), c, p → M[r ↦ M(a) with M(v) as its part i…], I, c, p";
+    SpirvVectorShuffle "spirv/vector-shuffle" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_shuffle" "M, (r = OpVectorShuffle τ a b l…, I), c, p → M[r ↦ for each l, component l of M(a) and M(b); where l is 0xFFFFFFFF, any], I, c, p";
+    SpirvVectorExtractDynamic "spirv/vector-extract-dynamic" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_extract_dynamic" "M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ component M(i) of M(a)], I, c, p";
+    SpirvVectorExtractDynamicOutOfBounds "spirv/vector-extract-dynamic-out-of-bounds" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_extract_dynamic_out_of_bounds" "M(i) undefined or no component gives M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ any τ], I, c, p";
+    SpirvVectorInsertDynamic "spirv/vector-insert-dynamic" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_insert_dynamic" "M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ M(a) with M(v) as its component M(i)], I, c, p";
+    SpirvVectorInsertDynamicOutOfBounds "spirv/vector-insert-dynamic-out-of-bounds" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_insert_dynamic_out_of_bounds" "M(i) undefined or no component gives M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ any τ], I, c, p";
+    SpirvCopy "spirv/copy" Invocation "SPIR-V §3.3.12" "spirv::step::composite::copy" "M, (r = OpCopyObject τ a, I), c, p → M[r ↦ M(a)], I, c, p, and OpCopyLogical";
+    SpirvBranchConditionalUndefined "spirv/branch-conditional-undefined" Invocation "SPIR-V 1.6 revision 7, Poison" "spirv::step::control::branch_conditional_undefined" "M, (OpBranchConditional x t f), c, p is undefined behaviour where M(x) is undefined";
+    SpirvSwitchCase "spirv/switch-case" Invocation "SPIR-V §3.3.17" "spirv::step::control::switch_case" "M(x) = n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(t_i), t_i, c";
+    SpirvSwitchDefault "spirv/switch-default" Invocation "SPIR-V §3.3.17" "spirv::step::control::switch_default" "M(x) no n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(d), d, c";
+    SpirvSwitchUndefined "spirv/switch-undefined" Invocation "SPIR-V 1.6 revision 7, Poison" "spirv::step::control::switch_undefined" "M, (OpSwitch x …), c, p is undefined behaviour where M(x) is undefined";
+    SpirvKill "spirv/kill" Invocation "SPIR-V §3.3.17" "spirv::step::control::kill" "M, (OpKill), c, p discards the invocation";
+    SpirvTerminateInvocation "spirv/terminate-invocation" Invocation "SPV_KHR_terminate_invocation" "spirv::step::control::terminate_invocation" "M, (OpTerminateInvocation), c, p discards the invocation";
+    SpirvDemote "spirv/demote" Invocation "SPV_EXT_demote_to_helper_invocation" "spirv::step::control::demote" "M, (OpDemoteToHelperInvocation, I), c, p → M, I, c, p as a helper invocation";
+    SpirvIsHelper "spirv/is-helper" Invocation "SPV_EXT_demote_to_helper_invocation" "spirv::step::control::is_helper" "M, (r = OpIsHelperInvocationEXT τ, I), c, p → M[r ↦ whether it is one], I, c, p";
+    SpirvAtomicLoad "spirv/atomic-load" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_load" "M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c, p";
+    SpirvAtomicStore "spirv/atomic-store" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_store" "M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
+    SpirvAtomicExchange "spirv/atomic-exchange" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_exchange" "M, (r = OpAtomicExchange τ a s m v, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p";
+    SpirvAtomicModify "spirv/atomic-modify" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_modify" "M, (r = OpAtomicOp τ a s m [v], I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement";
+    SpirvAtomicCompareExchangeEqual "spirv/atomic-compare-exchange-equal" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_compare_exchange_equal" "M(M(a)) = M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p, with the semantics m";
+    SpirvAtomicCompareExchangeUnequal "spirv/atomic-compare-exchange-unequal" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_compare_exchange_unequal" "M(M(a)) ≠ M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a))], I, c, p, with the semantics n";
+    SpirvAtomicCompareExchangeUndefined "spirv/atomic-compare-exchange-undefined" Invocation "SPIR-V §3.3.18, §3.3.1" "spirv::step::atomic::atomic_compare_exchange_undefined" "M(M(a)) or M(w) undefined gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ any value], I, c, p";
+    SpirvMemoryBarrier "spirv/memory-barrier" Invocation "SPIR-V §3.3.20" "spirv::step::barrier::memory_barrier" "M, (OpMemoryBarrier s m, I), c, p → M, I, c, p, ordering what is before and after";
+    SpirvControlBarrier "spirv/control-barrier" Invocation "SPIR-V §3.3.20" "spirv::step::barrier::control_barrier" "M, (OpControlBarrier e s m, I), c, p → M, I, c, p once all invocations of the scope e have arrived";
+
+    // What several invocations do together.
+    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
+    SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
+    SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

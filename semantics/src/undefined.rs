@@ -229,6 +229,37 @@ pub struct Undefined {
     pub what: String,
     /// Where: function, block, step.
     pub at: String,
+    /// The same by its parts, of a run of a dispatch.
+    pub site: Option<Box<Site>>,
+}
+
+/// Where and when in a dispatch behaviour is undefined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The index of the instruction in the module.
+    pub instruction: u32,
+    /// The id of the function.
+    pub function: u32,
+    /// The label of the block.
+    pub block: u32,
+    /// What OpLine says: file, line and column.
+    pub line: Option<(String, u32, u32)>,
+    /// The invocation, by its number in the grid.
+    pub invocation: u32,
+    /// The invocation as GlobalInvocationId.
+    pub global: [u32; 3],
+    /// How many rules the invocation had applied before.
+    pub step: u64,
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some((file, line, column)) = &self.line {
+            write!(f, "{file}:{line}:{column}, ")?;
+        }
+        let [x, y, z] = self.global;
+        write!(f, "in %{}, block %{}, invocation ({x},{y},{z}), step {}", self.function, self.block, self.step)
+    }
 }
 
 impl std::fmt::Display for Undefined {

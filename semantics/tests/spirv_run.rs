@@ -5,7 +5,7 @@ use smallstep_semantics::number::{Arithmetic, Op, Why};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::memory::Value;
-use smallstep_semantics::spirv::step::{self, Config, Event, Next, Relation, Rules};
+use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation, Rules};
 use smallstep_semantics::spirv::{Buffer, Inputs, Module, Options, Outputs, Program, assemble};
 use smallstep_semantics::undefined::Ub;
 
@@ -380,8 +380,8 @@ fn a_private_variable_begins_with_its_initializer_and_keeps_what_is_stored() {
 }
 
 /// The literal rule of the report: each phi reads what the one before it wrote.
-fn sequential_phi<'m>(arithmetic: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
-    let Next::Config(together) = step::phi(arithmetic, config)? else { return None };
+fn sequential_phi<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let Next::Config(together) = step::phi(env, config)? else { return None };
     let module = config.module;
     let mut next = Config { code: together.code, ..config.clone() };
     for phi in &config.code[..config.code.len() - together.code.len()] {
@@ -425,7 +425,7 @@ fn planted_arithmetic_reaches_both_engines() {
     let buffers = buffers();
     let inputs = Inputs { frag_coord: [8.5, 9.5, 0.0, 1.0], buffers: &buffers };
     let machine = Program::compile(&module, "main").expect("main compiles").run(&inputs, 1000, &arithmetic);
-    let relation = Relation { arithmetic, ..Relation::default() };
+    let relation = Relation::new(Rules::standard(), arithmetic);
     let reference = step::run(&module, "main", &inputs, 1000, &relation, &mut ()).expect("main is there");
     assert_eq!(machine, reference);
     assert_ne!(machine, run(&module, &inputs, 1000));
@@ -437,7 +437,7 @@ fn a_sink_sees_every_rule_and_value() {
     let mut seen: Vec<(u64, &str, u32, Option<f32>)> = Vec::new();
     let mut sink = |event: &Event<'_, '_>| {
         let value = event.value.and_then(|v| match v {
-            Value::Lanes(lanes) => Some(lanes[0].float()),
+            Value::Scalars(scalars) => Some(scalars[0].lane().float()),
             _ => None,
         });
         seen.push((event.step, event.rule.name(), event.at.block, value));
@@ -463,8 +463,9 @@ fn an_entry_point_that_is_not_there_is_an_error() {
 fn the_rule_table_has_every_rule_of_the_judgement() {
     use smallstep_semantics::rule::Judgement;
     // Replacing a rule that the table does not have changes nothing, so each must be seen to matter by its absence.
-    for &rule in Rule::ALL.iter().filter(|r| r.judgement() == Judgement::Spirv) {
+    let of_one_invocation = |r: &&Rule| matches!(r.judgement(), Judgement::Spirv | Judgement::Invocation);
+    for &rule in Rule::ALL.iter().filter(of_one_invocation) {
         assert!(Rules::standard().rules().any(|r| r == rule), "{rule} is not in the table");
     }
-    assert_eq!(Rules::standard().rules().count(), Rule::ALL.iter().filter(|r| r.judgement() == Judgement::Spirv).count());
+    assert_eq!(Rules::standard().rules().count(), Rule::ALL.iter().filter(of_one_invocation).count());
 }

@@ -544,6 +544,9 @@ impl Run<'_> {
             Some((translated, module)) => (module, translated.entry, translated.constants.clone()),
             None => {
                 loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
+                if loaded.entry_points().iter().all(|entry| entry.model == ExecutionModel::GLCompute) {
+                    return self.run_dispatch(&loaded);
+                }
                 let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
                     text.split(',')
                         .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
@@ -565,7 +568,7 @@ impl Run<'_> {
         let by_machine = rules.is_none().then(|| {
             spirv::Program::compile(module, entry).map(|program| program.run(&inputs, fuel, &arithmetic)).map_err(|e| e.to_string())
         });
-        let relation = spirv::Relation { rules: rules.unwrap_or_default(), arithmetic };
+        let relation = spirv::Relation::new(rules.unwrap_or_default(), arithmetic);
         let fired = &mut self.report.fired;
         let mut sink = |event: &spirv::Event<'_, '_>| {
             fired.insert(event.rule);
@@ -579,5 +582,45 @@ impl Run<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding 0.
+    fn run_dispatch(&mut self, module: &Module) -> Ran<Found> {
+        let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.buffer_words()?) }];
+        let robustness = match self.test.option("robustness") {
+            None | Some("none") => Robustness::None,
+            Some("rba1") => Robustness::Access1,
+            Some("rba2") => Robustness::Access2,
+            Some(other) => return Err(format!("robustness={other} is none of none, rba1 and rba2")),
+        };
+        let schedule: Schedule = match self.test.option("schedule") {
+            None => Schedule::default(),
+            Some(text) => text.replace(',', " ").parse().map_err(|e| format!("schedule={text}: {e}"))?,
+        };
+        let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
+        let limits = Limits { instructions: self.number("fuel", 100_000)?, ..Limits::default() };
+        let dispatch = Dispatch { entry: "main", groups, buffers: &buffers, push_constants: &[], robustness, limits };
+        let rules = self.planted.relation.clone().unwrap_or_default();
+        let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);
+        let fired = &mut self.report.fired;
+        let mut sink = |event: &spirv::Event<'_, '_>| {
+            fired.insert(event.rule);
+        };
+        let outcome = grid::run(module, &dispatch, &schedule, &relation, &mut sink).map_err(|e| e.to_string())?;
+        Ok(dispatch_ending(&outcome))
+    }
+
+    /// `words=1,2,0*5`: the words of the buffer.
+    fn buffer_words(&self) -> Ran<Vec<u32>> {
+        const MOST: usize = 1 << 20;
+        let mut words = Vec::new();
+        for part in self.test.option("words").into_iter().flat_map(|text| text.split(',')) {
+            let (value, count) = part.split_once('*').unwrap_or((part, "1"));
+            match (value.parse::<u32>(), count.parse::<usize>()) {
+                (Ok(value), Ok(count)) if count <= MOST - words.len() => words.extend(std::iter::repeat_n(value, count)),
+                _ => return Err(format!("words={part} is no word, or too many")),
+            }
+        }
+        Ok(words)
     }
 }

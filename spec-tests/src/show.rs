@@ -6,6 +6,7 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
 use smallstep_semantics::lambda_v::typing::{Derivation, StackId};
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::{self, LoadError};
 
 /// The code of a refusal.
@@ -55,6 +56,31 @@ pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
             let unwritten = outputs.unwritten.iter().map(|l| format!("output {l} unwritten"));
             let notes = [format!("{} steps", outputs.steps)].into_iter().chain(unwritten).collect();
             Found { values: values.collect(), notes, ..Found::default() }
+        }
+        Outcome::Undefined(undefined) => Found::ending(format!("undefined[{}]", undefined.ub.id()), undefined.what.clone()),
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),
+        Outcome::Unsupported(what) => Found::ending("unsupported", what.clone()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or `any(kind)`.
+pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
+    let text = |buffer: &ObservedBuffer| {
+        let words = buffer.bytes.chunks(4).enumerate().map(|(i, bytes)| {
+            let at = 4 * i as u64;
+            match buffer.undefined.iter().find(|u| u.start < at + 4 && at < u.end) {
+                Some(undefined) => format!("any({})", undefined.kind),
+                None => bytes.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte)).to_string(),
+            }
+        });
+        format!("buffer {}.{}: {}", buffer.set, buffer.binding, words.collect::<Vec<_>>().join(" "))
+    };
+    match outcome {
+        Outcome::Observed(observation) => {
+            let mut notes: Vec<String> = observation.buffers.iter().map(text).collect();
+            notes.push(format!("{} instructions", observation.instructions));
+            Found { notes, ..Found::default() }
         }
         Outcome::Undefined(undefined) => Found::ending(format!("undefined[{}]", undefined.ub.id()), undefined.what.clone()),
         Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why.clone()),

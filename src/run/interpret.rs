@@ -136,7 +136,7 @@ impl<'s> Ready<'s> {
                 let outcome = match relation {
                     false => loaded.compiled.run_in(registers, &inputs, *fuel, &grid.arithmetic),
                     true => {
-                        let relation = spirv::Relation { rules: spirv::Rules::standard(), arithmetic: grid.arithmetic };
+                        let relation = spirv::Relation::new(spirv::Rules::standard(), grid.arithmetic);
                         let ran =
                             spirv::step::run(&loaded.module, &loaded.entry, &inputs, *fuel, &relation, &mut |_: &spirv::Event<'_, '_>| {});
                         ran.unwrap_or_else(|e| Outcome::Unsupported(e.to_string()))

@@ -97,8 +97,8 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
     let mut computed: Vec<Computed<'_>> = Vec::new();
     let mut sink = |event: &spirv::Event<'_, '_>| {
         let id = event.instruction.result;
-        let (Some(spirv::memory::Value::Lanes(lanes)), Some(&ty)) = (event.value, shapes.get(&id)) else { return };
-        let value = Value { ty, lanes: lanes.clone() };
+        let (Some(spirv::memory::Value::Scalars(scalars)), Some(&ty)) = (event.value, shapes.get(&id)) else { return };
+        let value = Value { ty, lanes: scalars.iter().map(|s| s.lane()).collect() };
         let executed = executed.entry(id).or_default();
         let occurrence = *executed;
         *executed += 1;
@@ -114,7 +114,7 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
     let setting = case.setting(pixel, settings);
     let buffers = case.buffers();
     let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers: &buffers };
-    let relation = spirv::Relation { rules: spirv::Rules::standard(), arithmetic: settings.planted.target_arithmetic };
+    let relation = spirv::Relation::new(spirv::Rules::standard(), settings.planted.target_arithmetic);
     let fuel = target_fuel(FUEL, module.instructions);
     spirv::step::run(case.module(), module.entry, &inputs, fuel, &relation, &mut sink).ok()?;
 

@@ -324,10 +324,8 @@ impl Case {
             }
         }
         let planted = &spot.settings.planted;
-        let relation = spirv::Relation {
-            rules: planted.relation.clone().unwrap_or_else(spirv::Rules::standard),
-            arithmetic: planted.target_arithmetic,
-        };
+        let rules_of_relation = planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
+        let relation = spirv::Relation::new(rules_of_relation, planted.target_arithmetic);
         let mut sink = |event: &spirv::Event<'_, '_>| rules.push(event.rule);
         let outcome = spirv::step::run(&self.loaded, self.translated.entry, spot.inputs, spot.fuel, &relation, &mut sink);
         let between = |what: String| Difference::of(Engine::SpirvRelation, Engine::SpirvMachine, what);

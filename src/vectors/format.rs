@@ -232,7 +232,7 @@ impl RulesLine {
             let list = match rule.judgement() {
                 Judgement::Typing | Judgement::RecMatch => &mut line.typing,
                 Judgement::Reduction => &mut line.reduction,
-                Judgement::Spirv => &mut line.spirv,
+                Judgement::Spirv | Judgement::Invocation | Judgement::Grid => &mut line.spirv,
                 Judgement::Translation | Judgement::ModuleCreation => &mut line.translation,
             };
             list.push(rule.name().into());

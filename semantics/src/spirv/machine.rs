@@ -199,14 +199,14 @@ impl Program {
                 End::Branch(edge) => edge,
                 End::Conditional { condition, taken, otherwise } => {
                     let condition = run.lanes[condition as usize];
-                    run.control = run.control.after(condition);
+                    run.control = run.control.after(condition.trust);
                     if condition.is_true() { taken } else { otherwise }
                 }
                 End::Return => return Outcome::Observed(run.outputs(steps)),
                 End::Unreachable(place) => {
                     let what = "OpUnreachable was reached".to_string();
                     let at = format!("{place}, step {}", steps - 1);
-                    return Outcome::Undefined(Undefined { ub: Ub::Unreachable, what, at });
+                    return Outcome::Undefined(Undefined { ub: Ub::Unreachable, what, at, site: None });
                 }
             };
             let edge = &self.edges[edge as usize];
@@ -340,6 +340,6 @@ impl Run<'_> {
     fn undefined(&self, fault: u32, step: u64) -> Outcome<Outputs> {
         let Fault { at, result, op, index, id, bounds } = self.program.faults[fault as usize];
         let what = format!("%{result} = Op{op:?} has index {index} (%{id}) of {}", self.count(bounds));
-        Outcome::Undefined(Undefined { ub: Ub::AccessOutOfBounds, what, at: format!("{at}, step {step}") })
+        Outcome::Undefined(Undefined { ub: Ub::AccessOutOfBounds, what, at: format!("{at}, step {step}"), site: None })
     }
 }

@@ -1,23 +1,27 @@
-//! M of report §3, for the reference: ids to values, labels to instruction vectors, variables to contents.
+//! M of report §3, for the reference: ids to values, labels to instruction vectors, an invocation's own variables to contents.
+//!
+//! Contents are flat scalars: a variable in Function, Private, Input or Output has as many as its type, one after the other; one that was
+//! never written is undefined. Memory that invocations share is not here but in [`super::shared`].
 
 use std::rc::Rc;
 
-use rspirv::spirv::Decoration as Decorate;
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashMap;
 
 use super::grammar::Op;
 use super::module::{Interface, Module, Variable, WHOLE};
 use super::persistent::Persistent;
-use super::value::{self, Control, Inputs, Outputs};
+use super::types::{Address, Type};
+use super::value::{Control, Origin, Outputs, Scalar, Scalars};
 use super::words::Instruction;
-use crate::number::{Lane, Lanes};
+use crate::number::Lanes;
+use crate::undefined::Unspecified;
 
 /// What an id stands for at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// The components of a scalar, vector or matrix of floats or Booleans.
-    Lanes(Lanes),
-    /// An integer, by its type's signedness.
-    Integer(i64),
+    /// The scalars of a value of any type but pointers.
+    Scalars(Scalars),
     /// A pointer.
     Pointer(Pointer),
 }
@@ -27,75 +31,59 @@ pub enum Value {
 pub struct Pointer {
     /// The variable.
     pub variable: u32,
-    /// The type of what is pointed to.
-    pub pointee: u32,
-    /// Bytes from the variable's beginning; components count 4 where there is no layout.
-    pub offset: u64,
-    /// Bytes from one column to the next, within a matrix.
-    pub matrix_stride: u64,
+    /// Whether its memory has an explicit layout: then offsets are bytes, otherwise scalars.
+    pub explicit: bool,
+    /// Whether no member on the way is decorated NonWritable.
+    pub writable: bool,
+    /// The place, and the type of what is there.
+    pub address: Address,
+}
+
+/// Whether memory of that storage class has an explicit layout.
+pub fn is_explicit(class: StorageClass) -> bool {
+    matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant)
+}
+
+/// Whether memory of that storage class belongs to one invocation alone.
+pub fn is_own(class: StorageClass) -> bool {
+    matches!(class, StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output)
 }
 
 impl Pointer {
-    /// How many parts the pointee has.
-    pub fn parts(&self, module: &Module, inputs: &Inputs<'_>) -> Option<u64> {
-        let type_ = module.instruction(self.pointee)?;
-        let operands = type_.operands(module.words());
-        match type_.op {
-            Op::TypeStruct => Some(operands.len() as u64),
-            Op::TypeVector | Op::TypeMatrix => Some(u64::from(operands[1])),
-            Op::TypeArray => module.integer(operands[1]).map(|length| length as u64),
-            Op::TypeRuntimeArray => {
-                let Interface::Buffer(set, binding) = module.interface(self.variable)? else { return None };
-                let room = (inputs.buffer(set, binding)?.len() as u64).saturating_sub(self.offset);
-                let stride = module.decoration(self.pointee, WHOLE, Decorate::ArrayStride)?;
-                Some(room.checked_div(u64::from(stride)).unwrap_or(0))
+    /// The pointer that a variable is.
+    pub fn to(module: &Module, variable: &Variable) -> Pointer {
+        let constant = matches!(variable.class, StorageClass::Input | StorageClass::PushConstant | StorageClass::UniformConstant);
+        let uniform = variable.class == StorageClass::Uniform && {
+            let mut block = variable.type_;
+            while let Some(Type::Array { element, .. } | Type::RuntimeArray { element, .. }) = module.types().get(block) {
+                block = element;
             }
-            _ => None,
+            module.decoration(block, WHOLE, Decoration::BufferBlock).is_none()
+        };
+        let decorated = module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_some();
+        Pointer {
+            variable: variable.id,
+            explicit: is_explicit(variable.class),
+            writable: !(constant || uniform || decorated),
+            address: Address::whole(variable.type_),
         }
     }
 
-    /// The pointer to part `index`, which the caller knows to be in bounds.
+    /// The pointer to part `index`; `None` where there is no such part. Of a runtime array, the caller knows the length.
     pub fn part(&self, module: &Module, index: u64) -> Option<Pointer> {
-        let type_ = module.instruction(self.pointee)?;
-        let operands = type_.operands(module.words());
-        let mut next = *self;
-        let stride = match type_.op {
-            Op::TypeStruct => {
-                let member = index as u32;
-                next.pointee = *operands.get(member as usize)?;
-                next.matrix_stride = u64::from(module.decoration(self.pointee, member, Decorate::MatrixStride).unwrap_or(0));
-                next.offset += u64::from(module.decoration(self.pointee, member, Decorate::Offset).unwrap_or(0));
-                return Some(next);
+        let types = module.types();
+        let address = match self.explicit {
+            true => types.address(self.address, index)?,
+            false => {
+                let (type_, first) = types.part(self.address.type_, index)?;
+                Address { offset: self.address.offset.checked_add(first)?, ..Address::whole(type_) }
             }
-            Op::TypeArray | Op::TypeRuntimeArray => u64::from(module.decoration(self.pointee, WHOLE, Decorate::ArrayStride)?),
-            Op::TypeMatrix => self.matrix_stride,
-            Op::TypeVector => 4,
-            _ => return None,
         };
-        next.pointee = operands[0];
-        next.offset += index * stride;
-        Some(next)
-    }
-
-    /// M(M(a)): the components that a pointer to what is read-only points to.
-    pub fn load(&self, module: &Module, inputs: &Inputs<'_>) -> Option<Lanes> {
-        let shape = module.shape(self.pointee);
-        let at = |column: u64, row: u64| self.offset + column * self.matrix_stride + 4 * row;
-        let positions = (0..u64::from(shape.columns)).flat_map(|c| (0..u64::from(shape.rows)).map(move |r| (c, r)));
-        let bytes = match module.interface(self.variable)? {
-            Interface::FragCoord => None,
-            Interface::Buffer(set, binding) => Some(inputs.buffer(set, binding)?),
-            Interface::Output(_) | Interface::Private => return None,
+        let member = || match types.get(self.address.type_) {
+            Some(Type::Struct { .. }) => module.decoration(self.address.type_, index as u32, Decoration::NonWritable).is_some(),
+            _ => false,
         };
-        positions
-            .map(|(column, row)| {
-                let offset = at(column, row) as usize;
-                match bytes {
-                    None => inputs.frag_coord.get(offset / 4).map(|&x| Lane::fragment_input(x)),
-                    Some(bytes) => bytes.get(offset..offset + 4).map(|_| value::float_at(bytes, offset)),
-                }
-            })
-            .collect()
+        Some(Pointer { address, writable: self.writable && !member(), ..*self })
     }
 }
 
@@ -112,45 +100,40 @@ enum Stored<'m> {
 pub struct Memory<'m> {
     /// By the index of the defining instruction.
     ids: Persistent<Stored<'m>>,
-    /// The contents of private variables, and of output variables that were stored to.
-    contents: Rc<Vec<(u32, Lanes)>>,
+    /// The contents of the invocation's own variables.
+    contents: Persistent<Option<Scalar>>,
+    /// Where a variable's contents begin.
+    bases: Rc<FxHashMap<u32, usize>>,
 }
 
 impl<'m> Memory<'m> {
-    /// All constants, variables and blocks of the module.
-    pub fn load(module: &'m Module) -> Memory<'m> {
-        let mut ids = Persistent::new(module.instructions().len());
-        let mut contents = Vec::new();
+    /// All constants, module-scope variables and blocks of the module. A part of a constant that is undefined was made by its OpUndef and
+    /// that invocation.
+    pub fn load(module: &'m Module, invocation: u32) -> Memory<'m> {
+        let mut bases = FxHashMap::default();
+        let mut end = 0;
+        for variable in module.variables().iter().filter(|v| is_own(v.class)) {
+            bases.insert(variable.id, end);
+            end += module.types().scalars(variable.type_) as usize;
+        }
+        let ids = Persistent::new(module.instructions().len());
+        let mut memory = Memory { ids, contents: Persistent::new(end), bases: Rc::new(bases) };
         for (index, i) in module.instructions().iter().enumerate() {
-            let value = if module.is_lane_constant(index) {
-                let mut lanes = Lanes::new();
-                module.constant_lanes(i, &mut lanes);
-                Value::Lanes(lanes)
-            } else if let Some(integer) = module.integer(i.result).filter(|_| i.is(Op::Constant)) {
-                Value::Integer(integer)
-            } else if i.is(Op::Variable) {
-                let pointee = module.pointer_type(i.result_type).map_or(0, |(_, pointee)| pointee);
-                contents.extend(module.initial_lanes(i.result).map(|lanes| (i.result, lanes)));
-                Value::Pointer(Pointer { variable: i.result, pointee, offset: 0, matrix_stride: 0 })
-            } else if i.is(Op::Label) {
+            if i.is(Op::Label) {
                 if let Some(block) = module.block(i.result) {
-                    ids.set(index, Stored::Block(module.code(block)));
+                    memory.ids.set(index, Stored::Block(module.code(block)));
                 }
-                continue;
-            } else {
-                continue;
-            };
-            ids.set(index, Stored::Value(Rc::new(value)));
+            } else if module.is_constant(i.result) {
+                memory.ids.set(index, Stored::Value(Rc::new(Value::Scalars(constant(module, i, invocation)))));
+            }
         }
-        Memory { ids, contents: Rc::new(contents) }
-    }
-
-    /// M(M(a)): the components that a pointer points to.
-    pub fn load_through(&self, pointer: &Pointer, module: &Module, inputs: &Inputs<'_>) -> Option<Lanes> {
-        match module.interface(pointer.variable)? {
-            Interface::Private => self.contents.iter().find(|(v, _)| *v == pointer.variable).map(|(_, lanes)| lanes.clone()),
-            _ => pointer.load(module, inputs),
+        for variable in module.globals() {
+            memory.define(module, variable.id, Value::Pointer(Pointer::to(module, variable)));
+            if is_own(variable.class) {
+                memory.activate(module, variable);
+            }
         }
+        memory
     }
 
     /// M(id), where it is a value.
@@ -176,24 +159,49 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// M[variable ↦ lanes].
-    pub fn store(&mut self, variable: u32, lanes: Lanes) {
-        let contents = Rc::make_mut(&mut self.contents);
-        match contents.iter_mut().find(|(v, _)| *v == variable) {
-            Some((_, old)) => *old = lanes,
-            None => contents.push((variable, lanes)),
+    /// M[id ↦ M(other)].
+    pub fn share(&mut self, module: &Module, id: u32, value: Rc<Value>) {
+        if let Some(index) = module.definition(id) {
+            self.ids.set(index, Stored::Value(value));
         }
+    }
+
+    /// A variable of the invocation's own begins: it holds its initializer, or what is undefined.
+    pub fn activate(&mut self, module: &Module, variable: &Variable) {
+        let Some(&base) = self.bases.get(&variable.id) else { return };
+        self.contents.reset(base..base + module.types().scalars(variable.type_) as usize);
+        if let Some(Value::Scalars(scalars)) = variable.initializer.and_then(|id| self.value(module, id)).as_deref() {
+            scalars.iter().enumerate().for_each(|(i, &scalar)| self.contents.set(base + i, Some(scalar)));
+        }
+    }
+
+    /// The scalars that a pointer into the invocation's own memory points to.
+    pub fn load_own(&self, module: &Module, pointer: &Pointer, invocation: u32) -> Option<Scalars> {
+        let first = self.bases.get(&pointer.variable)?.checked_add(pointer.address.offset as usize)?;
+        let instruction = module.definition(pointer.variable)? as u32;
+        let unwritten = Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction, invocation });
+        let count = module.types().scalars(pointer.address.type_) as usize;
+        (first..first + count).map(|at| Some(self.contents.get(at)?.unwrap_or(unwritten))).collect()
+    }
+
+    /// M[pointer ↦ scalars], in the invocation's own memory.
+    pub fn store_own(&mut self, pointer: &Pointer, scalars: &[Scalar]) {
+        let Some(&base) = self.bases.get(&pointer.variable) else { return };
+        let first = base + pointer.address.offset as usize;
+        scalars.iter().enumerate().for_each(|(i, &scalar)| self.contents.set(first + i, Some(scalar)));
     }
 
     /// What the outputs hold.
     pub fn outputs(&self, module: &Module, control: Control, steps: u64) -> Outputs {
         let mut outputs = Outputs { steps, ..Outputs::default() };
-        for &Variable { id, .. } in &module.variables {
-            let Some(Interface::Output(location)) = module.interface(id) else { continue };
-            match self.contents.iter().find(|(v, _)| *v == id) {
+        for variable in module.globals() {
+            let Some(Interface::Output(location)) = module.interface(variable.id) else { continue };
+            let base = self.bases.get(&variable.id).copied().unwrap_or_default();
+            let all = base..base + module.types().scalars(variable.type_) as usize;
+            let lanes: Option<Lanes> = all.map(|at| self.contents.get(at).copied().flatten().map(Scalar::lane)).collect();
+            match lanes {
                 None => outputs.unwritten.push(location),
-                Some((_, lanes)) => {
-                    let mut lanes = lanes.clone();
+                Some(mut lanes) => {
                     control.mark(&mut lanes);
                     outputs.written.push((location, lanes));
                 }
@@ -203,4 +211,31 @@ impl<'m> Memory<'m> {
         outputs.unwritten.sort_unstable();
         outputs
     }
+}
+
+/// The scalars of a constant.
+fn constant(module: &Module, i: &Instruction, invocation: u32) -> Scalars {
+    let mut flat = Vec::new();
+    module.constant_scalars(i.result, &mut flat);
+    let mut scalars = Scalars::with_capacity(flat.len());
+    let mut flat = flat.into_iter();
+    module.types().visit_scalars(i.result_type, &mut |type_| {
+        scalars.extend(flat.next().map(|constant| match constant.undefined {
+            Some(instruction) => Scalar::undefined(Origin { kind: Unspecified::Undef, instruction, invocation }),
+            None => exact(type_, constant.bits),
+        }));
+    });
+    scalars
+}
+
+/// A constant, or an input that reaches the program bit for bit, of that type.
+pub fn exact(type_: Type, bits: u64) -> Scalar {
+    use super::operation::Scalar as Component;
+    let component = match type_ {
+        Type::Bool => Component::Bool,
+        Type::Int { width, signed } => Component::Int { width, signed },
+        Type::Float { width } => Component::Float { width },
+        _ => Component::Other,
+    };
+    Scalar::exact(component, bits)
 }

@@ -1,44 +1,121 @@
-//! A vector whose copies share what they have in common: the memory of one configuration and of its reduct differ in one place.
+//! A vector whose copies share what they have in common: the memory of one configuration and of its reduct differ in a few places.
 
+use std::ops::Range;
 use std::rc::Rc;
 
-const CHUNK: usize = 16;
+const BITS: u32 = 4;
+const FAN: usize = 1 << BITS;
 
-/// A persistent vector; cloning is constant time, writing copies one chunk at most.
+/// A tree of a fixed height; what was never written takes no room.
+#[derive(Clone, Debug)]
+enum Node<T> {
+    /// As at the beginning.
+    Empty,
+    Branch(Rc<[Node<T>; FAN]>),
+    Leaf(Rc<[T; FAN]>),
+}
+
+/// A persistent vector; cloning is constant time, writing copies one path.
 #[derive(Clone, Debug)]
 pub struct Persistent<T> {
-    chunks: Rc<Vec<Rc<[T; CHUNK]>>>,
+    root: Node<T>,
+    /// What every element is at the beginning.
+    initial: Rc<T>,
+    length: usize,
+    /// Of the root: a leaf has height 0.
+    height: u32,
 }
 
 impl<T: Clone + Default> Persistent<T> {
-    /// A vector of at least that many defaults.
+    /// A vector of that many defaults.
     pub fn new(length: usize) -> Persistent<T> {
         Persistent::filled(length, T::default())
     }
 }
 
 impl<T: Clone> Persistent<T> {
-    /// A vector of at least that many equal elements, which share one chunk.
+    /// A vector of that many equal elements, which share one.
     pub fn filled(length: usize, element: T) -> Persistent<T> {
-        let chunk: Rc<[T; CHUNK]> = Rc::new(std::array::from_fn(|_| element.clone()));
-        Persistent { chunks: Rc::new(vec![chunk; length.div_ceil(CHUNK)]) }
+        let mut height = 0;
+        while length.saturating_sub(1) >> (BITS * (height + 1)) != 0 {
+            height += 1;
+        }
+        Persistent { root: Node::Empty, initial: Rc::new(element), length, height }
+    }
+
+    /// The element at a position within.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index >= self.length {
+            return None;
+        }
+        let (mut node, mut height) = (&self.root, self.height);
+        loop {
+            match node {
+                Node::Empty => return Some(&self.initial),
+                Node::Leaf(leaf) => return Some(&leaf[index % FAN]),
+                Node::Branch(branch) => node = &branch[(index >> (BITS * height)) % FAN],
+            }
+            height -= 1;
+        }
     }
 
     /// The element at a position within, to change.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let chunk = Rc::make_mut(&mut self.chunks).get_mut(index / CHUNK)?;
-        Some(&mut Rc::make_mut(chunk)[index % CHUNK])
-    }
-
-    /// The element at a position within.
-    pub fn get(&self, index: usize) -> Option<&T> {
-        self.chunks.get(index / CHUNK).map(|chunk| &chunk[index % CHUNK])
+        if index >= self.length {
+            return None;
+        }
+        let (mut node, mut height) = (&mut self.root, self.height);
+        loop {
+            if let Node::Empty = node {
+                *node = match height {
+                    0 => Node::Leaf(Rc::new(std::array::from_fn(|_| self.initial.as_ref().clone()))),
+                    _ => Node::Branch(Rc::new([const { Node::Empty }; FAN])),
+                };
+            }
+            match node {
+                Node::Empty => return None,
+                Node::Leaf(leaf) => return Some(&mut Rc::make_mut(leaf)[index % FAN]),
+                Node::Branch(branch) => node = &mut Rc::make_mut(branch)[(index >> (BITS * height)) % FAN],
+            }
+            height -= 1;
+        }
     }
 
     /// Writes the element at a position within.
+    #[inline]
     pub fn set(&mut self, index: usize, value: T) {
         if let Some(element) = self.get_mut(index) {
             *element = value;
+        }
+    }
+
+    /// Makes the elements of a range what they were at the beginning.
+    pub fn reset(&mut self, range: Range<usize>) {
+        let range = range.start..range.end.min(self.length);
+        reset(&mut self.root, self.height, 0, &range, &self.initial);
+    }
+}
+
+fn reset<T: Clone>(node: &mut Node<T>, height: u32, first: usize, range: &Range<usize>, initial: &T) {
+    let part = 1usize << (BITS * height);
+    let end = first + FAN * part;
+    if range.end <= first || range.start >= end {
+        return;
+    }
+    if range.start <= first && end <= range.end {
+        *node = Node::Empty;
+        return;
+    }
+    match node {
+        Node::Empty => {}
+        Node::Leaf(leaf) => {
+            let leaf = Rc::make_mut(leaf);
+            (range.start.max(first)..range.end.min(end)).for_each(|index| leaf[index - first] = initial.clone());
+        }
+        Node::Branch(branch) => {
+            let parts = Rc::make_mut(branch).iter_mut().enumerate();
+            parts.for_each(|(i, node)| reset(node, height - 1, first + i * part, range, initial));
         }
     }
 }
@@ -56,6 +133,29 @@ mod tests {
         new.set(0, 1);
         assert_eq!((old.get(33), old.get(0)), (Some(&7), Some(&0)));
         assert_eq!((new.get(33), new.get(0)), (Some(&8), Some(&1)));
-        assert_eq!(old.get(48), None);
+        new.set(40, 9);
+        assert_eq!((old.get(39), new.get(40), new.get(1 << 40)), (Some(&0), None, None));
+    }
+
+    #[test]
+    fn it_is_a_vector() {
+        for length in [0usize, 1, 16, 17, 256, 257, 5000] {
+            let (mut vector, mut plain) = (Persistent::filled(length, 7), vec![7; length]);
+            let all = |v: &Persistent<usize>| (0..length).filter_map(|i| v.get(i).copied()).collect::<Vec<_>>();
+            for step in 0..200usize {
+                if length > 0 {
+                    vector.set(step * 37 % length, step);
+                    plain[step * 37 % length] = step;
+                }
+                if step % 20 == 19 {
+                    let (a, b) = (step * 13 % (length + 1), step * 101 % (length + 1));
+                    vector.reset(a.min(b)..a.max(b));
+                    plain[a.min(b)..a.max(b)].fill(7);
+                }
+            }
+            assert_eq!(all(&vector), plain, "{length}");
+            vector.reset(0..usize::MAX);
+            assert_eq!(all(&vector), vec![7; length]);
+        }
     }
 }

@@ -153,24 +153,35 @@ impl Control {
     /// Control after a branch on this condition.
     #[inline]
     #[must_use]
-    pub fn after(self, condition: Lane) -> Control {
+    pub fn after(self, condition: Trust) -> Control {
         Control {
-            doubtful: self.doubtful || condition.trust.doubt.is_some(),
-            uncertified: self.uncertified || condition.trust.grid.is_none(),
+            doubtful: self.doubtful || condition.doubt.is_some(),
+            uncertified: self.uncertified || condition.grid.is_none(),
         }
     }
 
     /// Puts lanes that are written now in the doubt that control is in.
     #[inline]
     pub fn mark(self, lanes: &mut [Lane]) {
+        self.mark_all(lanes.iter_mut().map(|lane| &mut lane.trust));
+    }
+
+    /// [`Control::mark`] for scalars.
+    #[inline]
+    pub fn mark_scalars(self, scalars: &mut [Scalar]) {
+        self.mark_all(scalars.iter_mut().map(|scalar| &mut scalar.trust));
+    }
+
+    #[inline]
+    fn mark_all<'t>(self, trusts: impl Iterator<Item = &'t mut Trust>) {
         if self == Control::default() {
             return;
         }
-        for lane in lanes {
+        for trust in trusts {
             if self.doubtful {
-                lane.trust.doubt = lane.trust.doubt.or(Some(Why::Control));
+                trust.doubt = trust.doubt.or(Some(Why::Control));
             }
-            lane.trust.grid = None;
+            trust.grid = None;
         }
     }
 }

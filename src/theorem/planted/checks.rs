@@ -211,7 +211,7 @@ pub fn known_modules() -> Vec<KnownModule> {
 /// The first known module whose outcome by the relation is not the known one.
 pub(super) fn known_module_differs(planted: &Planted) -> Option<Caught> {
     let rules = planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
-    let relation = spirv::Relation { rules, arithmetic: planted.target_arithmetic };
+    let relation = spirv::Relation::new(rules, planted.target_arithmetic);
     known_modules().iter().enumerate().find_map(|(i, known)| {
         let what = known.differs(&relation)?;
         Some(Caught { by: "known modules vs the SPIR-V relation".into(), what, after: i as u64 + 1, minimal: None })

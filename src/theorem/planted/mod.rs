@@ -126,7 +126,7 @@ impl Bug {
             Judgement::Typing => Family::Typing,
             Judgement::RecMatch => Family::RecMatch,
             Judgement::Reduction => Family::Reduction,
-            Judgement::Spirv => Family::Spirv,
+            Judgement::Spirv | Judgement::Invocation | Judgement::Grid => Family::Spirv,
             Judgement::Translation => Family::Translation,
             Judgement::ModuleCreation => Family::ModuleCreation,
         };

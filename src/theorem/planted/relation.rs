@@ -2,11 +2,11 @@
 
 use super::{Bug, Check};
 use crate::theorem::case::Planted;
-use smallstep_semantics::number::{Arithmetic, Lanes};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::memory::Value;
-use smallstep_semantics::spirv::step::{self, RuleFunction};
+use smallstep_semantics::spirv::step::{self, Env, RuleFunction};
+use smallstep_semantics::spirv::value::Scalars;
 use smallstep_semantics::spirv::{Config, Next, Rules};
 
 fn replacing(rule: Rule, function: RuleFunction) -> Planted {
@@ -25,17 +25,17 @@ fn after<'m>(next: Option<Next<'m>>, change: impl FnOnce(&mut Config<'m>)) -> Op
 }
 
 /// What the rule has defined, changed.
-fn redefined<'m>(before: &Config<'m>, next: Option<Next<'m>>, change: impl FnOnce(&mut Lanes)) -> Option<Next<'m>> {
+fn redefined<'m>(before: &Config<'m>, next: Option<Next<'m>>, change: impl FnOnce(&mut Scalars)) -> Option<Next<'m>> {
     let result = before.head()?.result;
     after(next, |config| {
-        if let Some(mut lanes) = config.lanes(result) {
-            change(&mut lanes);
-            config.memory.define(config.module, result, Value::Lanes(lanes));
+        if let Some(mut scalars) = config.scalars(result) {
+            change(&mut scalars);
+            config.memory.define(config.module, result, Value::Scalars(scalars));
         }
     })
 }
 
-fn branch_keeps_previous<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn branch_keeps_previous<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     after(step::branch(a, config), |next| next.p = config.p)
 }
 
@@ -51,16 +51,16 @@ fn conditional<'m>(config: &Config<'m>, taken: bool, position: usize) -> Option<
     Some(Next::Config(Config { code, c: t, p: config.c, ..config.clone() }))
 }
 
-fn true_goes_to_false<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn true_goes_to_false<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     conditional(config, true, 2)
 }
 
-fn false_goes_to_true<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn false_goes_to_true<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     conditional(config, false, 1)
 }
 
 /// OpPhi, one after the other, each reading what the ones before have written.
-fn phi_in_sequence<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn phi_in_sequence<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Phi))?;
     let group = config.code.iter().take_while(|i| i.is(Op::Phi)).count();
     let mut next = Config { code: &config.code[group..], ..config.clone() };
@@ -72,7 +72,7 @@ fn phi_in_sequence<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> 
     Some(Next::Config(next))
 }
 
-fn phi_first_operand<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn phi_first_operand<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Phi))?;
     let group = config.code.iter().take_while(|i| i.is(Op::Phi)).count();
     let mut next = Config { code: &config.code[group..], ..config.clone() };
@@ -91,22 +91,22 @@ fn phi_first_operand<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>
     Some(Next::Config(next))
 }
 
-fn nop_not_loop_merge<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn nop_not_loop_merge<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     if config.head()?.is(Op::LoopMerge) { None } else { step::nop(a, config) }
 }
 
-fn compute_subtracts_reversed<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn compute_subtracts_reversed<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let is_difference = config.head()?.is(Op::FSub);
     redefined(config, step::compute(a, config), |lanes| {
         if is_difference {
-            for lane in lanes.iter_mut().filter(|lane| lane.float() != 0.0) {
+            for lane in lanes.iter_mut().filter(|lane| lane.lane().float() != 0.0) {
                 lane.bits ^= 0x8000_0000;
             }
         }
     })
 }
 
-fn ext_inst_loses_last<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn ext_inst_loses_last<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     redefined(config, step::ext_inst(a, config), |lanes| {
         if let [first, .., last] = lanes.as_mut_slice() {
             *last = *first;
@@ -114,23 +114,23 @@ fn ext_inst_loses_last<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'
     })
 }
 
-fn construct_rotated<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn construct_rotated<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     redefined(config, step::composite_construct(a, config), |lanes| lanes.rotate_left(1))
 }
 
-fn extract_first<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn extract_first<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::CompositeExtract))?;
-    let composite = config.lanes(head.operands(config.module.words())[0])?;
+    let composite = config.scalars(head.operands(config.module.words())[0])?;
     redefined(config, step::composite_extract(a, config), |lanes| {
         let length = lanes.len();
-        *lanes = Lanes::from_slice(&composite[..length]);
+        *lanes = Scalars::from_slice(&composite[..length]);
     })
 }
 
-fn extract_row<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn extract_row<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::CompositeExtract))?;
     let operands = head.operands(config.module.words());
-    let matrix = config.lanes(operands[0])?;
+    let matrix = config.scalars(operands[0])?;
     let (columns, row) = (config.module.shape(operands[0]).columns as usize, operands[1] as usize);
     redefined(config, step::composite_extract(a, config), |lanes| {
         if columns > 1 && lanes.len() == columns {
@@ -139,23 +139,23 @@ fn extract_row<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
     })
 }
 
-fn access_one_less<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn access_one_less<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let result = config.head()?.result;
     after(step::access_chain(a, config), |next| {
         if let Some(Value::Pointer(mut pointer)) = next.memory.value(next.module, result).map(|v| v.as_ref().clone()) {
             // Stays within: what is at the beginning is read twice.
-            pointer.offset = pointer.offset.saturating_sub(4);
+            pointer.address.offset = pointer.address.offset.saturating_sub(4);
             next.memory.define(next.module, result, Value::Pointer(pointer));
         }
     })
 }
 
 /// No rule is left for an index out of bounds.
-fn access_stuck<'m>(_: &Arithmetic, _: &Config<'m>) -> Option<Next<'m>> {
+fn access_stuck<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
     None
 }
 
-fn load_swaps_coordinates<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn load_swaps_coordinates<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     redefined(config, step::load(a, config), |lanes| {
         if lanes.len() == 4 {
             lanes.swap(0, 1);
@@ -163,20 +163,18 @@ fn load_swaps_coordinates<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Nex
     })
 }
 
-fn store_first_component<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn store_first_component<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::Store))?;
     let operands = head.operands(config.module.words());
-    let (pointer, value) = (config.memory.value(config.module, operands[0])?, config.lanes(operands[1])?);
+    let (pointer, value) = (config.pointer(operands[0])?, config.scalars(operands[1])?);
     after(step::store(a, config), |next| {
-        if let Value::Pointer(pointer) = pointer.as_ref() {
-            let spread = value.iter().map(|_| value[0]).collect();
-            next.memory.store(pointer.variable, spread);
-        }
+        let spread: Scalars = value.iter().map(|_| value[0]).collect();
+        next.memory.store_own(&pointer, &spread);
     })
 }
 
 /// The invocation ends with the M that it began with.
-fn return_loses_outputs<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn return_loses_outputs<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match step::return_(a, config)? {
         Next::Ends(last) => {
             let started = Config::start(last.module, &last.module.entry_points().first()?.name, last.inputs).ok()?;
@@ -186,7 +184,7 @@ fn return_loses_outputs<'m>(a: &Arithmetic, config: &Config<'m>) -> Option<Next<
     }
 }
 
-fn unreachable_ends<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn unreachable_ends<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Unreachable))?;
     Some(Next::Ends(config.clone()))
 }

@@ -3,6 +3,7 @@
 use super::super::case::Settings;
 use super::is_decided;
 use rustc_hash::FxHashMap;
+use smallstep_semantics::number::Lanes;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::cfg::{Graph, NONE};
 use smallstep_semantics::spirv::grammar::Op;
@@ -81,7 +82,7 @@ impl Trace {
         };
         let mut from = 0;
         let mut sink = |event: &Event<'_, '_>| trace.event(module, event, settings, &mut from);
-        let relation = Relation { rules: Rules::standard(), arithmetic: settings.planted.target_arithmetic };
+        let relation = Relation::new(Rules::standard(), settings.planted.target_arithmetic);
         let outcome = step::run(module, entry, inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
         let Outcome::Observed(outputs) = outcome else { return Err(format!("the relation ends as {}", outcome.name())) };
         trace.outputs = outputs;
@@ -110,7 +111,8 @@ impl Trace {
             _ => {}
         }
         let id = event.instruction.result;
-        let Some(Value::Lanes(lanes)) = event.value else { return };
+        let Some(Value::Scalars(scalars)) = event.value else { return };
+        let lanes: Lanes = scalars.iter().map(|s| s.lane()).collect();
         if self.computed.len() >= MAX_COMPUTED {
             return;
         }

@@ -218,6 +218,13 @@ impl Picker {
         Ok(next)
     }
 
+    /// Forgets what was picked, which a long run has no room for; a replay forgets nothing.
+    pub fn forget(&mut self) {
+        if !matches!(self.schedule, Schedule::Replay(_)) {
+            self.taken.clear();
+        }
+    }
+
     fn steps(&self) -> u64 {
         self.taken.iter().map(|(_, times)| times).sum()
     }

@@ -1,0 +1,624 @@
+//! A compute dispatch by the relation: invocation → workgroup → grid (Vulkan, "Compute Shaders" and "Shader Execution").
+//!
+//! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
+//! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
+//! next turn is for the [`Schedule`] to say. Rules of the grid are [`barrier_release`], [`divergent_barrier`] and [`data_race`].
+//!
+//! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
+//! A run with equal arguments gives an equal report.
+
+mod prepare;
+
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHashMap;
+
+use super::concurrency::explore::{Budget, Stepped};
+use super::concurrency::schedule::{Divergence, Ready};
+use super::concurrency::{
+    Access, Agent, Arrival, AtomicOp, Detector, Exploration, Explored, Footprint, Kind, Picker, Schedule, Topology, Turn, Wait, arrival,
+    explore,
+};
+use super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, UndefinedBytes};
+use super::error::LoadError;
+use super::memory::{Memory, Pointer};
+use super::module::Module;
+use super::shared::{Extent, ObjectId, Shared};
+use super::step::run::{emit, only};
+use super::step::{Action, Arrived, Config, Env, Next, Relation, Sink, phi_group};
+use super::value::{Scalar, Scalars};
+use crate::number::Why;
+use crate::outcome::{Limit, Outcome, Stuck};
+use crate::rule::Rule;
+use crate::undefined::{Site, Ub, Undefined};
+use prepare::Prepared;
+
+/// How many invocations' workgroups run at a time, but at least one workgroup.
+pub const RESIDENT: u32 = 1024;
+/// The most undefined behaviours that one run collects.
+pub const MAX_UNDEFINED: usize = 64;
+/// The least picks after which those that went before are forgotten.
+const REMEMBERED: u32 = 1 << 16;
+
+/// Bytes of a storage buffer that a conforming device may hold other bits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubtful {
+    /// Which of the observation's buffers.
+    pub buffer: usize,
+    /// The first byte.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Why.
+    pub why: Why,
+}
+
+/// What a run shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How it ended; of several undefined behaviours, the first.
+    pub outcome: Outcome<Observation>,
+    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the run was to keep going.
+    pub undefined: Vec<Undefined>,
+    /// The bytes of the observed buffers that other devices may hold other bits in.
+    pub doubtful: Vec<Doubtful>,
+}
+
+/// Runs a dispatch to its end, or to the first undefined behaviour.
+///
+/// The only error is an entry point that is not there. What is not modeled, and resources that are missing or too short, are
+/// `Outcome::Unsupported`, before anything runs.
+pub fn run(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    schedule: &Schedule,
+    relation: &Relation,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<Observation>, LoadError> {
+    report(module, dispatch, schedule, relation, false, sink).map(|report| report.outcome)
+}
+
+/// Runs a dispatch and says all that is known of it. With `keep_going` an invocation that meets undefined behaviour ends there, a race is
+/// noted, a workgroup at a divergent barrier ends, and the others go on.
+///
+/// Errors as [`run`].
+pub fn report(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    schedule: &Schedule,
+    relation: &Relation,
+    keep_going: bool,
+    sink: &mut dyn Sink,
+) -> Result<Report, LoadError> {
+    let mut grid = match Grid::new(module, dispatch, relation)? {
+        Ok(grid) => grid,
+        Err(outcome) => return Ok(Report { outcome, undefined: Vec::new(), doubtful: Vec::new() }),
+    };
+    grid.keep_going = keep_going;
+    let mut picker = Picker::new(schedule.clone());
+    let mut picked = 0u32;
+    grid.admit(sink);
+    while grid.ending.is_none() && !grid.ready.is_empty() {
+        let invocation = match picker.pick(&grid.ready) {
+            Ok(invocation) => invocation,
+            Err(what) => {
+                grid.ending = Some(Outcome::Unsupported(what));
+                break;
+            }
+        };
+        picked += 1;
+        if picked == REMEMBERED {
+            picker.forget();
+            picked = 0;
+        }
+        grid.turn_of(invocation, sink);
+        grid.admit(sink);
+    }
+    Ok(grid.finish())
+}
+
+/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
+///
+/// Errors as [`run`]; a dispatch that is refused is the one outcome, with the default schedule.
+pub fn exhaust(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    relation: &Relation,
+    budget: Budget,
+    mut visit: impl FnMut(&Outcome<Observation>, &Schedule) -> ControlFlow<()>,
+) -> Result<Exploration, LoadError> {
+    let refused = match Grid::new(module, dispatch, relation)? {
+        Err(outcome) => Some(outcome),
+        Ok(grid) if grid.topology.invocations() > RESIDENT => {
+            let limit = Limit { what: "invocations whose schedules are all tried", bound: RESIDENT.into() };
+            Some(Outcome::Limit(limit))
+        }
+        Ok(_) => None,
+    };
+    if let Some(outcome) = refused {
+        let _ = visit(&outcome, &Schedule::default());
+        return Ok(Exploration::default());
+    }
+    let start = || {
+        let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
+        let mut grid = grid.expect("the same arguments were accepted before");
+        grid.admit(&mut ());
+        grid
+    };
+    Ok(explore(start, budget, |grid: &Grid<'_, '_>, schedule| visit(&grid.clone().finish().outcome, schedule)))
+}
+
+/// What an invocation does next.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// An action that others can see, which touches that.
+    Acts(Footprint),
+    /// It waits at a barrier.
+    Waits(Arrived),
+    /// Nothing.
+    Ended,
+}
+
+#[derive(Clone)]
+struct Invocation<'m> {
+    config: Config<'m>,
+    state: State,
+    /// How many rules it has applied.
+    step: u64,
+}
+
+/// A dispatch under way.
+#[derive(Clone)]
+struct Grid<'m, 'r> {
+    module: &'m Module,
+    relation: &'r Relation,
+    prepared: Prepared<'m>,
+    topology: Topology,
+    shared: Shared,
+    detector: Detector,
+    /// Those of the workgroups that run.
+    invocations: FxHashMap<u32, Invocation<'m>>,
+    /// Those with an action to do.
+    ready: Ready,
+    /// By workgroup that runs: how many of its invocations are ready, and how many have not ended.
+    workgroups: FxHashMap<u32, (u32, u32)>,
+    /// The first workgroup that does not run yet.
+    next_workgroup: u32,
+    /// M at the beginning of an invocation, but for its inputs.
+    memory: Memory<'m>,
+    instructions: u64,
+    fuel: u64,
+    undefined: Vec<Undefined>,
+    keep_going: bool,
+    ending: Option<Outcome<Observation>>,
+}
+
+impl<'m, 'r> Grid<'m, 'r> {
+    /// Before the first workgroup; the inner error is the outcome of what is refused.
+    fn new(module: &'m Module, dispatch: &Dispatch<'_>, relation: &'r Relation) -> Result<Result<Self, Outcome<Observation>>, LoadError> {
+        let entry = module.entry_point(dispatch.entry)?;
+        let (prepared, topology, shared) = match prepare::prepare(module, entry, dispatch, &relation.rules) {
+            Ok(all) => all,
+            Err(refused) => return Ok(Err(refused.into())),
+        };
+        Ok(Ok(Grid {
+            module,
+            relation,
+            prepared,
+            topology,
+            shared,
+            detector: Detector::new(topology),
+            invocations: FxHashMap::default(),
+            ready: Ready::default(),
+            workgroups: FxHashMap::default(),
+            next_workgroup: 0,
+            memory: Memory::load(module, 0),
+            instructions: 0,
+            fuel: dispatch.limits.instructions,
+            undefined: Vec::new(),
+            keep_going: false,
+            ending: None,
+        }))
+    }
+
+    /// Workgroups begin while there is room.
+    fn admit(&mut self, sink: &mut dyn Sink) {
+        let size = self.topology.workgroup_size();
+        while self.ending.is_none() && self.next_workgroup < self.prepared.workgroups {
+            let running = self.workgroups.len() as u32;
+            if running > 0 && (running + 1) * size > RESIDENT {
+                return;
+            }
+            let workgroup = self.next_workgroup;
+            self.next_workgroup += 1;
+            self.shared.begin(workgroup);
+            self.workgroups.insert(workgroup, (0, size));
+            for local in 0..size {
+                let number = self.topology.number(Agent { workgroup, local });
+                let config = self.start(workgroup, local, number);
+                self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0 });
+                self.set_ready(number);
+            }
+            for local in 0..size {
+                if self.ending.is_none() {
+                    self.settle(self.topology.number(Agent { workgroup, local }), sink);
+                }
+            }
+        }
+    }
+
+    /// The configuration that an invocation starts in.
+    fn start(&self, workgroup: u32, local: u32, number: u32) -> Config<'m> {
+        let mut memory = if self.prepared.undefined_constants { Memory::load(self.module, number) } else { self.memory.clone() };
+        for &(variable, built_in) in &self.prepared.inputs {
+            let words = self.prepared.built_in(built_in, workgroup, local);
+            let scalars: Scalars = words.iter().map(|&word| Scalar { bits: word.into(), trust: crate::number::Trust::CERTAIN, undefined: None }).collect();
+            memory.store_own(&Pointer::to(self.module, variable), &scalars);
+        }
+        Config::enter(self.module, self.prepared.label, memory)
+    }
+
+    fn set_ready(&mut self, number: u32) {
+        self.ready.insert(number);
+        if let Some((ready, _)) = self.workgroups.get_mut(&self.topology.agent(number).workgroup) {
+            *ready += 1;
+        }
+    }
+
+    /// The invocation waits or has ended.
+    fn set_unready(&mut self, number: u32, state: State) {
+        if let Some(invocation) = self.invocations.get_mut(&number) {
+            invocation.state = state;
+        }
+        self.ready.remove(number);
+        if let Some((ready, live)) = self.workgroups.get_mut(&self.topology.agent(number).workgroup) {
+            *ready -= 1;
+            *live -= u32::from(matches!(state, State::Ended));
+        }
+    }
+
+    /// A turn of an invocation that is ready: its action, and all that it does by itself up to the next one. Gives those that left a barrier.
+    fn turn_of(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
+        if self.apply(number, true, sink) { self.settle(number, sink) } else { self.leave(number, sink) }
+    }
+
+    /// What an invocation does by itself up to an action that others can see, a barrier or its end. Gives those that left a barrier by it.
+    fn settle(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
+        while self.ending.is_none() && self.apply(number, false, sink) {}
+        self.leave(number, sink)
+    }
+
+    /// After an invocation can go no further by itself: those who wait for it go on, if they can.
+    fn leave(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
+        let workgroup = self.topology.agent(number).workgroup;
+        let mut released = Vec::new();
+        while self.ending.is_none() && self.workgroups.get(&workgroup).is_some_and(|(ready, _)| *ready == 0) {
+            let members: Vec<u32> = self.topology.instance(number, super::concurrency::Scope::Workgroup).collect();
+            if self.workgroups.get(&workgroup).is_some_and(|(_, live)| *live == 0) {
+                self.retire(workgroup, &members);
+                break;
+            }
+            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member)).collect();
+            match arrival(&waits) {
+                Arrival::Complete { .. } => {
+                    released.extend(&members);
+                    barrier_release(self, &members);
+                    for member in members {
+                        while self.ending.is_none() && self.apply(member, false, sink) {}
+                    }
+                }
+                Arrival::Divergent(divergence) => divergent_barrier(self, &members, divergence),
+                Arrival::Open => {
+                    self.ending = Some(Outcome::Deadlock);
+                }
+            }
+        }
+        released
+    }
+
+    fn wait_of(&self, number: u32) -> Wait {
+        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
+            State::Acts(_) => Wait::Ready,
+            State::Waits(arrived) => Wait::Barrier { instruction: arrived.instruction, scope: arrived.execution },
+            State::Ended => Wait::Ended,
+        }
+    }
+
+    fn retire(&mut self, workgroup: u32, members: &[u32]) {
+        members.iter().for_each(|member| drop(self.invocations.remove(member)));
+        self.workgroups.remove(&workgroup);
+        self.shared.end(workgroup);
+        self.detector.retire(workgroup);
+        for index in 0..self.shared.workgroup_variables() {
+            self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));
+        }
+    }
+
+    /// The number of an object for the race detector.
+    fn object(&self, object: ObjectId) -> u32 {
+        match object {
+            ObjectId::Buffer(index) => index,
+            // That this fits was checked before running.
+            ObjectId::Workgroup { workgroup, index } => self.shared.buffers() + workgroup * self.shared.workgroup_variables() + index,
+        }
+    }
+
+    /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see, or if `visible`. Whether it can go on.
+    fn apply(&mut self, number: u32, visible: bool, sink: &mut dyn Sink) -> bool {
+        let Some(invocation) = self.invocations.get(&number) else { return false };
+        let agent = self.topology.agent(number);
+        let id = InvocationId { workgroup: agent.workgroup, local: agent.local };
+        let env = Env {
+            calculator: &self.relation.calculator,
+            shared: &self.shared,
+            invocation: number,
+            workgroup: agent.workgroup,
+            judged: false,
+        };
+        let (config, step) = (&invocation.config, invocation.step);
+        let reduct = match only(self.relation.step(&env, config), config) {
+            Ok(reduct) => reduct,
+            Err(why) => {
+                let at = self.site(number).to_string();
+                self.ending = Some(Outcome::Stuck(Stuck { why, at }));
+                return false;
+            }
+        };
+        if let Next::Acts(_, actions) = &reduct.next
+            && !visible
+            && let Some(footprint) = self.footprint(actions)
+        {
+            if let Some(invocation) = self.invocations.get_mut(&number) {
+                invocation.state = State::Acts(footprint);
+            }
+            return false;
+        }
+        let count = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) as u64 } else { 1 };
+        if self.instructions + count > self.fuel {
+            self.ending = Some(Outcome::OutOfFuel);
+            return false;
+        }
+        self.instructions += count;
+        let actions: &[Action] = if let Next::Acts(_, actions) = &reduct.next { actions } else { &[] };
+        let after = match &reduct.next {
+            Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) | Next::Ends(next) | Next::Discards(next) => Some(next),
+            Next::Undefined(_) => None,
+        };
+        emit(sink, reduct.rule, id, step, config, after, actions);
+        match reduct.next {
+            Next::Config(next) => self.goes_on(number, next),
+            Next::Acts(next, actions) => {
+                let site = self.site(number);
+                self.goes_on(number, next);
+                actions.iter().all(|action| self.commit(agent, action, &site))
+            }
+            Next::Waits(next, arrived) => {
+                self.goes_on(number, next);
+                self.set_unready(number, State::Waits(arrived));
+                false
+            }
+            Next::Ends(_) | Next::Discards(_) => {
+                self.set_unready(number, State::Ended);
+                false
+            }
+            Next::Undefined(undefined) => {
+                let site = self.site(number);
+                self.note(Undefined { at: site.to_string(), site: Some(Box::new(site)), ..undefined });
+                self.set_unready(number, State::Ended);
+                false
+            }
+        }
+    }
+
+    fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
+        if let Some(invocation) = self.invocations.get_mut(&number) {
+            invocation.config = next;
+            invocation.step += 1;
+        }
+        true
+    }
+
+    /// Where an invocation is, and when.
+    fn site(&self, number: u32) -> Site {
+        let agent = self.topology.agent(number);
+        let global = self.prepared.global(agent.workgroup, agent.local);
+        let invocation = self.invocations.get(&number);
+        let place = invocation.map(|i| i.config.place()).unwrap_or_default();
+        let instruction = invocation.map_or(0, |i| i.config.index());
+        Site {
+            instruction,
+            function: place.function,
+            block: place.block,
+            line: self.module.source_line(instruction as usize),
+            invocation: number,
+            global,
+            step: invocation.map_or(0, |i| i.step),
+        }
+    }
+
+    /// Undefined behaviour was met.
+    fn note(&mut self, undefined: Undefined) {
+        self.undefined.push(undefined);
+        if !self.keep_going || self.undefined.len() >= MAX_UNDEFINED {
+            self.ending = self.undefined.first().cloned().map(Outcome::Undefined);
+        }
+    }
+
+    /// What actions touch that others can see; `None` where nobody else can tell when they are done.
+    fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
+        let mut found = None;
+        for action in actions {
+            let (extent, writes) = match action {
+                Action::Load(extent) => (extent, false),
+                Action::Store(extent, _) => (extent, true),
+                Action::Atomic { extent, op, .. } => (extent, *op != AtomicOp::Load),
+                Action::Fence { .. } => continue,
+            };
+            if !self.shared.is_written(extent.object) {
+                continue;
+            }
+            let first = extent.cells.iter().map(|c| c.offset).min().unwrap_or(0);
+            let end = extent.cells.iter().map(|c| c.offset + u64::from(c.bytes)).max().unwrap_or(u64::MAX);
+            let memory = Footprint::Memory { object: self.object(extent.object), offset: first, bytes: end - first, writes };
+            found = Some(if found.is_some() { Footprint::Everything } else { memory });
+        }
+        found
+    }
+
+    /// Does an action. Whether the invocation can go on.
+    fn commit(&mut self, agent: Agent, action: &Action, site: &Site) -> bool {
+        let (extent, kind) = match action {
+            Action::Load(extent) => (extent, Kind::Load),
+            Action::Store(extent, _) => (extent, Kind::Store),
+            &Action::Atomic { ref extent, op, scope, semantics, .. } => (extent, Kind::Atomic { op, scope, semantics }),
+            Action::Fence { scope, semantics } => {
+                self.detector.fence(agent, *scope, semantics);
+                return true;
+            }
+        };
+        self.detect(agent, extent, kind, site);
+        match action {
+            Action::Store(extent, scalars) => self.shared.store(extent, scalars),
+            Action::Atomic { extent, store: Some(scalar), .. } => self.shared.store(extent, std::slice::from_ref(scalar)),
+            _ => {}
+        }
+        self.ending.is_none()
+    }
+
+    fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site) {
+        if !self.shared.is_written(extent.object) {
+            return;
+        }
+        let object = self.object(extent.object);
+        for (offset, bytes) in extent.stretches() {
+            let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };
+            if let Some(race) = self.detector.access(&access) {
+                data_race(self, &race, extent, site);
+            }
+        }
+    }
+
+    /// The instruction of that index as messages name it.
+    fn name(&self, instruction: u32) -> String {
+        match self.module.instructions().get(instruction as usize) {
+            Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
+            Some(i) => i.name(),
+            None => String::new(),
+        }
+    }
+
+    fn finish(self) -> Report {
+        let undefined = self.undefined.clone();
+        let outcome = match (&self.ending, undefined.first()) {
+            (Some(Outcome::Undefined(_)) | None, Some(first)) => Outcome::Undefined(first.clone()),
+            (Some(ending), _) => ending.clone(),
+            (None, None) if !self.workgroups.is_empty() || self.next_workgroup < self.prepared.workgroups => Outcome::Deadlock,
+            (None, None) => return self.observed(),
+        };
+        Report { outcome, undefined, doubtful: Vec::new() }
+    }
+
+    fn observed(self) -> Report {
+        let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
+        let mut doubtful = Vec::new();
+        for &(index, set, binding) in &self.prepared.storage {
+            let buffer = observation.buffers.len();
+            let mut observed = ObservedBuffer { set, binding, ..ObservedBuffer::default() };
+            for (at, byte) in self.shared.bytes(index).enumerate() {
+                let at = at as u64;
+                observed.bytes.push(byte.unwrap_or(0));
+                let Err(origin) = byte else { continue };
+                let agent = self.topology.agent(origin.invocation);
+                let made_by = InvocationId { workgroup: agent.workgroup, local: agent.local };
+                let (made_at, kind) = (origin.instruction, origin.kind.id());
+                match observed.undefined.last_mut() {
+                    Some(last) if last.end == at && (last.made_at, last.made_by, last.kind) == (made_at, made_by, kind) => last.end += 1,
+                    _ => observed.undefined.push(UndefinedBytes { start: at, end: at + 1, made_at, made_by, kind }),
+                }
+            }
+            for (start, bytes, why) in self.shared.doubts(index) {
+                doubtful.push(Doubtful { buffer, start, end: start + bytes, why });
+            }
+            observation.buffers.push(observed);
+        }
+        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful }
+    }
+}
+
+/// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
+fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32]) {
+    let mut arrived = None;
+    for &member in members {
+        if let Some(invocation) = grid.invocations.get_mut(&member)
+            && let State::Waits(at) = invocation.state
+        {
+            invocation.state = State::Acts(Footprint::Local);
+            arrived = Some(at);
+            grid.set_ready(member);
+        }
+    }
+    if let (Some(Arrived { memory, semantics, .. }), Some(&first)) = (arrived, members.first()) {
+        grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
+    }
+}
+
+/// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
+fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Divergence) {
+    let text = |index: usize| {
+        let agent = grid.topology.agent(members[index]);
+        let [x, y, z] = grid.prepared.global(agent.workgroup, agent.local);
+        format!("invocation ({x},{y},{z})")
+    };
+    let (waiting, barrier, other) = match divergence {
+        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, format!("{} has ended", text(ended))),
+        Divergence::Different { first, second } => {
+            let name = grid.name(second.1);
+            (first.0, first.1, format!("{} waits at another, {name} of instruction {}", text(second.0), second.1))
+        }
+    };
+    let mut site = grid.site(members[waiting]);
+    // It has arrived: what is next is after the barrier.
+    (site.instruction, site.step) = (barrier, site.step.saturating_sub(1));
+    site.line = grid.module.source_line(barrier as usize);
+    let place = grid.module.place(barrier as usize);
+    (site.function, site.block) = (place.function, place.block);
+    let what = format!("OpControlBarrier is reached by {} and not by all of its workgroup: {other}", text(waiting));
+    grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: site.to_string(), site: Some(Box::new(site)) });
+    for &member in members {
+        let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
+        if waits {
+            grid.set_ready(member);
+            grid.set_unready(member, State::Ended);
+        }
+    }
+}
+
+/// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
+fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &Extent, site: &Site) {
+    let object = match extent.object {
+        ObjectId::Buffer(_) => "a buffer".to_string(),
+        ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),
+    };
+    let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));
+    let what = format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction);
+    grid.note(Undefined { ub: Ub::DataRace, what, at: site.to_string(), site: Some(Box::new(site.clone())) });
+}
+
+impl Explored for Grid<'_, '_> {
+    fn invocations(&self) -> usize {
+        self.topology.invocations() as usize
+    }
+
+    fn turn(&self, invocation: usize) -> Turn {
+        match self.invocations.get(&(invocation as u32)).map_or(State::Ended, |i| i.state) {
+            State::Acts(footprint) => Turn::Ready(footprint),
+            State::Waits(_) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
+    fn step(&mut self, invocation: usize) -> Stepped {
+        let released = self.turn_of(invocation as u32, &mut ()).into_iter().map(|member| member as usize).collect();
+        Stepped { released, stop: self.ending.is_some() }
+    }
+}

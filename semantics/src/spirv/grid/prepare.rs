@@ -1,0 +1,296 @@
+//! Before a dispatch runs: what the entry point uses, whether there are rules for all of it, and the resources that it needs.
+
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::outcome::{Limit, Outcome};
+use crate::spirv::concurrency::{Scope, Semantics, Topology};
+use crate::spirv::environment::Dispatch;
+use crate::spirv::grammar::{self, Op};
+use crate::spirv::memory::is_own;
+use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
+use crate::spirv::operation;
+use crate::spirv::shared::{Missing, Shared, is_descriptor_array};
+use crate::spirv::step::Rules;
+use crate::spirv::types::Type;
+use crate::spirv::value::Scalar;
+use crate::spirv::words::Instruction;
+
+/// The deepest nesting of calls.
+const MAX_CALLS: u64 = 1 << 12;
+
+/// Why a dispatch does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// What is not modeled, or is not there.
+    Unsupported(String),
+    /// More than a limit.
+    Limit(Limit),
+}
+
+impl<O> From<Refused> for Outcome<O> {
+    fn from(refused: Refused) -> Outcome<O> {
+        match refused {
+            Refused::Unsupported(what) => Outcome::Unsupported(what),
+            Refused::Limit(limit) => Outcome::Limit(limit),
+        }
+    }
+}
+
+impl From<Missing> for Refused {
+    fn from(missing: Missing) -> Refused {
+        match missing {
+            Missing::Resource(what) => Refused::Unsupported(what),
+            Missing::Limit(limit) => Refused::Limit(limit),
+        }
+    }
+}
+
+impl From<Limit> for Refused {
+    fn from(limit: Limit) -> Refused {
+        Refused::Limit(limit)
+    }
+}
+
+fn unsupported<T>(what: impl Into<String>) -> Result<T, Refused> {
+    Err(Refused::Unsupported(what.into()))
+}
+
+/// What of a dispatch stays as it is while it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared<'m> {
+    /// How many workgroups there are.
+    pub(super) workgroups: u32,
+    /// Invocations of a workgroup in x, y and z.
+    size: [u32; 3],
+    /// Workgroups in x, y and z.
+    groups: [u32; 3],
+    /// The label of the entry point's first block.
+    pub(super) label: u32,
+    /// The inputs that the entry point uses.
+    pub(super) inputs: Vec<(&'m Variable, BuiltIn)>,
+    /// The buffers that are observed: place in the dispatch, set and binding.
+    pub(super) storage: Vec<(usize, u32, u32)>,
+    /// Whether some constant is undefined in part.
+    pub(super) undefined_constants: bool,
+}
+
+fn coordinates(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (x.max(1), y.max(1));
+    [number % x, number / x % y, number / x / y]
+}
+
+impl Prepared<'_> {
+    /// GlobalInvocationId.
+    pub(super) fn global(&self, workgroup: u32, local: u32) -> [u32; 3] {
+        let (group, within) = (coordinates(workgroup, self.groups), coordinates(local, self.size));
+        [0, 1, 2].map(|i| group[i].wrapping_mul(self.size[i]).wrapping_add(within[i]))
+    }
+
+    /// The words of a built-in that [`built_in`] accepted.
+    pub(super) fn built_in(&self, built_in: BuiltIn, workgroup: u32, local: u32) -> Vec<u32> {
+        match built_in {
+            BuiltIn::NumWorkgroups => self.groups.to_vec(),
+            BuiltIn::WorkgroupSize => self.size.to_vec(),
+            BuiltIn::WorkgroupId => coordinates(workgroup, self.groups).to_vec(),
+            BuiltIn::LocalInvocationId => coordinates(local, self.size).to_vec(),
+            BuiltIn::GlobalInvocationId => self.global(workgroup, local).to_vec(),
+            _ => vec![local],
+        }
+    }
+}
+
+/// The built-ins of compute that are modeled (Vulkan, "Built-In Variables").
+fn built_in(built_in: BuiltIn) -> bool {
+    use BuiltIn::{GlobalInvocationId, LocalInvocationId, LocalInvocationIndex, NumWorkgroups, WorkgroupId, WorkgroupSize};
+    [NumWorkgroups, WorkgroupSize, WorkgroupId, LocalInvocationId, GlobalInvocationId, LocalInvocationIndex].contains(&built_in)
+}
+
+/// Checks that the entry point can run, and gives what it runs in.
+pub(super) fn prepare<'m>(
+    module: &'m Module,
+    entry: &EntryPoint,
+    dispatch: &Dispatch<'_>,
+    rules: &Rules,
+) -> Result<(Prepared<'m>, Topology, Shared), Refused> {
+    if entry.model != ExecutionModel::GLCompute {
+        return unsupported(format!("OpEntryPoint {:?} in a dispatch", entry.model));
+    }
+    let modes = module.modes(entry);
+    let Some(size) = modes.workgroup_size else { return unsupported("a compute entry point without a workgroup size") };
+    if let Some((mode, width)) = modes.float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
+        return unsupported(format!("OpExecutionMode {mode:?} {width}"));
+    }
+    let each = size.iter().try_fold(1u64, |n, &s| n.checked_mul(s.into())).filter(|&n| n > 0);
+    let each = each.ok_or(Limit { what: "invocations", bound: dispatch.limits.invocations })?;
+    let workgroups = dispatch.workgroups(each)?;
+    let topology = Topology::new(workgroups, each as u32, 1)?;
+    let used = Used::by(module, entry, rules)?;
+    let variables: Vec<&'m Variable> = module.globals().iter().filter(|v| used.variables.contains(&v.id)).collect();
+    let mut inputs = Vec::new();
+    for &variable in &variables {
+        inputs.extend(input(module, variable)?.map(|built_in| (variable, built_in)));
+    }
+    let shared = Shared::new(module, &variables, dispatch)?;
+    bound_memory(module, dispatch, &shared, topology)?;
+    let mut storage = Vec::new();
+    for (index, buffer) in dispatch.buffers.iter().enumerate() {
+        let binds = |v: &&&Variable| is_storage(module, v) && module.descriptor(v.id) == Some((buffer.set, buffer.binding));
+        if variables.iter().any(|v| binds(&v)) {
+            storage.push((index, buffer.set, buffer.binding));
+        }
+    }
+    let undefined_constants = module.instructions().iter().any(|i| i.is(Op::Undef) && module.is_constant(i.result));
+    let label = module.entry_block(entry).label;
+    let groups = dispatch.groups;
+    Ok((Prepared { workgroups, size, groups, label, inputs, storage, undefined_constants }, topology, shared))
+}
+
+/// Whether a variable is a storage buffer, in either style.
+fn is_storage(module: &Module, variable: &Variable) -> bool {
+    match variable.class {
+        StorageClass::StorageBuffer => true,
+        StorageClass::Uniform => module.decoration(variable.type_, WHOLE, Decoration::BufferBlock).is_some(),
+        _ => false,
+    }
+}
+
+/// The built-in that a variable is, if it is an input; or why the variable is not modeled.
+fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refused> {
+    let id = variable.id;
+    match variable.class {
+        StorageClass::Input => match module.built_in(id, WHOLE) {
+            Some(found) if built_in(found) => Ok(Some(found)),
+            Some(found) => unsupported(format!("BuiltIn {found:?} (%{id})")),
+            None => unsupported(format!("OpVariable Input without a BuiltIn (%{id})")),
+        },
+        _ if module.types().contents(variable.type_).opaque => unsupported(format!("OpVariable of images or samplers (%{id})")),
+        _ if is_descriptor_array(module, variable) => unsupported(format!("an array of buffers (%{id})")),
+        StorageClass::Private
+        | StorageClass::Workgroup
+        | StorageClass::Uniform
+        | StorageClass::StorageBuffer
+        | StorageClass::PushConstant => Ok(None),
+        class => unsupported(format!("OpVariable {class:?} (%{id})")),
+    }
+}
+
+/// Refuses what would take more memory than the limit: values, Workgroup memory, the variables of one invocation.
+fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topology: Topology) -> Result<(), Refused> {
+    let bound = dispatch.limits.memory;
+    let size = 2 * size_of::<Scalar>() as u64;
+    let resident = u64::from((super::RESIDENT / topology.workgroup_size()).max(1));
+    let workgroups = shared.workgroup_scalars().saturating_mul(resident);
+    let own = module.variables().iter().filter(|v| is_own(v.class)).map(|v| module.types().scalars(v.type_));
+    let own = own.fold(0u64, u64::saturating_add);
+    let value = module.instructions().iter().filter(|i| i.result != 0).map(|i| module.types().scalars(i.result_type)).max().unwrap_or(0);
+    match workgroups.saturating_add(own).saturating_add(value.saturating_mul(2)).checked_mul(size) {
+        Some(bytes) if bytes <= bound => Ok(()),
+        _ => Err(Limit { what: "bytes of memory", bound }.into()),
+    }
+}
+
+/// What an entry point uses, statically.
+struct Used {
+    /// The ids of variables at module scope that its functions name.
+    variables: FxHashSet<u32>,
+}
+
+impl Used {
+    fn by(module: &Module, entry: &EntryPoint, rules: &Rules) -> Result<Used, Refused> {
+        let mut used = Used { variables: FxHashSet::default() };
+        // Callees before their callers; recursion is refused at load.
+        let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        let mut pending = vec![(entry.function, false)];
+        while let Some((id, is_left)) = pending.pop() {
+            let Some(function) = module.function(id) else { continue };
+            if is_left {
+                let depth = 1 + module.callees(function).filter_map(|callee| depths.get(&callee)).max().unwrap_or(&0);
+                depths.insert(id, depth);
+                continue;
+            }
+            if !seen.insert(id) {
+                continue;
+            }
+            used.function(module, function, rules)?;
+            pending.push((id, true));
+            pending.extend(module.callees(function).filter(|callee| !seen.contains(callee)).map(|callee| (callee, false)));
+        }
+        match depths.get(&entry.function) {
+            Some(&depth) if depth > MAX_CALLS => Err(Limit { what: "nested calls", bound: MAX_CALLS }.into()),
+            _ => Ok(used),
+        }
+    }
+
+    fn function(&mut self, module: &Module, function: &Function, rules: &Rules) -> Result<(), Refused> {
+        for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+            let operands = i.operands(module.words());
+            modeled(module, i, operands, rules)?;
+            for &id in pointers(i, operands) {
+                let global = |id: &u32| module.variable(*id).is_some_and(|v| v.function.is_none());
+                self.variables.extend(Some(id).filter(global));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operands that may be pointers.
+fn pointers<'w>(i: &Instruction, operands: &'w [u32]) -> &'w [u32] {
+    match i.op {
+        Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
+        Op::CopyMemory => &operands[..2],
+        Op::FunctionCall => &operands[1..],
+        Op::ExtInst => &operands[2..],
+        Op::Phi => operands,
+        op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => &operands[..1],
+        _ => &[],
+    }
+}
+
+/// Whether there is a rule for an instruction.
+fn modeled(module: &Module, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
+    if !rules.has(i.op) {
+        return unsupported(i.name());
+    }
+    if i.is(Op::ExtInst) && !module.is_non_semantic(i) && operation::glsl(operands[1]).is_none() {
+        let name = grammar::set("GLSL.std.450").and_then(|s| s.by_number(operands[1])).map_or("?", |e| e.opname);
+        return unsupported(format!("OpExtInst GLSL.std.450 {name}"));
+    }
+    let (scopes, semantics): (&[u32], &[u32]) = match i.op {
+        Op::ControlBarrier => {
+            let scope = module.constant_value(operands[0]).and_then(|word| Scope::decode(word as u32).ok());
+            if scope != Some(Scope::Workgroup) {
+                let name = scope.map_or("not a constant scope", Scope::name);
+                return unsupported(format!("OpControlBarrier with the execution scope {name} (%{})", operands[0]));
+            }
+            (&operands[1..2], &operands[2..3])
+        }
+        Op::MemoryBarrier => (&operands[..1], &operands[1..2]),
+        Op::AtomicCompareExchange => (&operands[1..2], &operands[2..4]),
+        op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => {
+            let class = module.type_of(operands[0]).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
+            if !matches!(class, Some(StorageClass::Workgroup | StorageClass::StorageBuffer | StorageClass::Uniform)) {
+                return unsupported(format!("{} in {class:?}", i.name()));
+            }
+            if !matches!(module.types().get(i.result_type), None | Some(Type::Int { .. })) {
+                return unsupported(format!("{} of {}", i.name(), module.types().text(i.result_type)));
+            }
+            (&operands[1..2], &operands[2..3])
+        }
+        _ => (&[], &[]),
+    };
+    let word = |id: &u32| module.constant_value(*id).map(|bits| bits as u32);
+    for id in scopes {
+        if word(id).is_none_or(|word| Scope::decode(word).is_err()) {
+            return unsupported(format!("{} with the scope %{id}", i.name()));
+        }
+    }
+    for id in semantics {
+        if word(id).is_none_or(|word| Semantics::decode(word).is_err()) {
+            return unsupported(format!("{} with the memory semantics %{id}", i.name()));
+        }
+    }
+    Ok(())
+}

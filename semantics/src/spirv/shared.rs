@@ -1,0 +1,430 @@
+//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat scalars (SPIR-V §2.8, Vulkan,
+//! "Shader Resource Interface").
+//!
+//! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes it ([`Shared::store`]). Bytes keep the
+//! origin of what is undefined in them, and the doubt that a device may hold other bits there.
+
+use std::collections::BTreeMap;
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::concurrency::Class;
+use super::environment::{Dispatch, Robustness};
+use super::memory::{Pointer, exact};
+use super::module::{Module, Variable, WHOLE};
+use super::object::{self, Contents, Fault, Loaded, Object, Operation, Reach};
+use super::types::{Address, Type};
+use super::value::{Buffer, Origin, Scalar, Scalars};
+use crate::number::Why;
+use crate::outcome::Limit;
+use crate::undefined::Unspecified;
+
+/// A memory object that invocations share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectId {
+    /// A buffer, by its place among [`Shared`]'s.
+    Buffer(u32),
+    /// A Workgroup variable of one workgroup, by its place among the module's.
+    Workgroup {
+        /// The workgroup.
+        workgroup: u32,
+        /// Which of the module's.
+        index: u32,
+    },
+}
+
+/// One scalar's place in an object: bytes in a buffer; in Workgroup memory, eight times its number among the variable's scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The first byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u8,
+}
+
+/// What an access touches: the place of each scalar, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The object.
+    pub object: ObjectId,
+    /// Its storage class, as memory semantics divide them.
+    pub class: Class,
+    /// The places; none where the access is out of bounds and robustness has it touch nothing.
+    pub cells: SmallVec<[Cell; 2]>,
+}
+
+impl Extent {
+    /// The stretches of bytes that are touched: first byte and number.
+    pub fn stretches(&self) -> SmallVec<[(u64, u64); 2]> {
+        let mut stretches: SmallVec<[(u64, u64); 2]> = SmallVec::new();
+        for cell in &self.cells {
+            match stretches.last_mut() {
+                Some((first, bytes)) if *first + *bytes == cell.offset => *bytes += u64::from(cell.bytes),
+                _ => stretches.push((cell.offset, cell.bytes.into())),
+            }
+        }
+        stretches
+    }
+
+    /// Whether a byte of both is the same.
+    pub fn overlaps(&self, other: &Extent) -> bool {
+        let meets = |a: &Cell, b: &Cell| a.offset < b.offset + u64::from(b.bytes) && b.offset < a.offset + u64::from(a.bytes);
+        self.object == other.object && self.cells.iter().any(|a| other.cells.iter().any(|b| meets(a, b)))
+    }
+}
+
+/// A buffer and what is known about it.
+#[derive(Clone, Debug)]
+struct Backing {
+    object: Object,
+    /// Scalars that a device may hold other bits of: first byte to number of bytes and why.
+    doubts: BTreeMap<u64, (u8, Why)>,
+    /// A store out of bounds may have changed any byte.
+    anywhere: bool,
+    /// Whether some variable that it backs can be written.
+    written: bool,
+}
+
+/// The shared memory of one dispatch.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    backings: Vec<Backing>,
+    /// The buffer behind a variable.
+    backing_of: FxHashMap<u32, u32>,
+    /// The Workgroup variables: id, number of scalars, what they begin with.
+    variables: Vec<(u32, usize, Option<Scalars>)>,
+    /// The contents of those of the workgroups that run.
+    workgroups: FxHashMap<u32, Vec<Vec<Option<Scalar>>>>,
+    variable_of: FxHashMap<u32, u32>,
+    origins: Vec<Origin>,
+    numbers: FxHashMap<Origin, u32>,
+    robustness: Robustness,
+}
+
+/// Why a dispatch has no memory to run in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A resource that is not there or too short, in a sentence.
+    Resource(String),
+    /// More than a limit.
+    Limit(Limit),
+}
+
+impl Shared {
+    /// The memory that the dispatch gives to the variables that an entry point uses.
+    pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
+        let mut shared = Shared {
+            backings: Vec::new(),
+            backing_of: FxHashMap::default(),
+            variables: Vec::new(),
+            workgroups: FxHashMap::default(),
+            variable_of: FxHashMap::default(),
+            origins: Vec::new(),
+            numbers: FxHashMap::default(),
+            robustness: dispatch.robustness,
+        };
+        let robustness = match dispatch.robustness {
+            Robustness::None => object::Robustness::None,
+            Robustness::Access1 => object::Robustness::Rba1,
+            Robustness::Access2 => object::Robustness::Rba2,
+        };
+        let backing = |bytes: &[u8]| {
+            let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
+            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: false, written: false })
+        };
+        for buffer in dispatch.buffers {
+            shared.backings.push(backing(&buffer.bytes)?);
+        }
+        shared.backings.push(backing(dispatch.push_constants)?);
+        let push_constants = dispatch.buffers.len() as u32;
+        for &variable in used {
+            let needed = module.buffer_size(variable.id);
+            match variable.class {
+                StorageClass::PushConstant => {
+                    if (dispatch.push_constants.len() as u64) < needed {
+                        let length = dispatch.push_constants.len();
+                        return Err(Missing::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
+                    }
+                    shared.backing_of.insert(variable.id, push_constants);
+                }
+                StorageClass::Uniform | StorageClass::StorageBuffer => {
+                    let index = buffer_of(module, variable, needed, dispatch.buffers)?;
+                    shared.backing_of.insert(variable.id, index);
+                    shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
+                }
+                StorageClass::Workgroup => {
+                    let count = module.types().scalars(variable.type_) as usize;
+                    let initial = variable.initializer.map(|id| initial(module, variable.type_, id));
+                    shared.variable_of.insert(variable.id, shared.variables.len() as u32);
+                    shared.variables.push((variable.id, count, initial));
+                }
+                _ => {}
+            }
+        }
+        Ok(shared)
+    }
+
+    /// The Workgroup variables of a workgroup come to be.
+    pub fn begin(&mut self, workgroup: u32) {
+        let fresh = |(_, count, initial): &(u32, usize, Option<Scalars>)| match initial {
+            None => vec![None; *count],
+            Some(scalars) => scalars.iter().map(|&scalar| Some(scalar)).collect(),
+        };
+        let contents = self.variables.iter().map(fresh).collect();
+        self.workgroups.insert(workgroup, contents);
+    }
+
+    /// The Workgroup variables of a workgroup cease to be.
+    pub fn end(&mut self, workgroup: u32) {
+        self.workgroups.remove(&workgroup);
+    }
+
+    /// How many Workgroup variables there are.
+    pub fn workgroup_variables(&self) -> u32 {
+        self.variables.len() as u32
+    }
+
+    /// How many scalars the Workgroup variables of one workgroup have.
+    pub fn workgroup_scalars(&self) -> u64 {
+        self.variables.iter().map(|(_, count, _)| *count as u64).sum()
+    }
+
+    /// How many buffers there are, the push constants counted.
+    pub fn buffers(&self) -> u32 {
+        self.backings.len() as u32
+    }
+
+    /// Whether an access to the object can race with anything.
+    pub fn is_written(&self, object: ObjectId) -> bool {
+        match object {
+            ObjectId::Buffer(index) => self.backings[index as usize].written,
+            ObjectId::Workgroup { .. } => true,
+        }
+    }
+
+    /// How many bytes the buffer behind a variable has.
+    pub fn length(&self, variable: u32) -> Option<u64> {
+        self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
+    }
+
+    /// What robustness makes of accesses out of bounds.
+    pub fn robustness(&self) -> Robustness {
+        self.robustness
+    }
+
+    /// What an access of a workgroup's invocation to all that a pointer points to touches, and whether it may: checked as a whole.
+    ///
+    /// `aligned` is the Aligned operand, or 1. `None` where the pointer is not into shared memory.
+    pub fn extent(
+        &self,
+        module: &Module,
+        workgroup: u32,
+        pointer: &Pointer,
+        operation: Operation,
+        aligned: u32,
+    ) -> Option<Result<Extent, Fault>> {
+        if let Some(&index) = self.variable_of.get(&pointer.variable) {
+            let count = module.types().scalars(pointer.address.type_);
+            let cells = (0..count).map(|i| Cell { offset: 8 * (pointer.address.offset + i), bytes: 8 }).collect();
+            return Some(Ok(Extent { object: ObjectId::Workgroup { workgroup, index }, class: Class::Workgroup, cells }));
+        }
+        let &index = self.backing_of.get(&pointer.variable)?;
+        Some(self.buffer_extent(module, index, pointer, operation, aligned))
+    }
+
+    fn buffer_extent(&self, module: &Module, index: u32, pointer: &Pointer, operation: Operation, aligned: u32) -> Result<Extent, Fault> {
+        let object = &self.backings[index as usize].object;
+        let mut extent = Extent { object: ObjectId::Buffer(index), class: Class::Uniform, cells: SmallVec::new() };
+        if operation != Operation::Load && !pointer.writable {
+            return Err(Fault::ReadOnly { offset: pointer.address.offset });
+        }
+        if aligned > 1 && !pointer.address.offset.is_multiple_of(u64::from(aligned)) {
+            return Err(Fault::Misaligned { offset: pointer.address.offset, alignment: aligned.into() });
+        }
+        let mut reach = Ok(Reach::Inside);
+        let visited = module.types().visit_addresses(pointer.address, &mut |offset, width| {
+            let bytes = width / 8;
+            match object.reach(operation, offset, bytes.into(), bytes.into()) {
+                Ok(Reach::Inside) => extent.cells.push(Cell { offset, bytes }),
+                Ok(Reach::Outside) => reach = reach.and(Ok(Reach::Outside)),
+                Err(fault) => reach = reach.and(Err(fault)),
+            }
+        });
+        // A vector without extent has no bytes; what has no place in the layout was refused at load.
+        if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
+            extent.cells.clear();
+        }
+        reach.map(|_| extent)
+    }
+
+    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
+    pub fn load(&self, module: &Module, extent: &Extent, type_: u32, invocation: u32) -> Scalars {
+        let mut scalars = Scalars::new();
+        let mut cells = extent.cells.iter();
+        module.types().visit_scalars(type_, &mut |type_| {
+            scalars.push(match cells.next() {
+                Some(cell) => self.scalar(module, extent.object, *cell, type_, invocation),
+                None if self.robustness == Robustness::Access2 => exact(type_, 0),
+                None => in_doubt(exact(type_, 0), Why::Domain),
+            });
+        });
+        scalars
+    }
+
+    fn scalar(&self, module: &Module, object: ObjectId, cell: Cell, type_: Type, invocation: u32) -> Scalar {
+        match object {
+            ObjectId::Workgroup { workgroup, index } => {
+                let (id, ..) = self.variables[index as usize];
+                let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
+                found.copied().flatten().unwrap_or_else(|| {
+                    let instruction = module.definition(id).unwrap_or(0) as u32;
+                    Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction, invocation })
+                })
+            }
+            ObjectId::Buffer(index) => {
+                let backing = &self.backings[index as usize];
+                let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
+                if contents.undefined != 0 {
+                    return Scalar::undefined(self.origins[contents.origin as usize]);
+                }
+                let scalar = exact(type_, contents.bits);
+                match backing.doubt(cell) {
+                    None => scalar,
+                    Some(why) => in_doubt(scalar, why),
+                }
+            }
+        }
+    }
+
+    /// Writes scalars to the places of an extent. Nothing but a buffer that robustness protects is written where there are no places.
+    pub fn store(&mut self, extent: &Extent, scalars: &[Scalar]) {
+        match extent.object {
+            ObjectId::Workgroup { workgroup, index } => {
+                let Some(all) = self.workgroups.get_mut(&workgroup) else { return };
+                for (cell, &scalar) in extent.cells.iter().zip(scalars) {
+                    if let Some(slot) = all[index as usize].get_mut((cell.offset / 8) as usize) {
+                        *slot = Some(scalar);
+                    }
+                }
+            }
+            ObjectId::Buffer(index) => {
+                if extent.cells.is_empty() && !scalars.is_empty() {
+                    self.backings[index as usize].anywhere |= self.robustness == Robustness::Access1;
+                }
+                for (&cell, scalar) in extent.cells.iter().zip(scalars) {
+                    let contents = match scalar.undefined {
+                        None => Contents::defined(scalar.bits),
+                        Some(origin) => Contents::undefined(self.number(origin)),
+                    };
+                    let backing = &mut self.backings[index as usize];
+                    backing.settle(cell, scalar);
+                    // The extent was checked when it was made.
+                    let _ = backing.object.store(cell.offset, cell.bytes, contents, contents.origin);
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, origin: Origin) -> u32 {
+        *self.numbers.entry(origin).or_insert_with(|| {
+            self.origins.push(origin);
+            self.origins.len() as u32 - 1
+        })
+    }
+
+    /// The bytes of a buffer at the end: each defined, or undefined with its origin.
+    pub fn bytes(&self, buffer: usize) -> impl Iterator<Item = Result<u8, Origin>> {
+        self.backings[buffer].object.bytes().map(|byte| byte.map_err(|number| self.origins[number as usize]))
+    }
+
+    /// The stretches of a buffer that a device may hold other bits in: first byte, number of bytes, why.
+    pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
+        let backing = &self.backings[buffer];
+        if backing.anywhere {
+            return vec![(0, backing.object.length(), Why::Domain)];
+        }
+        backing.doubts.iter().map(|(&first, &(bytes, why))| (first, bytes.into(), why)).collect()
+    }
+}
+
+impl Backing {
+    fn doubt(&self, cell: Cell) -> Option<Why> {
+        if self.anywhere {
+            return Some(Why::Domain);
+        }
+        // No scalar has more than 8 bytes.
+        let near = self.doubts.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
+        near.filter(|(first, (bytes, _))| *first + u64::from(*bytes) > cell.offset).map(|(_, (_, why))| *why).next()
+    }
+
+    /// What is known about the bytes of a cell that is written.
+    fn settle(&mut self, cell: Cell, scalar: &Scalar) {
+        let end = cell.offset + u64::from(cell.bytes);
+        let near = self.doubts.range(cell.offset.saturating_sub(7)..end);
+        let over: SmallVec<[(u64, u8, Why); 8]> = near
+            .filter(|(first, (bytes, _))| *first + u64::from(*bytes) > cell.offset)
+            .map(|(&first, &(bytes, why))| (first, bytes, why))
+            .collect();
+        for (first, bytes, why) in over {
+            self.doubts.remove(&first);
+            let last = first + u64::from(bytes);
+            if first < cell.offset {
+                self.doubts.insert(first, ((cell.offset - first) as u8, why));
+            }
+            if last > end {
+                self.doubts.insert(end, ((last - end) as u8, why));
+            }
+        }
+        if let (Some(why), None) = (scalar.trust.doubt, scalar.undefined) {
+            self.doubts.insert(cell.offset, (cell.bytes, why));
+        }
+    }
+}
+
+fn in_doubt(scalar: Scalar, why: Why) -> Scalar {
+    Scalar { trust: scalar.trust.in_doubt(why), ..scalar }
+}
+
+/// The scalars that a variable of that type begins with.
+fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
+    let mut flat = Vec::new();
+    module.constant_scalars(constant, &mut flat);
+    let (mut flat, mut scalars) = (flat.into_iter(), Scalars::new());
+    module.types().visit_scalars(type_, &mut |type_| {
+        scalars.extend(flat.next().map(|constant| exact(type_, constant.bits)));
+    });
+    scalars
+}
+
+/// The buffer that backs a variable, by its place among those of the dispatch.
+fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, Missing> {
+    let id = variable.id;
+    let Some((set, binding)) = module.descriptor(id) else {
+        return Err(Missing::Resource(format!("%{id} has no descriptor set and binding")));
+    };
+    match buffers.iter().position(|b| b.set == set && b.binding == binding) {
+        None => Err(Missing::Resource(format!("no buffer at set {set}, binding {binding} for %{id}"))),
+        Some(index) if (buffers[index].bytes.len() as u64) < needed => {
+            let length = buffers[index].bytes.len();
+            Err(Missing::Resource(format!("the buffer at set {set}, binding {binding} has {length} bytes; %{id} needs {needed}")))
+        }
+        Some(index) => Ok(index as u32),
+    }
+}
+
+/// How many elements a runtime array at an address has, in an object of so many bytes (Vulkan, OpArrayLength).
+pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
+    let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
+    Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))
+}
+
+/// Whether the type of a variable is an array of blocks: one descriptor for each.
+pub fn is_descriptor_array(module: &Module, variable: &Variable) -> bool {
+    let block = |type_: u32| {
+        let decorated = |d: Decoration| module.decoration(type_, WHOLE, d).is_some();
+        decorated(Decoration::Block) || decorated(Decoration::BufferBlock)
+    };
+    matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer) && !block(variable.type_)
+}

@@ -1,0 +1,320 @@
+//! SPIR-V §3.3.8, Memory Instructions.
+//!
+//! Memory of the invocation's own is in M; what invocations share is read through the environment and written by the grid. Accesses by
+//! instructions of other sections (atomics, Modf, Frexp) break the same clauses, so the rules for undefined behaviour are theirs too.
+
+use rspirv::spirv::MemoryAccess;
+use smallvec::SmallVec;
+
+use super::{Action, Actions, Config, Env, Next, Row, atomic, made, operation_of, row};
+use crate::rule::Rule;
+use crate::spirv::environment::Robustness;
+use crate::spirv::grammar::Op;
+use crate::spirv::memory::{Pointer, Value};
+use crate::spirv::object::{Fault, Operation};
+use crate::spirv::shared::{Extent, runtime_length};
+use crate::spirv::types::Type;
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Ub;
+
+const CHAINS: &[Op] = &[Op::AccessChain, Op::InBoundsAccessChain];
+/// The instructions that access memory.
+const ACCESSES: &[Op] = &{
+    let mut ops = [Op::Load; 4 + atomic::OPS.len()];
+    (ops[1], ops[2], ops[3]) = (Op::Store, Op::CopyMemory, Op::ExtInst);
+    let mut at = 0;
+    while at < atomic::OPS.len() {
+        ops[4 + at] = atomic::OPS[at];
+        at += 1;
+    }
+    ops
+};
+
+pub(super) const RULES: &[Row] = &[
+    row(Rule::SpirvVariable, &[Op::Variable], variable),
+    row(Rule::SpirvAccessChain, CHAINS, access_chain),
+    row(Rule::SpirvAccessChainOutOfBounds, CHAINS, access_chain_out_of_bounds),
+    row(Rule::SpirvAccessChainUndefined, CHAINS, access_chain_undefined),
+    row(Rule::SpirvLoad, &[Op::Load], load),
+    row(Rule::SpirvStore, &[Op::Store], store),
+    row(Rule::SpirvCopyMemory, &[Op::CopyMemory], copy_memory),
+    row(Rule::SpirvCopyMemoryOverlapping, &[Op::CopyMemory], copy_memory_overlapping),
+    row(Rule::SpirvArrayLength, &[Op::ArrayLength], array_length),
+    row(Rule::SpirvLoadOutOfBounds, ACCESSES, load_out_of_bounds),
+    row(Rule::SpirvStoreOutOfBounds, ACCESSES, store_out_of_bounds),
+    row(Rule::SpirvMisaligned, ACCESSES, misaligned),
+    row(Rule::SpirvStoreReadOnly, ACCESSES, store_read_only),
+];
+
+/// M, (r = OpVariable τ Function [v], I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p
+///                                                              [spirv/variable, SPIR-V §3.3.8]
+pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, _) = config.next_if(Op::Variable)?;
+    let variable = config.module.variable(head.result)?;
+    let mut next = config.defining(head.result, Value::Pointer(Pointer::to(config.module, variable)));
+    next.memory.activate(config.module, variable);
+    Some(Next::Config(next))
+}
+
+/// What an access chain arrives at.
+enum Arrival {
+    /// A pointer.
+    Pointer(Pointer),
+    /// Index `id` of that value, where there are so many parts.
+    OutOfBounds { id: u32, index: i64, count: u64 },
+    /// An index that is undefined.
+    Undefined { id: u32, origin: Origin },
+}
+
+/// The value of an index, which counts as signed.
+fn index(config: &Config<'_>, id: u32, scalar: Scalar) -> Option<i64> {
+    let width = config.module.types().get(config.module.type_of(id)?)?.width()?;
+    let unused = 64 - u32::from(width);
+    Some(((scalar.bits << unused) as i64) >> unused)
+}
+
+fn follow(env: &Env<'_>, config: &Config<'_>) -> Option<(u32, Arrival)> {
+    let (head, operands) = config.next_of(CHAINS)?;
+    let mut pointer = config.pointer(operands[0])?;
+    for &id in &operands[1..] {
+        let scalar = config.scalar(id)?;
+        if let Some(origin) = scalar.undefined {
+            return Some((head.result, Arrival::Undefined { id, origin }));
+        }
+        let index = index(config, id, scalar)?;
+        let count = match config.module.types().get(pointer.address.type_)? {
+            Type::RuntimeArray { .. } if env.shared.robustness() != Robustness::None && index >= 0 => u64::MAX,
+            Type::RuntimeArray { .. } => runtime_length(config.module, &pointer.address, env.shared.length(pointer.variable)?)?,
+            _ => config.module.types().parts(pointer.address.type_)?,
+        };
+        if index < 0 || index as u64 >= count {
+            return Some((head.result, Arrival::OutOfBounds { id, index, count }));
+        }
+        pointer = pointer.part(config.module, index as u64)?;
+    }
+    Some((head.result, Arrival::Pointer(pointer)))
+}
+
+/// M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds   [spirv/access-chain, SPIR-V §3.3.8]
+pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (r, Arrival::Pointer(pointer)) = follow(env, config)? else { return None };
+    let (_, operands) = config.next_of(CHAINS)?;
+    let mut next = config.defining(r, Value::Pointer(pointer));
+    // Where a device may be elsewhere, it may see and do anything.
+    for &id in &operands[1..] {
+        next.control = next.control.after(config.scalar(id)?.trust);
+    }
+    Some(Next::Config(next))
+}
+
+/// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds
+///                                                              [spirv/access-chain-out-of-bounds, SPIR-V §3.3.8]
+pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, Arrival::OutOfBounds { id, index, count }) = follow(env, config)? else { return None };
+    let what = format!("{} has index {index} (%{id}) of {count}", config.name());
+    Some(config.undefined(Ub::AccessOutOfBounds, what))
+}
+
+/// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined
+///                                                              [spirv/access-chain-undefined, SPIR-V 1.6 revision 7, Poison]
+pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, Arrival::Undefined { id, origin }) = follow(env, config)? else { return None };
+    let what = format!("{} has an index, %{id}, that is undefined: {}", config.name(), made(config.module, origin));
+    Some(config.undefined(Ub::AddressOnUndefined, what))
+}
+
+/// The Aligned operands of memory operands, for the target and for the source of a copy.
+fn alignments(operands: &[u32]) -> [u32; 2] {
+    let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
+    let mut rest = operands;
+    while let [mask, after @ ..] = rest {
+        let bits = MemoryAccess::from_bits_truncate(*mask);
+        let aligned = bits.contains(MemoryAccess::ALIGNED);
+        masks.push(if aligned { after.first().copied().unwrap_or(1) } else { 1 });
+        let scopes = [MemoryAccess::MAKE_POINTER_AVAILABLE, MemoryAccess::MAKE_POINTER_VISIBLE];
+        let extra = usize::from(aligned) + scopes.iter().filter(|&&scope| bits.contains(scope)).count();
+        rest = after.get(extra..).unwrap_or(&[]);
+    }
+    let first = masks.first().copied().unwrap_or(1);
+    [first, masks.get(1).copied().unwrap_or(first)]
+}
+
+/// What an access touches, and whether it may: `Ok(None)` is the invocation's own memory. `None` where the pointer is into no memory.
+pub(super) fn reach(
+    env: &Env<'_>,
+    config: &Config<'_>,
+    pointer: &Pointer,
+    operation: Operation,
+    aligned: u32,
+) -> Option<Result<Option<Extent>, Fault>> {
+    match env.shared.extent(config.module, env.workgroup, pointer, operation, aligned) {
+        Some(extent) => Some(extent.map(Some)),
+        None if operation != Operation::Load && !pointer.writable => Some(Err(Fault::ReadOnly { offset: pointer.address.offset })),
+        None => Some(Ok(None)),
+    }
+}
+
+/// The scalars at what an access touches.
+fn scalars_at(env: &Env<'_>, config: &Config<'_>, pointer: &Pointer, extent: &Option<Extent>) -> Option<Scalars> {
+    match extent {
+        None => config.memory.load_own(config.module, pointer, env.invocation),
+        Some(extent) => Some(env.shared.load(config.module, extent, pointer.address.type_, env.invocation)),
+    }
+}
+
+fn acting<'m>(next: Config<'m>, actions: Actions) -> Next<'m> {
+    if actions.is_empty() { Next::Config(next) } else { Next::Acts(next, actions) }
+}
+
+/// M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p        [spirv/load, SPIR-V §3.3.8]
+pub fn load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::Load)?;
+    let pointer = config.pointer(operands[0])?;
+    let extent = reach(env, config, &pointer, Operation::Load, alignments(&operands[1..])[0])?.ok()?;
+    let scalars = scalars_at(env, config, &pointer, &extent)?;
+    let next = config.defining(head.result, Value::Scalars(scalars));
+    Some(acting(next, extent.into_iter().map(Action::Load).collect()))
+}
+
+/// M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p           [spirv/store, SPIR-V §3.3.8]
+pub fn store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, operands) = config.next_if(Op::Store)?;
+    let pointer = config.pointer(operands[0])?;
+    let extent = reach(env, config, &pointer, Operation::Store, alignments(&operands[2..])[0])?.ok()?;
+    let mut scalars = config.scalars(operands[1])?;
+    config.control.mark_scalars(&mut scalars);
+    Some(stored(config.advanced(1), &pointer, extent, scalars, Actions::new()))
+}
+
+/// The configuration with scalars stored: into M, or as an action after others. Helper invocations write nothing that is shared.
+fn stored<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, scalars: Scalars, mut actions: Actions) -> Next<'m> {
+    match extent {
+        None => next.memory.store_own(pointer, &scalars),
+        Some(extent) if !next.helper => actions.push(Action::Store(extent, scalars)),
+        Some(_) => {}
+    }
+    acting(next, actions)
+}
+
+/// Target and source of OpCopyMemory, with what they touch.
+type Copied = [(Pointer, Option<Extent>); 2];
+
+fn copied(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Copied, Fault>> {
+    let (_, operands) = config.next_if(Op::CopyMemory)?;
+    let [target, source] = [config.pointer(operands[0])?, config.pointer(operands[1])?];
+    let [to, from] = alignments(&operands[2..]);
+    let source_extent = reach(env, config, &source, Operation::Load, from)?;
+    let target_extent = reach(env, config, &target, Operation::Store, to)?;
+    Some(source_extent.and_then(|from| target_extent.map(|to| [(target, to), (source, from)])))
+}
+
+/// Whether target and source overlap without being the same.
+fn overlaps(config: &Config<'_>, [(target, to), (source, from)]: &Copied) -> bool {
+    match (to, from) {
+        (Some(to), Some(from)) => to.cells != from.cells && to.overlaps(from),
+        (None, None) if target.variable == source.variable => {
+            let count = |p: &Pointer| config.module.types().scalars(p.address.type_);
+            let (a, b) = (target.address.offset, source.address.offset);
+            a != b && a < b + count(source) && b < a + count(target)
+        }
+        _ => false,
+    }
+}
+
+/// M, (OpCopyMemory a b, I), c, p → M[M(a) ↦ M(M(b))], I, c, p   [spirv/copy-memory, SPIR-V §3.3.8]
+pub fn copy_memory<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let copied = copied(env, config)?.ok()?;
+    if overlaps(config, &copied) {
+        return None;
+    }
+    let [(target, to), (source, from)] = copied;
+    let mut scalars = scalars_at(env, config, &source, &from)?;
+    config.control.mark_scalars(&mut scalars);
+    let actions = from.into_iter().map(Action::Load).collect();
+    Some(stored(config.advanced(1), &target, to, scalars, actions))
+}
+
+/// M(a) and M(b) overlap in part: M, (OpCopyMemory a b, I), c, p is undefined behaviour
+///                                                              [spirv/copy-memory-overlapping, SPIR-V §3.3.8]
+pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, operands) = config.next_if(Op::CopyMemory)?;
+    let copied = copied(env, config)?.ok()?;
+    let what = || format!("OpCopyMemory copies %{} to %{}, which overlap in part", operands[1], operands[0]);
+    overlaps(config, &copied).then(|| config.undefined(Ub::OverlappingCopy, what()))
+}
+
+/// M, (r = OpArrayLength τ a m, I), c, p → M[r ↦ how many elements member m of M(M(a)) has], I, c, p
+///                                                              [spirv/array-length, SPIR-V §3.3.8]
+pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::ArrayLength)?;
+    let pointer = config.pointer(operands[0])?.part(config.module, operands[1].into())?;
+    let length = runtime_length(config.module, &pointer.address, env.shared.length(pointer.variable)?)?;
+    let scalar = Scalar { bits: length, trust: crate::number::Trust::CERTAIN, undefined: None };
+    Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[scalar])))))
+}
+
+/// The clause that the next instruction's access breaks, if it accesses memory and breaks one, and through which pointer.
+fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
+    let (head, operands) = config.next_of(ACCESSES)?;
+    let one = |id: u32, operation: Operation, aligned: u32| {
+        let found = reach(env, config, &config.pointer(id)?, operation, aligned)?;
+        found.err().map(|fault| (fault, operation, id))
+    };
+    match head.op {
+        Op::Load => one(operands[0], Operation::Load, alignments(&operands[1..])[0]),
+        Op::Store => one(operands[0], Operation::Store, alignments(&operands[2..])[0]),
+        Op::CopyMemory => {
+            let [to, from] = alignments(&operands[2..]);
+            one(operands[1], Operation::Load, from).or_else(|| one(operands[0], Operation::Store, to))
+        }
+        Op::ExtInst if config.module.is_non_semantic(head) => None,
+        Op::ExtInst => {
+            let position = operation_of(head, operands)?.signature.written_through()?;
+            one(*operands.get(2 + position)?, Operation::Store, 1)
+        }
+        Op::AtomicLoad => one(operands[0], Operation::Load, 1),
+        _ => one(operands[0], Operation::Atomic, 1),
+    }
+}
+
+fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Next<'m> {
+    config.undefined(ub, format!("{} accesses, through %{pointer}, {fault}", config.name()))
+}
+
+/// M(a) outside of its object: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else reads
+///                                                              [spirv/load-out-of-bounds, SPIR-V §3.3.8; Vulkan, robustBufferAccess]
+pub fn load_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    match fault(env, config)? {
+        (fault @ Fault::OutOfBounds { .. }, Operation::Load, id) => Some(faulting(config, Ub::LoadOutOfBounds, &fault, id)),
+        _ => None,
+    }
+}
+
+/// M(a) outside of its object: M, (OpStore a v, I), c, p is undefined behaviour, and whatever else writes
+///                                                              [spirv/store-out-of-bounds, SPIR-V §3.3.8; Vulkan, robustBufferAccess]
+pub fn store_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    match fault(env, config)? {
+        (fault @ Fault::OutOfBounds { .. }, Operation::Store | Operation::Atomic, id) => {
+            Some(faulting(config, Ub::StoreOutOfBounds, &fault, id))
+        }
+        _ => None,
+    }
+}
+
+/// M(a) no multiple of its alignment: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else accesses memory
+///                                                              [spirv/misaligned-access, SPIR-V §3.2.27]
+pub fn misaligned<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    match fault(env, config)? {
+        (fault @ Fault::Misaligned { .. }, _, id) => Some(faulting(config, Ub::Misaligned, &fault, id)),
+        _ => None,
+    }
+}
+
+/// M(a) read-only: M, (OpStore a v, I), c, p is undefined behaviour, and whatever else writes
+///                                                              [spirv/store-read-only, SPIR-V §3.2.20, NonWritable]
+pub fn store_read_only<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    match fault(env, config)? {
+        (fault @ Fault::ReadOnly { .. }, _, id) => Some(faulting(config, Ub::ReadOnlyStore, &fault, id)),
+        _ => None,
+    }
+}

@@ -1,0 +1,451 @@
+//! The small-step relation of SPIR-V: report §3, corrected by LV-1 and LV-2, and grown to the instructions of real modules.
+//!
+//! M, I, c, p → M', I', c', p': M maps ids to values and block labels to instruction vectors, I is the rest of the block's instruction
+//! vector, c the current block and p the previous one. A rule is one function that says what the configuration of one invocation becomes
+//! and what it does to what invocations share ([`Action`]), or that it does not apply; [`Relation::step`] returns every reduct. Of a loaded
+//! module exactly one rule applies to every configuration until the invocation ends, and that is tested, not assumed: where none does the run
+//! is stuck and says so.
+//!
+//! Rules are pure: they read shared memory through [`Env`], and what they do to it is committed by the grid ([`super::grid`]), or by [`run`]
+//! for the one invocation that λV's programs have. One file for each section of the specification:
+//!
+//! | module | SPIR-V | |
+//! |---|---|---|
+//! | [`miscellaneous`] | §3.3.1, §3.3.3 | OpNop, OpUndef, lines |
+//! | [`memory`] | §3.3.8 | variables, access chains, loads and stores |
+//! | [`function`] | §3.3.9, §3.3.17 | calls and returns |
+//! | [`composite`] | §3.3.12 | constructing, taking apart, shuffling |
+//! | [`compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | whatever computes values from values |
+//! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
+//! | [`atomic`] | §3.3.18 | atomics |
+//! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |
+//!
+//! Faults are planted by decorating the table ([`Rules::replace`]), never in the rules.
+
+pub mod atomic;
+pub mod barrier;
+pub mod composite;
+pub mod compute;
+pub mod control;
+pub mod function;
+pub mod memory;
+pub mod miscellaneous;
+pub(super) mod run;
+mod sink;
+
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use rspirv::spirv::BuiltIn;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::concurrency::{AtomicOp, Scope, Semantics};
+use super::error::{LoadError, Place};
+use super::grammar::Op;
+use super::memory::{Memory, Pointer, Value};
+use super::module::{Function, Module, WHOLE};
+use super::operation;
+use super::operation::Calculator;
+use super::shared::{Extent, Shared};
+use super::subset;
+use super::value::{Control, Inputs, Origin, Scalar, Scalars};
+use super::words::Instruction;
+use crate::number::{Arithmetic, Lane, Lanes};
+use crate::rule::Rule;
+use crate::undefined::{Ub, Undefined};
+
+pub use composite::{composite_construct, composite_extract};
+pub use compute::{compute, ext_inst};
+pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
+pub use function::return_;
+pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
+pub use miscellaneous::nop;
+pub(super) use control::phi_group;
+pub use run::run;
+pub use sink::{Event, Sink};
+
+/// What a rule is given beside the configuration: nothing of it changes while a rule is applied.
+#[derive(Clone, Copy)]
+pub struct Env<'e> {
+    /// What values are computed with.
+    pub calculator: &'e Calculator,
+    /// The memory that invocations share.
+    pub shared: &'e Shared,
+    /// The invocation, by its number in the grid.
+    pub invocation: u32,
+    /// Its workgroup.
+    pub workgroup: u32,
+    /// Whether values are judged lanes, as λV's theorem has them: what is outside of a function's domain is in doubt, not undefined.
+    pub judged: bool,
+}
+
+/// A call that has not returned.
+#[derive(Clone, Debug)]
+pub struct Frame<'m> {
+    /// The caller's instructions after the call.
+    code: &'m [Instruction],
+    /// The caller's block.
+    c: u32,
+    /// The block before it.
+    p: u32,
+    /// The id of the call's result.
+    result: u32,
+    /// The call that the caller is in.
+    outer: Option<Rc<Frame<'m>>>,
+}
+
+/// M, I, c, p of one invocation, and the calls that it is in.
+#[derive(Clone, Debug)]
+pub struct Config<'m> {
+    /// The module that runs.
+    pub module: &'m Module,
+    /// What the one invocation of a fragment program sees.
+    pub inputs: Inputs<'m>,
+    /// M.
+    pub memory: Memory<'m>,
+    /// I: the rest of the block's instruction vector.
+    pub code: &'m [Instruction],
+    /// The current block's label.
+    pub c: u32,
+    /// The previous block's label, or 0.
+    pub p: u32,
+    /// The calls that have not returned, the innermost first.
+    pub calls: Option<Rc<Frame<'m>>>,
+    /// Whether control has depended on what is in doubt.
+    pub control: Control,
+    /// Whether it is a helper invocation, which writes nothing.
+    pub helper: bool,
+}
+
+/// What a rule does to what invocations share.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A plain load.
+    Load(Extent),
+    /// A plain store.
+    Store(Extent, Scalars),
+    /// An atomic access.
+    Atomic {
+        /// To what.
+        extent: Extent,
+        /// What kind.
+        op: AtomicOp,
+        /// The memory scope.
+        scope: Scope,
+        /// The memory semantics.
+        semantics: Semantics,
+        /// What is written, if anything is.
+        store: Option<Scalar>,
+    },
+    /// OpMemoryBarrier.
+    Fence {
+        /// The memory scope.
+        scope: Scope,
+        /// The memory semantics.
+        semantics: Semantics,
+    },
+}
+
+/// The actions of one rule, in order.
+pub type Actions = SmallVec<[Action; 1]>;
+
+/// A control barrier that an invocation has arrived at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The index of its instruction.
+    pub instruction: u32,
+    /// The execution scope.
+    pub execution: Scope,
+    /// The memory scope.
+    pub memory: Scope,
+    /// The memory semantics.
+    pub semantics: Semantics,
+}
+
+/// What a configuration becomes.
+#[derive(Clone, Debug)]
+pub enum Next<'m> {
+    /// Another configuration.
+    Config(Config<'m>),
+    /// Another configuration, with what is done to what invocations share.
+    Acts(Config<'m>, Actions),
+    /// Another configuration, once all invocations of the scope have arrived.
+    Waits(Config<'m>, Arrived),
+    /// The invocation ends; M holds the observation.
+    Ends(Config<'m>),
+    /// The invocation ends and is discarded.
+    Discards(Config<'m>),
+    /// Undefined behaviour.
+    Undefined(Undefined),
+}
+
+/// A labelled reduct.
+#[derive(Clone, Debug)]
+pub struct Reduct<'m> {
+    /// The rule that applies.
+    pub rule: Rule,
+    /// The instruction that it applies to.
+    pub at: Place,
+    /// What the configuration becomes.
+    pub next: Next<'m>,
+}
+
+/// A rule as a function: what the configuration becomes, or `None` where the rule does not apply.
+pub type RuleFunction = for<'e, 'm> fn(&Env<'e>, &Config<'m>) -> Option<Next<'m>>;
+
+/// The instructions that a rule may apply to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ops {
+    /// These.
+    Of(&'static [Op]),
+    /// The core instructions of the table of operations.
+    Computing,
+}
+
+/// A rule of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    rule: Rule,
+    ops: Ops,
+    function: RuleFunction,
+}
+
+const fn row(rule: Rule, ops: &'static [Op], function: RuleFunction) -> Row {
+    Row { rule, ops: Ops::Of(ops), function }
+}
+
+/// The rules as they are, section by section.
+static STANDARD: LazyLock<(Vec<Row>, FxHashMap<u32, Vec<u16>>)> = LazyLock::new(|| {
+    let sections: [&[Row]; 8] = [
+        control::RULES,
+        miscellaneous::RULES,
+        compute::RULES,
+        composite::RULES,
+        memory::RULES,
+        function::RULES,
+        atomic::RULES,
+        barrier::RULES,
+    ];
+    let table = sections.concat();
+    let mut by_op: FxHashMap<u32, Vec<u16>> = FxHashMap::default();
+    for (at, row) in table.iter().enumerate() {
+        let ops: Vec<Op> = match row.ops {
+            Ops::Of(ops) => ops.to_vec(),
+            Ops::Computing => compute::ops(),
+        };
+        ops.iter().for_each(|&op| by_op.entry(op as u32).or_default().push(at as u16));
+    }
+    (table, by_op)
+});
+
+/// The rules of the judgement, as a table that tests may decorate.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The replaced ones: they are asked about every instruction.
+    replaced: Vec<(Rule, RuleFunction)>,
+}
+
+impl Rules {
+    /// The rules as they are.
+    pub fn standard() -> Rules {
+        Rules { replaced: Vec::new() }
+    }
+
+    /// The rules of the table.
+    pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
+        STANDARD.0.iter().map(|row| row.rule)
+    }
+
+    /// Whether there is a rule for instructions of that opcode.
+    pub fn has(&self, op: Op) -> bool {
+        STANDARD.1.contains_key(&(op as u32))
+    }
+
+    /// The table with one rule's function replaced; the replacement may call the one it replaces by its name in this module. A rule that
+    /// the table does not have is not put in.
+    #[must_use]
+    pub fn replace(mut self, rule: Rule, function: RuleFunction) -> Rules {
+        self.replaced.retain(|(of, _)| *of != rule);
+        if self.rules().any(|of| of == rule) {
+            self.replaced.push((rule, function));
+        }
+        self
+    }
+
+    /// The rules that may apply to an instruction, with their functions.
+    fn about(&self, op: Op) -> impl Iterator<Item = (Rule, RuleFunction)> + '_ {
+        let rows = STANDARD.1.get(&(op as u32)).map_or(&[][..], Vec::as_slice);
+        let own = rows.iter().map(|&at| &STANDARD.0[at as usize]).map(|row| (row.rule, row.function));
+        own.filter(|(rule, _)| self.replaced.iter().all(|(of, _)| of != rule)).chain(self.replaced.iter().copied())
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules::standard()
+    }
+}
+
+/// The rules and what they compute with.
+#[derive(Clone, Default)]
+pub struct Relation {
+    /// The rules.
+    pub rules: Rules,
+    /// What values are computed with.
+    pub calculator: Calculator,
+}
+
+impl Relation {
+    /// These rules, with an arithmetic of 32-bit floats and Booleans.
+    pub fn new(rules: Rules, arithmetic: Arithmetic) -> Relation {
+        Relation { rules, calculator: Calculator { arithmetic, ..Calculator::default() } }
+    }
+
+    /// Every reduct of a configuration.
+    pub fn step<'m>(&self, env: &Env<'_>, config: &Config<'m>) -> SmallVec<[Reduct<'m>; 1]> {
+        let mut reducts = SmallVec::new();
+        let Some(head) = config.head() else { return reducts };
+        for (rule, function) in self.rules.about(head.op) {
+            if let Some(next) = function(env, config) {
+                reducts.push(Reduct { rule, at: config.place(), next });
+            }
+        }
+        reducts
+    }
+}
+
+impl<'m> Config<'m> {
+    /// The configuration that the invocation of a fragment program starts in: constants, variables and blocks loaded into M, the
+    /// function's first block next.
+    pub fn start(module: &'m Module, entry: &str, inputs: Inputs<'m>) -> Result<Config<'m>, LoadError> {
+        subset::lambda_v(module)?;
+        let entry = module.entry_point(entry)?;
+        let mut config = Config::enter(module, module.entry_block(entry).label, Memory::load(module, 0));
+        config.inputs = inputs;
+        let coordinates = module.globals().iter().filter(|v| module.built_in(v.id, WHOLE) == Some(BuiltIn::FragCoord));
+        let lanes: Scalars = inputs.frag_coord.iter().map(|&x| Scalar::from(Lane::fragment_input(x))).collect();
+        coordinates.for_each(|variable| config.memory.store_own(&Pointer::to(module, variable), &lanes));
+        Ok(config)
+    }
+
+    /// The configuration before a block, with that memory and in no call.
+    pub fn enter(module: &'m Module, label: u32, memory: Memory<'m>) -> Config<'m> {
+        let code = module.block(label).map_or(&[][..], |block| module.code(block));
+        let inputs = Inputs::default();
+        Config { module, inputs, memory, code, c: label, p: 0, calls: None, control: Control::default(), helper: false }
+    }
+
+    /// The instruction that is next.
+    pub fn head(&self) -> Option<&'m Instruction> {
+        self.code.first()
+    }
+
+    /// The index of the instruction that is next.
+    pub fn index(&self) -> u32 {
+        self.module.block(self.c).map_or(0, |block| block.end - self.code.len() as u32)
+    }
+
+    /// The function that runs.
+    pub fn function(&self) -> Option<&'m Function> {
+        self.module.block(self.c).map(|block| &self.module.functions()[block.function as usize])
+    }
+
+    /// The place of the instruction that is next.
+    pub fn place(&self) -> Place {
+        let function = self.function().map_or(0, |f| f.id);
+        let word = self.head().map_or(self.module.words().len() as u32, |i| i.offset);
+        Place { function, block: self.c, word }
+    }
+
+    fn operands(&self, instruction: &Instruction) -> &'m [u32] {
+        instruction.operands(self.module.words())
+    }
+
+    fn next_if(&self, op: Op) -> Option<(&'m Instruction, &'m [u32])> {
+        let head = self.head().filter(|i| i.is(op))?;
+        Some((head, self.operands(head)))
+    }
+
+    /// The instruction that is next, with its operands, if it is one of these.
+    fn next_of(&self, ops: &[Op]) -> Option<(&'m Instruction, &'m [u32])> {
+        let head = self.head().filter(|i| ops.contains(&i.op))?;
+        Some((head, self.operands(head)))
+    }
+
+    /// M(id) as scalars.
+    pub fn scalars(&self, id: u32) -> Option<Scalars> {
+        match self.memory.value(self.module, id)?.as_ref() {
+            Value::Scalars(scalars) => Some(scalars.clone()),
+            Value::Pointer(_) => None,
+        }
+    }
+
+    /// M(id) as a scalar.
+    pub fn scalar(&self, id: u32) -> Option<Scalar> {
+        match self.memory.value(self.module, id)?.as_ref() {
+            Value::Scalars(scalars) => scalars.first().copied(),
+            Value::Pointer(_) => None,
+        }
+    }
+
+    /// M(id) as components of 32-bit floats or Booleans.
+    pub fn lanes(&self, id: u32) -> Option<Lanes> {
+        self.scalars(id).map(|scalars| scalars.iter().map(|s| s.lane()).collect())
+    }
+
+    /// M(id) as a pointer.
+    pub fn pointer(&self, id: u32) -> Option<Pointer> {
+        match self.memory.value(self.module, id)?.as_ref() {
+            Value::Pointer(pointer) => Some(*pointer),
+            Value::Scalars(_) => None,
+        }
+    }
+
+    /// M[r ↦ value], I, c, p, where I is what follows the next instruction.
+    fn defining(&self, r: u32, value: Value) -> Config<'m> {
+        let mut next = self.advanced(1);
+        next.define(r, value);
+        next
+    }
+
+    fn define(&mut self, r: u32, mut value: Value) {
+        if let Value::Scalars(scalars) = &mut value {
+            self.control.mark_scalars(scalars);
+        }
+        self.memory.define(self.module, r, value);
+    }
+
+    fn advanced(&self, count: usize) -> Config<'m> {
+        Config { code: &self.code[count..], ..self.clone() }
+    }
+
+    /// M, M(t), t, c.
+    fn entering(&self, t: u32) -> Option<Config<'m>> {
+        let code = self.memory.block(self.module, t)?;
+        Some(Config { code, c: t, p: self.c, ..self.clone() })
+    }
+
+    /// Undefined behaviour of the next instruction. The grid adds where and when.
+    fn undefined(&self, ub: Ub, what: String) -> Next<'m> {
+        Next::Undefined(Undefined { ub, what, at: self.place().to_string(), site: None })
+    }
+
+    /// The next instruction as messages name it: `%7 = OpLoad`, `OpStore`.
+    fn name(&self) -> String {
+        let Some(head) = self.head() else { return String::new() };
+        if head.result == 0 { head.name() } else { format!("%{} = {}", head.result, head.name()) }
+    }
+}
+
+/// Where an undefined value comes from, in words.
+pub(super) fn made(module: &Module, origin: Origin) -> String {
+    let maker = module.instructions().get(origin.instruction as usize);
+    let maker = maker.map_or(String::new(), |i| if i.result == 0 { i.name() } else { format!("%{} = {}", i.result, i.name()) });
+    format!("{} made by {maker} in invocation {}", origin.kind.id(), origin.invocation)
+}
+
+/// The table's operation for an instruction that computes.
+fn operation_of(i: &Instruction, operands: &[u32]) -> Option<operation::Operation> {
+    if i.is(Op::ExtInst) { operation::glsl(operands[1]) } else { operation::core(i.op) }
+}

@@ -1,0 +1,99 @@
+//! One invocation of a fragment program by itself, as λV's translation has them.
+
+use smallvec::SmallVec;
+
+use super::control::phi_group;
+use super::{Action, Config, Env, Event, Next, Reduct, Relation, Sink};
+use crate::outcome::{Outcome, Stuck};
+use crate::rule::Rule;
+use crate::spirv::environment::{Dispatch, InvocationId, Limits, Robustness};
+use crate::spirv::error::{LoadError, Place};
+use crate::spirv::grammar::Op;
+use crate::spirv::module::{Module, Variable};
+use crate::spirv::shared::{Missing, Shared};
+use crate::spirv::value::{self, Inputs, Outputs};
+
+/// Runs an entry point for one invocation by the relation, for at most `fuel` rule applications.
+///
+/// The only error is an entry point that is not there. Buffers that are missing or too short are `Outcome::Unsupported`.
+pub fn run(
+    module: &Module,
+    entry: &str,
+    inputs: &Inputs<'_>,
+    fuel: u64,
+    relation: &Relation,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<Outputs>, LoadError> {
+    let mut config = Config::start(module, entry, *inputs)?;
+    if let Some(what) = value::missing_resource(module, inputs) {
+        return Ok(Outcome::Unsupported(what));
+    }
+    let (robustness, limits) = (Robustness::None, Limits::default());
+    let dispatch = Dispatch { entry, groups: [1; 3], buffers: inputs.buffers, push_constants: &[], robustness, limits };
+    let used: Vec<&Variable> = module.globals().iter().collect();
+    let shared = match Shared::new(module, &used, &dispatch) {
+        Ok(shared) => shared,
+        Err(Missing::Resource(what)) => return Ok(Outcome::Unsupported(what)),
+        Err(Missing::Limit(limit)) => return Ok(Outcome::Limit(limit)),
+    };
+    let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true };
+    for steps in 0..fuel {
+        let (rule, at, next) = match only(relation.step(&env, &config), &config) {
+            Ok(Reduct { rule, at, next }) => (rule, at, next),
+            Err(why) => return Ok(Outcome::Stuck(Stuck { why, at: format!("{at}, step {steps}", at = config.place()) })),
+        };
+        let after = match next {
+            // Nothing that is read here is written.
+            Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) => next,
+            Next::Ends(last) | Next::Discards(last) => {
+                emit(sink, rule, InvocationId::default(), steps, &config, Some(&last), &[]);
+                return Ok(Outcome::Observed(last.memory.outputs(module, last.control, steps + 1)));
+            }
+            Next::Undefined(mut undefined) => {
+                emit(sink, rule, InvocationId::default(), steps, &config, None, &[]);
+                undefined.at = format!("{at}, step {steps}");
+                return Ok(Outcome::Undefined(undefined));
+            }
+        };
+        emit(sink, rule, InvocationId::default(), steps, &config, Some(&after), &[]);
+        config = after;
+    }
+    Ok(Outcome::OutOfFuel)
+}
+
+/// The only reduct, or why there is none or more than one.
+pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config: &Config<'m>) -> Result<Reduct<'m>, String> {
+    let Some(reduct) = reducts.pop() else {
+        let head = config.head().map_or("the end of the block".to_string(), |i| i.name());
+        return Err(format!("no rule applies to {head}"));
+    };
+    match reducts.first() {
+        None => Ok(reduct),
+        Some(other) => Err(format!("{} and {} both apply", reduct.rule, other.rule)),
+    }
+}
+
+/// Shows one application of a rule; `after` is what the configuration became, where behaviour is defined.
+pub(in crate::spirv) fn emit<'m>(
+    sink: &mut dyn Sink,
+    rule: Rule,
+    invocation: InvocationId,
+    step: u64,
+    before: &Config<'m>,
+    after: Option<&Config<'m>>,
+    actions: &[Action],
+) {
+    if !sink.wants_events() {
+        return;
+    }
+    let count = if rule == Rule::SpirvPhi { phi_group(before.code) } else { 1 };
+    for instruction in before.code.iter().take(count) {
+        if rule == Rule::SpirvPhi && !instruction.is(Op::Phi) {
+            continue;
+        }
+        let defined = |after: &Config<'m>| after.memory.value(after.module, instruction.result);
+        let value = if instruction.result == 0 { None } else { after.and_then(defined) };
+        let at = Place { word: instruction.offset, ..before.place() };
+        sink.event(&Event { rule, invocation, step, at, instruction, value: value.as_deref(), actions });
+    }
+}

@@ -1,0 +1,138 @@
+//! What a run shows while it goes on.
+
+use std::fmt::Write;
+
+use super::Action;
+use crate::rule::Rule;
+use crate::spirv::environment::InvocationId;
+use crate::spirv::error::Place;
+use crate::spirv::memory::{Pointer, Value};
+use crate::spirv::module::Module;
+use crate::spirv::operation::Scalar as Component;
+use crate::spirv::shared::{Extent, ObjectId};
+use crate::spirv::value::Scalar;
+use crate::spirv::words::Instruction;
+
+/// One application of a rule, as a sink sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a, 'm> {
+    /// The rule.
+    pub rule: Rule,
+    /// The invocation.
+    pub invocation: InvocationId,
+    /// How many rules the invocation had applied before.
+    pub step: u64,
+    /// The instruction's place.
+    pub at: Place,
+    /// The instruction; for OpPhi, one event for each of the group, all of one step.
+    pub instruction: &'m Instruction,
+    /// The value that the instruction's result now has; none where the rule ends the run in undefined behaviour.
+    pub value: Option<&'a Value>,
+    /// What is done to what invocations share.
+    pub actions: &'a [Action],
+}
+
+/// Sees every application of a rule.
+pub trait Sink {
+    /// One application.
+    fn event(&mut self, event: &Event<'_, '_>);
+
+    /// Whether events are wanted at all.
+    fn wants_events(&self) -> bool {
+        true
+    }
+}
+
+/// Sees nothing.
+impl Sink for () {
+    fn event(&mut self, _: &Event<'_, '_>) {}
+
+    fn wants_events(&self) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(&Event<'_, '_>)> Sink for F {
+    fn event(&mut self, event: &Event<'_, '_>) {
+        self(event);
+    }
+}
+
+/// The most scalars of one value that a line shows.
+const SHOWN: usize = 16;
+
+impl Event<'_, '_> {
+    /// The event in one line, without its end: invocation, step, rule, instruction, and what changes.
+    pub fn line(&self, module: &Module) -> String {
+        let InvocationId { workgroup, local } = self.invocation;
+        let mut line = format!("{workgroup}.{local} {} [{}] ", self.step, self.rule);
+        if self.instruction.result != 0 {
+            let _ = write!(line, "%{} = ", self.instruction.result);
+        }
+        let _ = write!(line, "{} in %{}, block %{}", self.instruction.name(), self.at.function, self.at.block);
+        if let Some(value) = self.value {
+            let _ = write!(line, ": {}", value_text(module, module.shape(self.instruction.result).scalar, value));
+        }
+        for action in self.actions {
+            let _ = write!(line, "; {}", action_text(action));
+        }
+        line
+    }
+}
+
+fn value_text(module: &Module, component: Component, value: &Value) -> String {
+    match value {
+        Value::Scalars(scalars) => scalars_text(component, scalars),
+        Value::Pointer(Pointer { variable, address, explicit, .. }) => {
+            let unit = if *explicit { "byte" } else { "scalar" };
+            format!("pointer to {} at {unit} {} of %{variable}", module.types().text(address.type_), address.offset)
+        }
+    }
+}
+
+fn scalars_text(component: Component, scalars: &[Scalar]) -> String {
+    let mut texts: Vec<String> = scalars.iter().take(SHOWN).map(|scalar| scalar_text(component, scalar)).collect();
+    if scalars.len() > SHOWN {
+        texts.push(format!("… ({} scalars)", scalars.len()));
+    }
+    match texts.as_slice() {
+        [one] => one.clone(),
+        _ => format!("({})", texts.join(", ")),
+    }
+}
+
+fn scalar_text(component: Component, scalar: &Scalar) -> String {
+    if let Some(origin) = scalar.undefined {
+        return format!("any ({})", origin.kind.id());
+    }
+    let bits = scalar.bits;
+    match component {
+        Component::Bool => (bits != 0).to_string(),
+        Component::Float { width: 32 } => format!("{:?}", f32::from_bits(bits as u32)),
+        Component::Float { width: 64 } => format!("{:?}", f64::from_bits(bits)),
+        Component::Int { width, signed: true } => crate::number::integer::signed(width, bits).to_string(),
+        Component::Int { .. } => bits.to_string(),
+        _ => format!("{bits:#x}"),
+    }
+}
+
+fn extent_text(extent: &Extent) -> String {
+    let object = match extent.object {
+        ObjectId::Buffer(index) => format!("buffer {index}"),
+        ObjectId::Workgroup { workgroup, index } => format!("Workgroup variable {index} of workgroup {workgroup}"),
+    };
+    let stretches: Vec<String> = extent.stretches().iter().map(|(first, bytes)| format!("{first}+{bytes}")).collect();
+    format!("{object} bytes {}", stretches.join(" "))
+}
+
+fn action_text(action: &Action) -> String {
+    match action {
+        Action::Load(extent) => format!("load of {}", extent_text(extent)),
+        Action::Store(extent, scalars) => format!("store of {} to {}", scalars_text(Component::Other, scalars), extent_text(extent)),
+        Action::Atomic { extent, op, store, .. } => {
+            let stored = store.map_or(String::new(), |s| format!(", {} written", scalar_text(Component::Other, &s)));
+            format!("atomic {op:?} of {}{stored}", extent_text(extent))
+        }
+        Action::Fence { scope, .. } => format!("fence of {}", scope.name()),
+    }
+}
