@@ -311,11 +311,15 @@ impl Compiler<'_> {
                     let Ok(offset) = u32::try_from(offset) else { return self.unsupported("an offset of 4 GiB or more") };
                     let first = self.program.codes.len();
                     match (slot, width) {
-                        (Slot::Word(d), 32) => self.emit(if loads { Op::LoadBuffer } else { Op::StoreBuffer }, d, pointer.dynamic, NONE, offset),
+                        (Slot::Word(d), 32) => {
+                            self.emit(if loads { Op::LoadBuffer } else { Op::StoreBuffer }, d, pointer.dynamic, NONE, offset)
+                        }
                         (Slot::Word(d), 16) => {
                             self.emit(if loads { Op::LoadBuffer16 } else { Op::StoreBuffer16 }, d, pointer.dynamic, NONE, offset);
                         }
-                        (Slot::Word(d), 8) => self.emit(if loads { Op::LoadBuffer8 } else { Op::StoreBuffer8 }, d, pointer.dynamic, NONE, offset),
+                        (Slot::Word(d), 8) => {
+                            self.emit(if loads { Op::LoadBuffer8 } else { Op::StoreBuffer8 }, d, pointer.dynamic, NONE, offset)
+                        }
                         (Slot::Wide(d, e), 64) => {
                             let op = if loads { Op::LoadBuffer } else { Op::StoreBuffer };
                             self.emit(op, d, pointer.dynamic, NONE, offset);

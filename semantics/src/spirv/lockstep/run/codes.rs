@@ -56,9 +56,9 @@ impl Warp {
             Op::ShiftRightSigned => self.checked(code, shared, |_, b| b >= 32, |a, b| ((a as i32) >> (b & 31)) as u32),
             // Quotients of 32-bit integers are exact in 64-bit floats, once the fraction is cut off.
             Op::DivideUnsigned => self.checked(code, shared, |_, b| b == 0, |a, b| (f64::from(a) / f64::from(b)) as u32),
-            Op::ModUnsigned => self.checked(code, shared, |_, b| b == 0, |a, b| {
-                a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b))
-            }),
+            Op::ModUnsigned => {
+                self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
+            }
             Op::DivideSigned => {
                 let ends = |a, b| b == 0 || a == 1 << 31 && b == u32::MAX;
                 self.checked(code, shared, ends, |a, b| (f64::from(a as i32) / f64::from(b as i32)) as i32 as u32)

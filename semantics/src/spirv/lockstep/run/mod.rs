@@ -12,7 +12,7 @@ use super::super::value::Origin;
 use super::column::LANES;
 use super::program::{BufferVariable, Program};
 use crate::outcome::{Limit, Outcome};
-use crate::undefined::{Ub, Undefined, Unspecified};
+use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use memory::Buffers;
 use races::Shadow;
 use warp::{Stop, Warp};
@@ -103,7 +103,7 @@ impl Program {
                 Ok(()) => {}
                 Err(Broken::OutOfFuel) => return Outcome::OutOfFuel,
                 Err(Broken::Undefined { ub, what, instruction, invocation, steps }) => {
-                    return Outcome::Undefined(self.undefined(ub, what, instruction, invocation, steps));
+                    return Outcome::Undefined(self.undefined(dispatch, ub, what, instruction, invocation, steps));
                 }
             }
         }
@@ -188,12 +188,21 @@ impl Program {
     }
 
     /// The place and time of undefined behaviour.
-    fn undefined(&self, ub: Ub, what: String, instruction: u32, invocation: u32, steps: u64) -> Undefined {
+    fn undefined(&self, dispatch: &Dispatch<'_>, ub: Ub, what: String, instruction: u32, invocation: u32, step: u64) -> Undefined {
         let place = self.places.get(instruction as usize).copied().unwrap_or_default();
-        let line = self.lines.get(&instruction).map_or_else(String::new, |(file, line, column)| format!(", {file}:{line}:{column}"));
         let by = self.invocation(invocation);
-        let at = format!("{place}{line}, workgroup {}, invocation {}, step {steps}", by.workgroup, by.local);
-        Undefined { ub, what, at }
+        let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
+        let local = [by.local % width, by.local / width % height, by.local / width / height];
+        let site = Site {
+            instruction,
+            function: place.function,
+            block: place.block,
+            line: self.lines.get(&instruction).cloned(),
+            invocation,
+            global: [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k])),
+            step,
+        };
+        Undefined { ub, what, at: site.to_string(), site: Some(Box::new(site)) }
     }
 
     fn invocation(&self, number: u32) -> InvocationId {

@@ -262,9 +262,7 @@ impl Warp {
     pub(super) fn bits(&self, slot: Slot, lane: usize) -> u64 {
         match slot {
             Slot::Word(column) => u64::from(self.columns[column as usize][lane]),
-            Slot::Wide(low, high) => {
-                u64::from(self.columns[low as usize][lane]) | u64::from(self.columns[high as usize][lane]) << 32
-            }
+            Slot::Wide(low, high) => u64::from(self.columns[low as usize][lane]) | u64::from(self.columns[high as usize][lane]) << 32,
             Slot::Truth(set) => self.sets[set as usize] >> lane & 1,
         }
     }
@@ -312,7 +310,9 @@ impl Warp {
                 let doubt = *self.undefined_mut(from);
                 doubts.push((to, doubt));
                 if doubt & self.active != 0 {
-                    origins.extend(column::lanes(doubt & self.active).map(|lane| (to, lane as u8, self.origins.get(&(from, lane as u8)).copied())));
+                    origins.extend(
+                        column::lanes(doubt & self.active).map(|lane| (to, lane as u8, self.origins.get(&(from, lane as u8)).copied())),
+                    );
                 }
             }
         }
