@@ -207,7 +207,7 @@ pub fn on_device(device: &mut Device, program: &Program, settings: &Settings) ->
     };
     let ran = case.run(&settings);
     let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
-    let finished = device.draw(case.dispatch(settings.size));
+    let finished = device.run(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&finished.outcome, &name, device.route());
     if let Verdict::Disagree(difference) = &mut verdict {
         difference.search(&case, &settings, device);

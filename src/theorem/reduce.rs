@@ -31,7 +31,7 @@ fn judged(tree: &Tree, plan: &Plan, device: Option<&mut Device>, blames: bool) -
     let judged = judge(tree, &settings, &mut Tally::default());
     match (device, judged.awaited) {
         (Some(device), Some((case, awaited))) => {
-            let outcome = device.draw(case.dispatch(settings.size)).outcome;
+            let outcome = device.run(case.dispatch(settings.size)).outcome;
             let name = format!("{} ({})", device.adapter().name, device.route());
             let (mut verdict, _) = awaited.compare(&outcome, &name, device.route());
             if let (Verdict::Disagree(difference), true) = (&mut verdict, blames) {
