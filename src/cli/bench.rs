@@ -106,7 +106,7 @@ impl Bench {
     fn programs_are(&self) -> String {
         match self.operations {
             None => format!("generated programs of seed {}", self.seed),
-            Some(operations) if self.compute => format!("compute programs, chains of {operations} operations"),
+            Some(operations) if self.compute => format!("chains of {operations} operations by 64 invocations each"),
             Some(operations) => format!("chains of {operations} operations"),
         }
     }
@@ -137,7 +137,8 @@ impl Bench {
             );
         } else {
             say!("{}, {}", rates.adapter, rates.route);
-            say!("{programs} {} at {}x{}, medians of {} rounds", self.programs_are(), self.size, self.size, rates.rounds.len());
+            let at = if self.compute { String::new() } else { format!(" at {0}x{0}", self.size) };
+            say!("{programs} {}{at}, medians of {} rounds", self.programs_are(), rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
             say!("harness  {harness:10.1} programs/s");
             say!("ratio    {ratio:10.2}");

@@ -154,9 +154,8 @@ mod tests {
 
     /// Four variables: two at sparse places, two through a group at one place.
     fn module(places: [Place; 3], grouped: bool) -> Arc<[u32]> {
-        let direct = |name: &str, (set, binding): Place| {
-            format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n")
-        };
+        let direct =
+            |name: &str, (set, binding): Place| format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n");
         let group = if grouped {
             format!("{} %group = OpDecorationGroup\n OpGroupDecorate %group %c %d\n", direct("group", places[2]))
         } else {

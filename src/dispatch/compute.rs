@@ -114,10 +114,16 @@ impl ComputeDispatch {
             }
         }
         if self.push_constants.len() > MAX_PUSH_CONSTANTS {
-            return malformed(format!("there are {} bytes of push constants; at most {MAX_PUSH_CONSTANTS} are taken", self.push_constants.len()));
+            return malformed(format!(
+                "there are {} bytes of push constants; at most {MAX_PUSH_CONSTANTS} are taken",
+                self.push_constants.len()
+            ));
         }
         if !self.push_constants.len().is_multiple_of(4) {
-            return malformed(format!("there are {} bytes of push constants, which are no whole number of words", self.push_constants.len()));
+            return malformed(format!(
+                "there are {} bytes of push constants, which are no whole number of words",
+                self.push_constants.len()
+            ));
         }
         check_module(&self.words, &self.entry)
     }

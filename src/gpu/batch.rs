@@ -142,7 +142,8 @@ impl<'d> Runner<'d> {
         if device.lost().is_some() {
             return Err(lost(String::new()));
         }
-        let view = submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("what the programs show could not be read: {error}")))?;
+        let view =
+            submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("what the programs show could not be read: {error}")))?;
         let mut rest: &[u8] = &view;
         let mut shown = Vec::with_capacity(submitted.batch.len());
         for program in &submitted.batch {

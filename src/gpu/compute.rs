@@ -129,7 +129,9 @@ impl OpenDevice {
             self.within("bytes in a storage buffer", bytes, "maxStorageBufferRange", self.record.max_storage_buffer_binding_size)?;
             if !bytes.is_multiple_of(WORD) {
                 let (set, binding) = (buffer.set, buffer.binding);
-                return Err(format!("the storage buffer at set {set}, binding {binding} has {bytes} bytes; wgpu binds multiples of {WORD}"));
+                return Err(format!(
+                    "the storage buffer at set {set}, binding {binding} has {bytes} bytes; wgpu binds multiples of {WORD}"
+                ));
             }
         }
         for buffer in of_kind(true) {
@@ -176,7 +178,9 @@ impl OpenDevice {
                 (Behind::Opaque, _) => {
                     return Err(format!("%{id} at set {set}, binding {binding} is an image or a sampler; a program is given buffers"));
                 }
-                (Behind::Array, _) => return Err(format!("%{id} at set {set}, binding {binding} is an array of descriptors, of which none are made")),
+                (Behind::Array, _) => {
+                    return Err(format!("%{id} at set {set}, binding {binding} is an array of descriptors, of which none are made"));
+                }
             }
         }
         for buffer in &dispatch.buffers {

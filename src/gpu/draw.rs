@@ -116,7 +116,9 @@ impl OpenDevice {
         let bound = (!dispatch.constants.is_empty()).then_some((Some(0), Some(0)));
         match needs.descriptors.iter().find(|d| Some((d.set, d.binding)) != bound) {
             None => Ok(()),
-            Some(d) => Err(format!("%{} uses a descriptor, and the program binds nothing there; it can have constants at set 0, binding 0", d.id)),
+            Some(d) => {
+                Err(format!("%{} uses a descriptor, and the program binds nothing there; it can have constants at set 0, binding 0", d.id))
+            }
         }
     }
 
@@ -129,7 +131,12 @@ impl OpenDevice {
         let pipeline = self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: None,
             layout: Some(&self.drawing.layouts[usize::from(!dispatch.constants.is_empty())]),
-            vertex: wgpu::VertexState { module: &self.drawing.vertex, entry_point: None, compilation_options: Default::default(), buffers: &[] },
+            vertex: wgpu::VertexState {
+                module: &self.drawing.vertex,
+                entry_point: None,
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
             primitive: wgpu::PrimitiveState::default(),
             depth_stencil: None,
             multisample: wgpu::MultisampleState::default(),
@@ -215,11 +222,7 @@ impl Attachments {
                 attachment.texture.as_image_copy(),
                 wgpu::TexelCopyBufferInfo {
                     buffer,
-                    layout: wgpu::TexelCopyBufferLayout {
-                        offset,
-                        bytes_per_row: Some(drawable.row_bytes() as u32),
-                        rows_per_image: None,
-                    },
+                    layout: wgpu::TexelCopyBufferLayout { offset, bytes_per_row: Some(drawable.row_bytes() as u32), rows_per_image: None },
                 },
                 wgpu::Extent3d { width: drawable.width, height: drawable.height, depth_or_array_layers: 1 },
             );

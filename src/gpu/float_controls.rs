@@ -17,7 +17,9 @@ pub struct FloatControls {
 
 impl FloatControls {
     /// Of one width: the properties in the order of the fields.
-    pub(super) fn new([signed_zero_inf_nan_preserve, denorm_preserve, denorm_flush_to_zero, rounding_mode_rte, rounding_mode_rtz]: [u32; 5]) -> Self {
+    pub(super) fn new(
+        [signed_zero_inf_nan_preserve, denorm_preserve, denorm_flush_to_zero, rounding_mode_rte, rounding_mode_rtz]: [u32; 5],
+    ) -> Self {
         FloatControls {
             signed_zero_inf_nan_preserve: signed_zero_inf_nan_preserve != 0,
             denorm_preserve: denorm_preserve != 0,

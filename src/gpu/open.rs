@@ -15,8 +15,8 @@ use super::batch::Program;
 use super::capabilities;
 use super::compute::Layouts;
 use super::draw::DrawState;
-use crate::dispatch::resources::{self, Needs, Unread};
 use crate::dispatch::Dispatch;
+use crate::dispatch::resources::{self, Needs, Unread};
 
 /// Why a program was not run, with the device in good health.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -322,7 +322,12 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     let compute = &record.compute;
     body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
     body.extend(compute.max_workgroup_size);
-    body.extend([compute.max_workgroup_storage_size, compute.max_descriptor_sets, compute.max_storage_buffers, compute.max_uniform_buffers]);
+    body.extend([
+        compute.max_workgroup_storage_size,
+        compute.max_descriptor_sets,
+        compute.max_storage_buffers,
+        compute.max_uniform_buffers,
+    ]);
     body.push(compute.max_push_constants_size);
     put_u64(body, compute.max_uniform_buffer_binding_size);
     put_u64(body, compute.max_buffer_size);
