@@ -61,7 +61,7 @@ pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let settings =
         Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
-    let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default() };
+    let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default(), known: Vec::new() };
     let Ok(mut checker) = Checker::open(options) else { return };
     if let checked @ Checked::Judged { .. } = checker.check("input", text) {
         let verdict = checked.verdict();
