@@ -25,7 +25,8 @@ pub enum Slot {
 pub type Slots = SmallVec<[Slot; 4]>;
 
 /// What a code does with columns d, a, b, c, or with sets where it says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the comment above each group says what its names do")]
 #[rustfmt::skip]
 pub enum Op {
     // d := a ∘ b, or d := ∘ a, 32-bit integers.
