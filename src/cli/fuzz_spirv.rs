@@ -139,7 +139,10 @@ impl FuzzSpirv {
             say!("{} modules in {seconds:.1} s ({rate:.0} a second), {} twins", tally.modules, tally.twins);
             say!(
                 "interpreters: {} agree, {} on the relation too; {} instructions in {} invocations",
-                tally.agree, tally.referenced, tally.instructions, tally.invocations
+                tally.agree,
+                tally.referenced,
+                tally.instructions,
+                tally.invocations
             );
             say!("twins: {} of {} reported where they were planted", tally.reported, tally.twins);
             for (why, count) in &tally.uncompiled {
@@ -184,7 +187,8 @@ impl FuzzSpirv {
         eprintln!("minimal:\n{text}; {}", brief(&smallstep::theorem::dispatches::judge(&case, &plan.engines)));
         if let Some(folder) = &self.save {
             let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
-            let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, format!("; {}\n{text}", self.replay(finding))));
+            let written =
+                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, format!("; {}\n{text}", self.replay(finding))));
             match written {
                 Ok(()) => eprintln!("saved: {}", file.display()),
                 Err(e) => eprintln!("{}: {e}", file.display()),

@@ -96,7 +96,7 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
             Ok(outcome) => outcome,
             Err(error) => return Judged::Wrong(Runner::Relation, error.to_string()),
         };
-        match expected(twin, &outcome) {
+        match expected(case, &outcome) {
             Ok(()) => observed = outcome.observed().cloned(),
             Err(what) => return Judged::Wrong(Runner::Relation, what),
         }
@@ -111,7 +111,7 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
         None => program,
     };
     let outcome = program.run(&dispatch, 1);
-    if let Err(what) = expected(twin, &outcome) {
+    if let Err(what) = expected(case, &outcome) {
         return Judged::Wrong(Runner::Machine, what);
     }
     match (twin, outcome) {
@@ -124,7 +124,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
 }
 
 /// What an outcome must be: an observation without undefined bytes, or the report of what was planted.
-fn expected(twin: Option<&Twin>, outcome: &Outcome<Observation>) -> Result<(), String> {
+fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
+    let (twin, words_each) = (case.twin.as_ref(), case.words_each);
     let told = || match outcome {
         Outcome::Observed(_) => "an observation".to_string(),
         Outcome::Undefined(undefined) => undefined.to_string(),
@@ -136,7 +137,9 @@ fn expected(twin: Option<&Twin>, outcome: &Outcome<Observation>) -> Result<(), S
         return match outcome {
             Outcome::Observed(observation) => match first_undefined(observation) {
                 None => Ok(()),
-                Some((buffer, at, kind)) => Err(format!("byte {at} of the buffer at binding {buffer} is undefined ({kind}) in a clean module")),
+                Some((buffer, at, kind)) => {
+                    Err(format!("byte {at} of the buffer at binding {buffer} is undefined ({kind}) in a clean module"))
+                }
             },
             _ => Err(format!("a clean module ends with {}", told())),
         };
@@ -145,6 +148,8 @@ fn expected(twin: Option<&Twin>, outcome: &Outcome<Observation>) -> Result<(), S
         (Kind::Value, Some(reached)) => reached.id.map(|id| (id, reached.instruction)),
         _ => Some((twin.id, twin.instruction)),
     };
+    // Any invocation may be the one that the defect is in.
+    let is_last = |word: u64, of: u32| word % u64::from(words_each.max(1)) == u64::from(of % words_each.max(1));
     match (wanted, outcome) {
         (Some((id, instruction)), Outcome::Undefined(undefined)) => {
             let at = undefined.site.as_ref().map_or(usize::MAX, |site| site.instruction as usize);
@@ -158,9 +163,11 @@ fn expected(twin: Option<&Twin>, outcome: &Outcome<Observation>) -> Result<(), S
         }
         (Some((id, instruction)), _) => Err(format!("{id} is due at instruction {instruction}, and it ends with {}", told())),
         (None, Outcome::Observed(observation)) => {
-            let word = twin.reached.as_ref().and_then(|reached| reached.word).map(u64::from);
+            let word = twin.reached.as_ref().and_then(|reached| reached.word);
             let found = observation.buffers.iter().flat_map(|b| &b.undefined).any(|bytes| {
-                bytes.kind == twin.id && bytes.made_at as usize == twin.instruction && word.is_none_or(|w| bytes.start < 4 * w + 4 && 4 * w < bytes.end)
+                let made_at = bytes.made_at as usize;
+                let made_there = made_at == twin.instruction || twin.also.contains(&made_at);
+                bytes.kind == twin.id && made_there && word.is_none_or(|word| is_last(bytes.start / 4, word))
             });
             match found {
                 true => Ok(()),
