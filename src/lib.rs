@@ -1,5 +1,6 @@
 //! smallstep: the semantics of shader languages, run beside their compilers and real devices. See ARCHITECTURE.md.
 
+pub mod amber;
 pub mod compile;
 pub mod diagnostic;
 pub mod dispatch;

@@ -2,6 +2,7 @@
 //!
 //! Each function takes bytes and panics if a property fails; an input that is refused with an error is fine.
 
+use crate::amber;
 use crate::theorem::Verdict;
 use crate::theorem::case::Settings;
 use crate::theorem::check::{Checked, Checker, Devices, Options};
@@ -61,10 +62,42 @@ pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let settings =
         Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
-    let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default() };
+    let options = Options { settings, devices: Devices::None, route: None, workers: crate::gpu::Options::default(), known: Vec::new() };
     let Ok(mut checker) = Checker::open(options) else { return };
     if let checked @ Checked::Judged { .. } = checker.check("input", text) {
         let verdict = checked.verdict();
         assert!(!matches!(verdict, Some(Verdict::Disagree(_))), "{text}\n{verdict:?}");
+    }
+}
+
+/// A script of either dialect: errors with places inside the text, or a script that prints and reads back to the same, and whose expectations
+/// are judged.
+pub fn amber(bytes: &[u8]) {
+    const MOST_BYTES: u64 = 1 << 20;
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let script = match amber::read(text) {
+        Ok(script) => script,
+        Err(errors) => {
+            assert!(!errors.is_empty() && errors.len() <= amber::limits::MAX_ERRORS + 1, "{} errors", errors.len());
+            let lines = text.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
+            for e in &errors {
+                assert!(e.line >= 1 && e.line <= lines && e.column >= 1 && !e.what.is_empty(), "{e} lies outside the text");
+            }
+            return;
+        }
+    };
+    // What has no name in AmberScript, as a lone backslash, is not printed.
+    if let Ok(printed) = script.print() {
+        let mut again = amber::read(&printed).unwrap_or_else(|e| panic!("{printed}\ndoes not read back: {}", e[0]));
+        again.dialect = script.dialect;
+        assert!(again == script, "{printed}\nreads back to another script");
+    }
+    if script.buffers.iter().map(amber::Buffer::size).sum::<u64>() <= MOST_BYTES {
+        let held = script.contents();
+        for command in &script.commands {
+            if let amber::Action::Expect(expect) = &command.action {
+                amber::judge(&script, expect, &held);
+            }
+        }
     }
 }

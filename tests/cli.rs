@@ -66,6 +66,22 @@ fn json_is_one_object_a_line_and_a_summary() {
 }
 
 #[test]
+fn known_disagreements_must_be_readable_and_are_about_devices() {
+    let quirks = concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/quirks");
+    assert_eq!(code(&["check", "--device", "none", "--known", quirks, "-"], "1"), 0);
+    // What the semantics disagree on among themselves is never known.
+    assert_eq!(code(&["check", "--device", "none", "--theorem", "printed", "--known", quirks, "-"], LV5), 1);
+    for command in [&["check", "-"][..], &["fuzz", "--count", "1"]] {
+        let output = smallstep(&[command, &["--device", "none", "--known", "no-such-folder"]].concat(), "1");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("no-such-folder: "), "{error}");
+    }
+    let output = smallstep(&["fuzz", "--count", "20", "--size", "1x1", "--known", quirks, "--json"], "");
+    let summary: serde_json::Value = serde_json::from_str(out(&output).lines().last().expect("a summary")).expect("JSON");
+    assert_eq!((&summary["known"], output.status.code()), (&serde_json::json!({}), Some(0)), "{summary}");
+}
+
+#[test]
 fn errors_show_their_line() {
     let output = smallstep(&["type", "-"], "(+ 1\n   true)");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();

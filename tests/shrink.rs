@@ -9,7 +9,7 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Setting;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
 use smallstep_semantics::lambda_v::typing::{self, infer};
-use smallstep_semantics::number::{Arithmetic, Lanes, Op, Tuple};
+use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 use smallstep_semantics::rule::Rule;
 
 fn nodes(tree: &Tree) -> usize {
@@ -157,6 +157,65 @@ fn planted_predicates_shrink_to_fifteen_nodes_within_a_few_hundred_questions() {
     }
     println!("{report}");
     assert!(failures.is_empty(), "{failures:?}\n{report}");
+}
+
+/// 0 - 0 is -0, whatever the sign of the second.
+fn negated_zero(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
+    let is_bad = |i: usize| op == Op::Sub && args[0].lanes[i].bits == 0 && args[1].lanes[i].float() == 0.0;
+    result.into_iter().enumerate().map(|(i, lane)| Lane { bits: if is_bad(i) { 0x8000_0000 } else { lane.bits }, ..lane }).collect()
+}
+
+#[test]
+fn different_programs_that_show_one_thing_come_down_to_the_same() {
+    let text = |text: &str, fails: &mut dyn FnMut(&Tree) -> bool| {
+        let tree = smallstep_semantics::lambda_v::parse::parse(text).expect("reads");
+        assert!(fails(&tree), "{text}");
+        minimal(&tree, fails, 2_000).print().trim_end().to_string()
+    };
+    // Vectors come down to the component, loops and sums to something that is no constant.
+    for program in [
+        "(- (vec4 0 -0 0 0) (frag-coord))",
+        "(vec2 (- 0 ((rec-func (n) (if (less-equal n 0) n (rec (- n (x (frag-coord)))))) 0)) 2)",
+        "(- (vec2 0 -0) (* (vec2 0 5) (dot (frag-coord) (frag-coord))))",
+        "(define v (frag-coord)) (output 0 2) (output 3 (if true (vec3 1 (- 0 (z v)) 1) (vec3 0 0 0)))",
+    ] {
+        let mut fails = |tree: &Tree| shows(tree, negated_zero) && any(tree, &|e| head(tree, e) == Some("frag-coord"));
+        assert_eq!(text(program, &mut fails), "(- 0 (z (frag-coord)))", "{program}");
+    }
+    // What comes to a constant is written as one, and the one number of an operation that commutes stands first.
+    let mut adds = |tree: &Tree| any(tree, &|e| head(tree, e) == Some("+") && items(tree, e).len() == 3) && evaluates(tree, "frag-coord");
+    assert_eq!(text("(+ (* 2 (w (frag-coord))) (- (+ 1 2) 2))", &mut adds), "(+ 0 (x (frag-coord)))");
+    // Conditions that are no literals come down to one comparison.
+    for program in
+        ["(if (z (less-equal (frag-coord) (frag-coord))) 0 -1)", "(if (any-of (bvec2 false (greater-than 3 (x (frag-coord))))) 0 -1)"]
+    {
+        let mut chooses = |tree: &Tree| {
+            any(tree, &|e| match *items(tree, e) {
+                [_, condition, zero, _] => !items(tree, condition).is_empty() && *tree.expr(zero) == Expr::Num(0.0),
+                _ => false,
+            })
+        };
+        let small = text(program, &mut chooses);
+        assert_eq!(small, "(if (less-than 0 0) 0 0)", "{program}");
+    }
+}
+
+#[test]
+fn a_slice_is_the_part_that_makes_one_component() {
+    use smallstep::generate::shrink::slice;
+    let of = |text: &str, location, component| {
+        let tree = smallstep_semantics::lambda_v::parse::parse(text).expect("reads");
+        slice(&tree, location, component).map(|tree| tree.print())
+    };
+    let two = "(define a (vec2 1 2)) (output 0 (+ a (vec2 3 4))) (output 2 (column 1 (mat2 a a)))";
+    assert_eq!(of(two, 0, 1).as_deref(), Some("(define a (vec2 1 2))\n(output 0 (+ (y a) 4))\n"));
+    assert_eq!(of(two, 2, 0).as_deref(), Some("(define a (vec2 1 2))\n(output 2 (x (column 1 (mat2 a a))))\n"));
+    assert_eq!(of(two, 1, 0), None, "there is no such output");
+    assert_eq!(of("(+ 1 2)", 0, 0), None, "it is the whole");
+    assert_eq!(
+        of("(let ((b (frag-coord))) (* (if true b b) 3))", 0, 2).as_deref(),
+        Some("(let ((b (frag-coord))) (* (if true (z b) (z b)) 3))\n")
+    );
 }
 
 #[test]

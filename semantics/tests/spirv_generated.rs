@@ -547,7 +547,10 @@ fn a_phi_with_thousands_of_parents_loads_and_runs() {
         let _ = writeln!(body, "OpBranchConditional %true %b{} %end %b{} = OpLabel", i + 1, i + 1);
         let _ = write!(pairs, " %f0 {here}");
     }
-    let _ = writeln!(body, "OpBranch %end %continue = OpLabel OpBranch %head %end = OpLabel %r = OpPhi %float{pairs} %f1 %b{n} OpStore %o %r OpReturn");
+    let _ = writeln!(
+        body,
+        "OpBranch %end %continue = OpLabel OpBranch %head %end = OpLabel %r = OpPhi %float{pairs} %f1 %b{n} OpStore %o %r OpReturn"
+    );
     ends(&load(&shell("", &body)).unwrap_or_else(|e| panic!("{e}")));
 }
 

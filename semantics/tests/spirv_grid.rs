@@ -197,12 +197,21 @@ fn memory_of_an_invocations_own_by_hand() {
         ("%v = OpVariable %fword Function OpStore %v %c3 %r = OpLoad %uint %v", "3"),
         ("%v = OpVariable %fword Function %r = OpLoad %uint %v", "any(spirv/uninitialised)"),
         ("%v = OpVariable %farray Function %p = OpAccessChain %fword %v %c1 OpStore %p %c8 %r = OpLoad %uint %p", "8"),
-        ("%v = OpVariable %farray Function %null3 %p = OpAccessChain %fword %v %c2 OpStore %p %c8 %q = OpAccessChain %fword %v %c1 %r = OpLoad %uint %q", "0"),
-        ("%v = OpVariable %farray Function %null3 %w = OpVariable %farray Function OpCopyMemory %w %v %q = OpAccessChain %fword %w %c1 %r = OpLoad %uint %q", "0"),
+        (
+            "%v = OpVariable %farray Function %null3 %p = OpAccessChain %fword %v %c2 OpStore %p %c8 %q = OpAccessChain %fword %v %c1 %r = OpLoad %uint %q",
+            "0",
+        ),
+        (
+            "%v = OpVariable %farray Function %null3 %w = OpVariable %farray Function OpCopyMemory %w %v %q = OpAccessChain %fword %w %c1 %r = OpLoad %uint %q",
+            "0",
+        ),
         ("OpStore %own %c2 %x = OpLoad %uint %own %r = OpIAdd %uint %x %c5", "7"),
         ("%r = OpLoad %uint %own", "6"),
         // -2.5 has the fraction -0.5 and the whole part -2.
-        ("%v = OpVariable %ffloat Function %x = OpExtInst %float %glsl Modf %fm %v %y = OpLoad %float %v %r = OpBitcast %uint %y", "3221225472"),
+        (
+            "%v = OpVariable %ffloat Function %x = OpExtInst %float %glsl Modf %fm %v %y = OpLoad %float %v %r = OpBitcast %uint %y",
+            "3221225472",
+        ),
         ("%v = OpVariable %ffloat Function %x = OpExtInst %float %glsl Modf %fm %v %r = OpBitcast %uint %x", "3204448256"),
         // 2.5 = 0.625 * 2^2
         ("%v = OpVariable %fint Function %x = OpExtInst %float %glsl Frexp %fh %v %y = OpLoad %int %v %r = OpBitcast %uint %y", "2"),
@@ -300,8 +309,7 @@ fn explicit_layouts_are_followed() {
         let whole = format!(
             "%p = OpAccessChain %pm %ubuf %c{member} %m = OpLoad %m2 %p %x = OpCompositeExtract %float %m {column} {row} %r = OpBitcast %uint %x"
         );
-        let chained =
-            format!("%p = OpAccessChain %pf %ubuf %c{member} %c{column} %c{row} %x = OpLoad %float %p %r = OpBitcast %uint %x");
+        let chained = format!("%p = OpAccessChain %pf %ubuf %c{member} %c{column} %c{row} %x = OpLoad %float %p %r = OpBitcast %uint %x");
         let by_column = format!(
             "%p = OpAccessChain %pc %ubuf %c{member} %c{column} %v = OpLoad %v2 %p %x = OpCompositeExtract %float %v {row} %r = OpBitcast %uint %x"
         );
@@ -363,15 +371,35 @@ fn every_undefined_behaviour_is_named_with_its_sentence() {
         ("%r = OpConvertFToS %int %big", "spirv/conversion-range", "whose value int does not hold"),
         ("%r = OpConvertFToU %uint %fm", "spirv/conversion-range", "whose value uint does not hold"),
         ("%u = OpUndef %uint %r = OpUDiv %uint %c1 %u", "spirv/undefined-operand", "is undefined: spirv/undef made by"),
-        ("%u = OpUndef %bool OpSelectionMerge %m None OpBranchConditional %u %y %m %y = OpLabel OpBranch %m %m = OpLabel", "spirv/branch-on-undefined", "OpBranchConditional depends on"),
-        ("%u = OpUndef %uint OpSelectionMerge %m None OpSwitch %u %m 1 %y %y = OpLabel OpBranch %m %m = OpLabel", "spirv/branch-on-undefined", "OpSwitch depends on"),
+        (
+            "%u = OpUndef %bool OpSelectionMerge %m None OpBranchConditional %u %y %m %y = OpLabel OpBranch %m %m = OpLabel",
+            "spirv/branch-on-undefined",
+            "OpBranchConditional depends on",
+        ),
+        (
+            "%u = OpUndef %uint OpSelectionMerge %m None OpSwitch %u %m 1 %y %y = OpLabel OpBranch %m %m = OpLabel",
+            "spirv/branch-on-undefined",
+            "OpSwitch depends on",
+        ),
         ("%u = OpUndef %uint %p = OpAccessChain %pword %buf %c0 %u", "spirv/address-on-undefined", "OpAccessChain has an index"),
         ("%p = OpAccessChain %pword %buf %c0 %c4", "spirv/access-out-of-bounds", "has index 4"),
         ("%p = OpAccessChain %pword %buf %c0 %m1", "spirv/access-out-of-bounds", "has index -1"),
-        ("%v = OpVariable %farray Function %q = OpIAdd %uint %c1 %c2 %p = OpAccessChain %fword %v %q", "spirv/access-out-of-bounds", "has index 3"),
+        (
+            "%v = OpVariable %farray Function %q = OpIAdd %uint %c1 %c2 %p = OpAccessChain %fword %v %q",
+            "spirv/access-out-of-bounds",
+            "has index 3",
+        ),
         ("%x = OpLoad %uint %buf2 Aligned 8", "spirv/misaligned-access", "through"),
-        ("%v = OpVariable %farray Function %p = OpAccessChain %fword %v %c0 OpUnreachable %dead = OpLabel", "spirv/unreachable", "OpUnreachable was reached"),
-        ("%from = OpAccessChain %pwide %low %c0 %to = OpAccessChain %pwide %high %c0 OpCopyMemory %to %from", "spirv/overlapping-copy", "overlap in part"),
+        (
+            "%v = OpVariable %farray Function %p = OpAccessChain %fword %v %c0 OpUnreachable %dead = OpLabel",
+            "spirv/unreachable",
+            "OpUnreachable was reached",
+        ),
+        (
+            "%from = OpAccessChain %pwide %low %c0 %to = OpAccessChain %pwide %high %c0 OpCopyMemory %to %from",
+            "spirv/overlapping-copy",
+            "overlap in part",
+        ),
     ];
     let decorations = "OpDecorate %wide ArrayStride 4 OpDecorate %lowb Block OpDecorate %highb Block OpMemberDecorate %lowb 0 Offset 0
         OpMemberDecorate %highb 0 Offset 4 OpDecorate %low DescriptorSet 0 OpDecorate %low Binding 0 OpDecorate %low Aliased
@@ -504,7 +532,11 @@ fn divergent_barriers_are_undefined() {
     let outcome = run(&load(&text(2, "", "", &format!("{body} {}", store("i", "i")))), 1, &[0; 2]);
     let Outcome::Undefined(undefined) = outcome else { panic!("{outcome:?}") };
     assert_eq!(undefined.ub.id(), "spirv/divergent-barrier");
-    assert!(undefined.what.contains("invocation (0,0,0) and not by all of its workgroup: invocation (1,0,0) has ended"), "{}", undefined.what);
+    assert!(
+        undefined.what.contains("invocation (0,0,0) and not by all of its workgroup: invocation (1,0,0) has ended"),
+        "{}",
+        undefined.what
+    );
 }
 
 #[test]
@@ -516,7 +548,8 @@ fn keeping_going_collects_several() {
     );
     let module = load(&text(4, "", "", &body));
     let buffers = [buffer(0, &[0])];
-    let report = |keep| grid::report(&module, &dispatch(2, &buffers), &Schedule::default(), &Relation::default(), keep, &mut ()).expect("it runs");
+    let report =
+        |keep| grid::report(&module, &dispatch(2, &buffers), &Schedule::default(), &Relation::default(), keep, &mut ()).expect("it runs");
     assert_eq!(report(false).undefined.len(), 1);
     let ids: BTreeSet<&str> = report(true).undefined.iter().map(|u| u.ub.id()).collect();
     assert_eq!(ids, BTreeSet::from(["spirv/division-by-zero", "spirv/unreachable", "spirv/data-race"]));
@@ -581,9 +614,7 @@ fn all_interleavings_of_atomics_are_seen() {
     );
     assert_eq!(found, strings(&[&[1, 1, 0, 1], &[1, 1, 1, 0], &[1, 1, 1, 1]]));
     // Load and store apart lose an increment; a read-modify-write does not.
-    let apart = |n: u32| {
-        format!("%l{n} = OpAtomicLoad %uint %x %c1 %c0 %s{n} = OpIAdd %uint %l{n} %c1 OpAtomicStore %x %c1 %c0 %s{n}")
-    };
+    let apart = |n: u32| format!("%l{n} = OpAtomicLoad %uint %x %c1 %c0 %s{n} = OpIAdd %uint %l{n} %c1 OpAtomicStore %x %c1 %c0 %s{n}");
     assert_eq!(endings("", &apart(0), &apart(1), &[0; 4]), strings(&[&[1, 0, 0, 0], &[2, 0, 0, 0]]));
     let once = |n: u32| format!("%l{n} = OpAtomicIAdd %uint %x %c1 %c0 %c1");
     assert_eq!(endings("", &once(0), &once(1), &[0; 4]), strings(&[&[2, 0, 0, 0]]));

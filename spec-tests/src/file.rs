@@ -125,7 +125,9 @@ fn keys(command: Command) -> &'static [&'static str] {
         Command::Reject => &["literal"],
         Command::Step => &["literal", "pixel", "output", "strategy", "seed", "fuel", "theorem"],
         Command::Translate => &["literal", "constants", "profile"],
-        Command::Run => &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule"],
+        Command::Run => {
+            &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule"]
+        }
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
         Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule"],
     }

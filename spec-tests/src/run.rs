@@ -489,7 +489,7 @@ impl Run<'_> {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
                 Some(device) => {
-                    let leg = on_device(device, &program, &settings);
+                    let leg = on_device(&mut device.into(), &program, &settings);
                     self.report.lanes += leg.lanes;
                     match leg.verdict {
                         // What the semantics leaves open, no device can fail; it is counted, not called agreement.

@@ -8,7 +8,9 @@ use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
+use smallstep::theorem::known::Explained;
 use smallstep::theorem::probe::Unblamed;
+use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
 use std::path::PathBuf;
@@ -34,6 +36,10 @@ pub(crate) struct Check {
     /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, or an error's code as 'invalid[lv/t-if]'.
     #[arg(long)]
     expect: Option<String>,
+    /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known if, made minimal, it is one of them that the device still
+    /// shows; then it does not make the exit code 1. See `smallstep fuzz --help`.
+    #[arg(long, value_name = "DIR")]
+    known: Option<PathBuf>,
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
@@ -84,14 +90,17 @@ pub(crate) fn devices(texts: &[String]) -> Devices {
 struct Counts {
     programs: [u64; 7],
     lanes: Lanes,
+    /// The disagreements that are known; they are not among `programs`.
+    known: Explained,
 }
 
 const NAMES: [&str; 7] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid"];
 
 impl Counts {
-    fn count(&mut self, name: &str, lanes: Lanes) {
-        if let Some(i) = NAMES.iter().position(|n| *n == name) {
-            self.programs[i] += 1;
+    fn count(&mut self, name: &str, lanes: Lanes, known: Option<String>) {
+        match NAMES.iter().position(|n| *n == name) {
+            Some(i) if known.is_none() => self.programs[i] += 1,
+            _ => self.known.count(known),
         }
         self.lanes += lanes;
     }
@@ -99,12 +108,16 @@ impl Counts {
     fn text(&self) -> String {
         // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
-        let counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
+        let mut counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
+        if self.known.all() > 0 {
+            counts.insert(2, self.known.to_string());
+        }
         format!("{}; {} lanes checked, {} undecided", counts.join(", "), self.lanes.checked, self.lanes.undecided)
     }
 
     fn json(&self) -> serde_json::Value {
         let mut object: serde_json::Map<_, _> = NAMES.iter().zip(self.programs).map(|(n, c)| (n.to_string(), json!(c))).collect();
+        object.insert("known".into(), json!(self.known.by_name));
         object.insert("lanes".into(), json!({"checked": self.lanes.checked, "undecided": self.lanes.undecided}));
         object.into()
     }
@@ -123,9 +136,14 @@ impl Check {
             fuel: self.fuel,
             ..Settings::default()
         };
+        let known = match self.known.as_deref().map(Quirk::read_folder).transpose() {
+            Ok(known) => known.unwrap_or_default(),
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
         let devices = devices(&self.device);
         let asked_for = devices.asked_for();
-        let mut checker = match Checker::open(Options { settings, devices, route: self.route, workers: gpu::Options::default() }) {
+        let options = Options { settings, devices, route: self.route, workers: gpu::Options::default(), known };
+        let mut checker = match Checker::open(options) {
             Ok(checker) => checker,
             Err(e) => return input::fail(exit::UNCHECKED, &e.to_string()),
         };
@@ -143,24 +161,26 @@ impl Check {
             };
             let verdict = checked.verdict();
             let word = verdict.as_ref().map_or("invalid", Verdict::name);
-            all.count(word, Lanes::default());
+            let known = checked.known();
+            all.count(word, Lanes::default(), known.clone());
             if let Checked::Judged { legs: judged, .. } = &checked {
                 for leg in judged {
                     if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
-                        counts.count(leg.verdict.name(), leg.lanes);
+                        counts.count(leg.verdict.name(), leg.lanes, leg.known.clone());
                     }
                 }
             }
-            let found = match checked.code() {
-                Some(code) => format!("invalid[{code}]"),
-                None => word.to_string(),
+            let found = match (checked.code(), &known) {
+                (Some(code), _) => format!("invalid[{code}]"),
+                (None, Some(name)) => format!("disagree (known: {name})"),
+                (None, None) => word.to_string(),
             };
             unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != found && *e != word));
             code = exit::worse(code, file_code(&checked, asked_for));
             if self.json {
                 say!("{}", file_json(&name, &found, &checked));
             } else {
-                print_file(&name, &checked);
+                print_file(&name, &found, &checked);
             }
         }
         let vacuous = all.programs[2] as usize == files.len();
@@ -199,23 +219,23 @@ fn file_code(checked: &Checked, asked_for: bool) -> u8 {
         Checked::Judged { legs, .. } => {
             let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
             // One vacuous program among others is no fault; if all are, the caller says so.
-            legs.iter()
-                .filter(counts)
-                .map(|l| if matches!(l.verdict, Verdict::Vacuous(_)) { exit::DONE } else { exit::of(&l.verdict) })
-                .fold(exit::DONE, exit::worse)
+            let is_fault = |l: &Leg| !matches!(l.verdict, Verdict::Vacuous(_)) && l.known.is_none();
+            legs.iter().filter(counts).map(|l| if is_fault(l) { exit::of(&l.verdict) } else { exit::DONE }).fold(exit::DONE, exit::worse)
         }
     }
 }
 
-fn print_file(name: &str, checked: &Checked) {
+fn print_file(name: &str, found: &str, checked: &Checked) {
     match checked {
         Checked::Invalid { text, .. } => say_part!("invalid    {name}\n{text}"),
         Checked::Judged { legs, source, .. } => {
-            let verdict = checked.verdict().map_or("agree", |v| v.name());
             let lanes: Vec<String> = legs.iter().map(leg_text).collect();
-            say!("{verdict:<10} {name}: {}", lanes.join("; "));
+            say!("{found:<10} {name}: {}", lanes.join("; "));
             for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
                 say!("  {}: {}", leg.name, leg.verdict.why());
+                for minimal in &leg.minimal {
+                    say!("  minimal: {minimal}");
+                }
             }
             if let Some(blame) = checked.blame() {
                 let (line, column) = smallstep_semantics::lambda_v::syntax::line_column(source, blame.span.start);
@@ -231,12 +251,17 @@ fn leg_text(leg: &Leg) -> String {
     match &leg.verdict {
         Verdict::Agree => format!("{} {} lanes", leg.name, leg.lanes.checked),
         Verdict::Undecided(_) => format!("{} {} lanes, {} undecided", leg.name, leg.lanes.checked, leg.lanes.undecided),
-        other => format!("{} {}", leg.name, other.name()),
+        other => match &leg.known {
+            Some(known) => format!("{} {} (known: {known})", leg.name, other.name()),
+            None => format!("{} {}", leg.name, other.name()),
+        },
     }
 }
 
 fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
-    let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": found});
+    let known = checked.known();
+    let verdict = if known.is_some() { "disagree" } else { found };
+    let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": verdict, "known": known});
     match checked {
         Checked::Invalid { diagnostic, text } => {
             object["error"] = match diagnostic {
@@ -245,7 +270,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             };
         }
         Checked::Judged { legs, steps, referenced, .. } => {
-            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
             object["legs"] = legs.iter().map(leg).collect();
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);

@@ -6,15 +6,24 @@ use clap::Args;
 use serde_json::json;
 use smallstep::generate;
 use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Finding, Plan, Progress, Tally};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::Devices;
+use smallstep::theorem::device::UnderTest;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::reduce;
+use smallstep::theorem::known::{Explained, Explanation, Known};
+use smallstep::theorem::quirk::Quirk;
+use smallstep::theorem::reduce::{self, Minimal};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// How many disagreements are made minimal if nothing is said.
+const SHRINK: usize = 20;
+/// The same where the known ones are told apart: what is not made minimal is not known.
+const SHRINK_KNOWN: usize = 500;
 
 /// Worker processes for a software adapter.
 const SOFTWARE_WORKERS: usize = 2;
@@ -66,9 +75,14 @@ pub(crate) struct Fuzz {
     /// With --only: the ill-typed near-miss of that index instead.
     #[arg(long, requires = "only")]
     near_miss: bool,
-    /// At most so many disagreements are made minimal.
-    #[arg(long, default_value_t = 20)]
-    shrink: usize,
+    /// At most so many disagreements are made minimal; 20, or 500 with --known, if not given.
+    #[arg(long)]
+    shrink: Option<usize>,
+    /// A folder of known disagreements (spec-tests/quirks): those of this adapter, driver, route and --constants that the device still shows. A
+    /// disagreement is known if, made minimal, it is one of them: it differs in the same way, by the same instruction, in a program of the same
+    /// shape. Only unknown ones make the exit code 1.
+    #[arg(long, value_name = "DIR")]
+    known: Option<PathBuf>,
     /// A folder for the minimal programs.
     #[arg(long)]
     save: Option<PathBuf>,
@@ -101,6 +115,10 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 impl Fuzz {
     pub(crate) fn run(self) -> ExitCode {
+        let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
+            Ok(quirks) => quirks,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
         let mut device = match self.open_device() {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
@@ -140,7 +158,7 @@ impl Fuzz {
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
+        self.report(&plan, &tally, name.as_deref(), device.as_mut(), quirks.as_deref(), seconds)
     }
 
     fn open_device(&self) -> Result<Option<Device>, String> {
@@ -185,37 +203,30 @@ impl Fuzz {
         }
         let tree = plan.program(index);
         say_part!("{}", tree.print());
-        let verdict = reduce::verdict(&tree, plan, device);
+        let verdict = reduce::verdict(&tree, &with_relations(plan), device.map(UnderTest::from));
         say!("; {} {}", verdict.name(), verdict.why());
         exit::of(&verdict).into()
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
+    fn report(
+        &self,
+        plan: &Plan,
+        tally: &Tally,
+        name: Option<&str>,
+        device: Option<&mut Device>,
+        quirks: Option<&[Quirk]>,
+        seconds: f64,
+    ) -> ExitCode {
         let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         for finding in &tally.findings {
             groups.entry(&finding.group).or_default().push(finding);
         }
-        let mut shrunk = 0;
         for (group, findings) in &groups {
             eprintln!("{} of {group}", findings.len());
         }
-        for (group, findings) in &groups {
-            for finding in findings {
-                if shrunk == self.shrink {
-                    break;
-                }
-                shrunk += 1;
-                self.show(plan, device.as_deref_mut(), group, finding);
-            }
-        }
-        let left = tally.findings.len() - shrunk;
-        if left > 0 {
-            eprintln!(
-                "{left} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {})",
-                self.shrink
-            );
-        }
-        let missed = tally.missed_floors(device.is_some());
+        let with_device = device.is_some();
+        let explained = self.explain(plan, &groups, device, quirks);
+        let missed = tally.missed_floors(with_device);
         let rate = tally.semantics.all() as f64 / seconds;
         if self.json {
             let mut object = tally.to_json();
@@ -224,6 +235,11 @@ impl Fuzz {
             object["plan"] = plan.identity(name);
             object["seconds"] = json!(seconds);
             object["missed_floors"] = json!(missed);
+            if let Some(explained) = &explained {
+                object["device"]["disagree"] = json!(tally.device.of("disagree").saturating_sub(explained.all()));
+                object["device"]["known"] = json!(explained.all());
+                object["known"] = json!(explained.by_name);
+            }
             say!("{object}");
         } else {
             let all = tally.semantics.all().max(1);
@@ -232,9 +248,9 @@ impl Fuzz {
                 tally.semantics.all(),
                 tally.nodes as f64 / all as f64
             );
-            say!("semantics: {}", counts_text(&tally.semantics));
+            say!("semantics: {}", counts_text(&tally.semantics, None));
             if let Some(name) = name {
-                say!("{name}: {}", counts_text(&tally.device));
+                say!("{name}: {}", counts_text(&tally.device, explained.as_ref()));
             }
             say!("relations and derivation check beside the machines: {} programs", tally.referenced);
             let rejected = tally.near_misses - tally.findings.iter().filter(|f| f.near_miss).count() as u64;
@@ -245,7 +261,8 @@ impl Fuzz {
             eprintln!("below the floor: {floor}");
         }
         let failed = tally.findings.iter().any(|f| f.verdict == "failed");
-        let disagree = tally.findings.iter().any(|f| f.verdict == "disagree");
+        let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
+        let disagree = disagreements > explained.map_or(0, |e| e.all());
         let code = match (disagree, failed, missed.is_empty()) {
             (true, ..) => exit::DISAGREE,
             (_, true, _) => exit::FAILED,
@@ -255,31 +272,89 @@ impl Fuzz {
         code.into()
     }
 
-    /// Makes one finding minimal and prints it.
-    fn show(&self, plan: &Plan, device: Option<&mut Device>, group: &str, finding: &Finding) {
+    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted, if quirks are given.
+    fn explain(
+        &self,
+        plan: &Plan,
+        groups: &BTreeMap<&str, Vec<&Finding>>,
+        device: Option<&mut Device>,
+        quirks: Option<&[Quirk]>,
+    ) -> Option<Explained> {
+        let bound = self.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
+        let all: usize = groups.values().map(Vec::len).sum();
+        let mut device = device.map(UnderTest::from);
+        let mut known = match (quirks, &mut device) {
+            (Some(quirks), Some(device)) if all > 0 => Some(Known::on(device, quirks, &plan.settings)),
+            _ => None,
+        };
+        for (name, why) in known.iter().flat_map(|known| &known.gone) {
+            eprintln!("{name} explains nothing: {why}");
+        }
+        let mut explained = Explained::default();
+        for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
+            let faults = match (finding.near_miss, &mut device) {
+                (true, _) => Vec::new(),
+                (_, Some(device)) if finding.device => {
+                    reduce::minimal(&plan.program(finding.index), &with_relations(plan), Some(device.again()))
+                }
+                _ => reduce::minimal(&plan.program(finding.index), &with_relations(plan), None),
+            };
+            let explanation = match (&mut known, &mut device) {
+                (Some(known), Some(device)) => Some(known.explain(&faults, device)),
+                _ => None,
+            };
+            self.show(plan, group, finding, &faults, explanation.as_ref());
+            explained.count(explanation.and_then(|e| e.all).filter(|_| finding.verdict == "disagree"));
+        }
+        if all > bound {
+            let and = if quirks.is_some() { ", so that they count as not known" } else { "" };
+            eprintln!(
+                "{} more disagreements are listed in the journal, if one is kept, and were not made minimal{and} (--shrink {bound})",
+                all - bound
+            );
+        }
+        quirks.map(|_| explained)
+    }
+
+    /// Prints one finding with its minimal programs.
+    fn show(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], explanation: Option<&Explanation>) {
         let near = if finding.near_miss { " --near-miss" } else { "" };
         let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
-        let minimal = if finding.near_miss { None } else { reduce::minimal(&plan.program(finding.index), plan, device, finding) };
+        let known = |i: usize| explanation.and_then(|e| e.each[i].as_deref());
         if self.json {
-            let program = minimal.as_ref().map(|m| m.tree.print());
-            say!("{}", json!({"schema": 1, "kind": "finding", "finding": finding.to_json(), "minimal": program, "replay": replay}));
+            let fault = |(i, m): (usize, &Minimal)| json!({"minimal": m.tree.print(), "why": m.verdict.why(), "known": known(i)});
+            let first = faults.first().map(|m| m.tree.print());
+            let faults: Vec<_> = faults.iter().enumerate().map(fault).collect();
+            let known = explanation.and_then(|e| e.all.as_deref());
+            let finding = finding.to_json();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "finding", "finding": finding, "minimal": first, "faults": faults, "known": known, "replay": replay})
+            );
             return;
         }
         eprintln!("\n{}: program {}: {}", finding.verdict, finding.index, finding.what);
-        if let Some(minimal) = &minimal {
+        for (i, minimal) in faults.iter().enumerate() {
             eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
             eprintln!("{}", minimal.verdict.why());
-            if let smallstep::theorem::Verdict::Disagree(difference) = &minimal.verdict {
+            if let Verdict::Disagree(difference) = &minimal.verdict {
                 match (&difference.blame, &difference.unblamed) {
                     (Some(blame), _) => eprintln!("first differing subexpression: {blame}"),
                     (None, Some(unblamed)) => eprintln!("{unblamed}"),
                     (None, None) => {}
                 }
             }
+            match known(i) {
+                Some(name) => eprintln!("known: {name}"),
+                None if explanation.is_some() => eprintln!("not known"),
+                None => {}
+            }
         }
         eprintln!("replay: {replay}");
-        if let (Some(folder), Some(minimal)) = (&self.save, &minimal) {
-            let file = folder.join(format!("seed{}-{}.lv", plan.seed, finding.index));
+        let Some(folder) = &self.save else { return };
+        for (i, minimal) in faults.iter().enumerate() {
+            let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };
+            let file = folder.join(format!("seed{}-{}{which}.lv", plan.seed, finding.index));
             let text = format!("; {group}\n; {replay}\n{}", minimal.tree.print());
             let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
             match written {
@@ -309,8 +384,23 @@ impl Fuzz {
     }
 }
 
-fn counts_text(counts: &campaign::Counts) -> String {
-    let shown: Vec<String> = campaign::VERDICTS.iter().zip(counts.programs).map(|(name, n)| format!("{n} {name}")).collect();
+/// How a finding's program is judged again: with the relations.
+fn with_relations(plan: &Plan) -> Settings {
+    Settings { references: true, ..plan.settings.clone() }
+}
+
+/// The verdicts in words; known disagreements apart.
+fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> String {
+    let mut shown = Vec::new();
+    for (name, n) in campaign::VERDICTS.iter().zip(counts.programs) {
+        match (*name, explained) {
+            ("disagree", Some(explained)) => {
+                shown.push(format!("{} disagree", n.saturating_sub(explained.all())));
+                shown.push(explained.to_string());
+            }
+            _ => shown.push(format!("{n} {name}")),
+        }
+    }
     let lanes = counts.lanes.checked + counts.lanes.undecided;
     let percent = 100.0 * counts.lanes.checked as f64 / lanes.max(1) as f64;
     format!("{}; {} of {lanes} lanes decided ({percent:.1} %)", shown.join(", "), counts.lanes.checked)

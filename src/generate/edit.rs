@@ -1,5 +1,6 @@
 //! Changes to a program's tree: what shrinking is made of. A change need not keep the program well typed; whoever makes it looks.
 
+use rustc_hash::FxHashSet;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Symbols, Tree, print_number};
 use smallstep_semantics::lambda_v::terms::deep;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
@@ -7,6 +8,9 @@ use smallvec::SmallVec;
 
 /// Names with the expressions they stand for, if these are known.
 pub(super) type Binders = SmallVec<[(Symbol, Option<ExprId>); 4]>;
+
+/// The names of a vector's components, in order.
+pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
 /// The form of an expression, by a look at its text: a form whose name is hidden is mistaken for itself, which costs a change that comes to
 /// nothing.
@@ -151,6 +155,58 @@ impl Sketch {
                 self.call(&format!("mat{n}"), columns)
             }
         }
+    }
+
+    /// A component of the pixel's coordinate: of `z`, always 0; of the others, a positive number.
+    pub(super) fn varying(&mut self, component: &str) -> Expr {
+        let frag_coord = self.call("frag-coord", []);
+        let frag_coord = self.push(frag_coord);
+        self.call(component, [frag_coord])
+    }
+
+    /// The simplest comparison of numbers with this value.
+    pub(super) fn comparison(&mut self, truth: bool) -> Expr {
+        let (a, b) = (self.push(Expr::Num(0.0)), self.push(Expr::Num(f32::from(u8::from(truth)))));
+        self.call("less-than", [a, b])
+    }
+
+    /// One component of an expression that is one of `vectors`, all of the same size: of what it is made of, where that is plain. Unless `varying`,
+    /// the pixel's coordinate becomes that of the first pixel.
+    pub(super) fn project(&mut self, id: ExprId, component: &str, vectors: &FxHashSet<ExprId>, varying: bool) -> ExprId {
+        deep(|| {
+            let all = match form(&self.tree, id) {
+                Form::Let(_, body) => {
+                    let body = self.project(body, component, vectors, varying);
+                    let all = items(&self.tree, id).to_vec();
+                    return self.push(Expr::List(vec![all[0], all[1], body]));
+                }
+                Form::Call(all) => all,
+                Form::Other | Form::Function { .. } => SmallVec::new(),
+            };
+            let place = COMPONENTS.iter().position(|name| *name == component).unwrap_or(0);
+            let head = head(&self.tree, id).unwrap_or_default();
+            let is_constructor = head.starts_with("vec") || head.starts_with("bvec");
+            if is_constructor && let Some(&at) = all.get(place + 1) {
+                return at;
+            }
+            if head == "frag-coord" && !varying {
+                return self.push(Expr::Num([0.5, 0.5, 0.0, 1.0][place]));
+            }
+            // Operations on whole vectors; others go component by component.
+            let whole = ["", "cross", "normalize", "reflect", "frag-coord", "column", "rec"].contains(&head);
+            if whole || all.iter().skip(1).all(|item| !vectors.contains(item)) {
+                // A copy, since what is made here may be put where `id` stands.
+                let copy = self.push(self.tree.expr(id).clone());
+                let projected = self.call(component, [copy]);
+                return self.push(projected);
+            }
+            let part = |(i, &item): (usize, &ExprId)| match i > 0 && vectors.contains(&item) {
+                true => self.project(item, component, vectors, varying),
+                false => item,
+            };
+            let new: Vec<ExprId> = all.iter().enumerate().map(part).collect();
+            self.push(Expr::List(new))
+        })
     }
 
     /// An expression that a fragment shader can write, made of one of the type, which it cannot.

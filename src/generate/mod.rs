@@ -21,6 +21,7 @@
 //! | `shrink` | smaller programs that still show something |
 //! | `edit` | changes to a tree |
 //! | `catalog` | the instances of the builtins' overloads |
+//! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
 mod binding;
@@ -37,6 +38,7 @@ mod range;
 mod recursion;
 mod scope;
 pub mod shrink;
+pub mod spirv;
 
 pub use mix::{Limits, Mix, Numbers};
 pub use near_miss::{Expectation, near_miss};

@@ -1,21 +1,62 @@
 //! Shrinking: from a program that shows something to a small one that still does, through proptest's protocol.
 //!
 //! Each proposal is one change to the smallest program known to show it: an expression gives way to a part of itself or to a constant
-//! of its type; a binding, parameter, define or output goes; a number becomes rounder. Only programs that stay valid ([`Keep`]) and are
+//! of its type, or to the shortest expression of its type that no compiler knows the value of; a vector that is shown gives way to one of its
+//! components; a binding, parameter, define or output goes; a number becomes rounder; of names and orders that do as well, the first is taken, so
+//! that different programs that show one thing come down to the same. Only programs that stay valid ([`Keep`]) and are
 //! smaller are proposed. The greatest cuts come first; after a success the search goes on among cuts of about that size, and begins
 //! anew from the greatest when there is nothing more, until nothing at all can be taken away.
 
-use super::edit::{Binders, Form, Sketch, form, head, items, lay_out, parts};
+use super::edit::{Binders, COMPONENTS, Form, Sketch, form, head, items, lay_out, parts};
 use super::mix::Limits;
 use super::well_typed;
 use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallstep_semantics::lambda_v::machine;
 use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::Setting;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree, print_number};
 use smallstep_semantics::lambda_v::types::{Ground, Type};
 use smallstep_semantics::lambda_v::typing::{self, StackId, infer};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The part of a program that makes one component of one output; `None` if there is no such part, or it is the whole program.
+pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
+    let types = Keep::WellTyped.types(tree);
+    let is_output = |root: ExprId| head(tree, root) == Some("output");
+    let is_this = |root: ExprId| items(tree, root).get(1).is_some_and(|&at| *tree.expr(at) == Expr::Num(location as f32));
+    let mut part = tree.clone();
+    part.roots.retain(|&root| !is_output(root) || is_this(root));
+    let shown = match *part.roots.iter().find(|&&root| head(tree, root) != Some("define"))? {
+        root if is_output(root) => *items(tree, root).get(2)?,
+        root => root,
+    };
+    let component = *COMPONENTS.get(component as usize)?;
+    let slices = match types.get(&tree.span(shown)) {
+        // The component of what it is made of; if that is not well typed, the component of the whole.
+        Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
+            .map(|vectors| {
+                let mut sketch = Sketch::of(&part);
+                let projected = sketch.project(shown, component, &vectors, true);
+                sketch.put(shown, projected);
+                sketch.finish()
+            })
+            .to_vec(),
+        _ => vec![Sketch::of(&part).finish()],
+    };
+    slices.into_iter().find(|slice| Keep::WellTyped.holds(slice)).filter(|slice| !slice.same(tree))
+}
+
+/// The expressions that are vectors of so many components, and the names that may be.
+fn vectors(tree: &Tree, types: &FxHashMap<Span, Type>, components: u8) -> FxHashSet<ExprId> {
+    let may_be = |&e: &ExprId| match types.get(&tree.span(e)) {
+        Some(ty) => matches!(ty, Type::Ground(Ground::Vec(n, _)) if *n == components),
+        None => matches!(tree.expr(e), Expr::Ident(_)),
+    };
+    (0..tree.nodes.len() as u32).map(ExprId).filter(may_be).collect()
+}
 
 /// A program that shows itself as text.
 #[derive(Clone)]
@@ -85,6 +126,8 @@ impl std::fmt::Debug for Shrinking {
 struct Size {
     nodes: u32,
     text: u32,
+    /// Commutative operations with their one number last.
+    disorder: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -104,6 +147,16 @@ enum Edit {
     Narrow(u8, u8),
     /// A constant of the type.
     Constant(ExprId, Type, bool),
+    /// What an expression without free names comes to on the first pixel, if that is a number.
+    Value(ExprId),
+    /// A component of the pixel's coordinate, by its name.
+    Varying(ExprId, &'static str),
+    /// The simplest comparison of numbers that has this value: a condition that is no literal.
+    Compare(ExprId, bool),
+    /// A vector that is shown replaced by this component of it; the vectors of as many components; whether the pixel's coordinate stays.
+    Project(ExprId, &'static str, Arc<FxHashSet<ExprId>>, bool),
+    /// The operands of a commutative operation exchanged.
+    Swap(ExprId),
     /// A number.
     Number(ExprId, f32),
     /// All numbers without their fractions.
@@ -271,9 +324,10 @@ fn fingerprint(tree: &Tree) -> u64 {
 }
 
 fn size(tree: &Tree) -> Size {
-    let mut text = 0;
+    let (mut text, mut disorder) = (0, 0);
     let mut number = String::new();
-    for node in &tree.nodes {
+    for (i, node) in tree.nodes.iter().enumerate() {
+        disorder += u32::from(is_disordered(tree, ExprId(i as u32)));
         text += match node {
             Expr::Num(0.0) => 0,
             Expr::Num(1.0) => 1,
@@ -283,11 +337,29 @@ fn size(tree: &Tree) -> Size {
                 1 + number.len() as u32
             }
             Expr::Bool(b) => u32::from(*b),
-            Expr::Ident(_) => 20,
+            Expr::Ident(symbol) => 20 + rank(tree.symbols.name(*symbol)),
             Expr::List(_) => 0,
         };
     }
-    Size { nodes: tree.nodes.len() as u32, text }
+    Size { nodes: tree.nodes.len() as u32, text, disorder }
+}
+
+/// Of names that often do as well as each other, which comes first.
+fn rank(name: &str) -> u32 {
+    let place = |names: &[&str]| names.iter().position(|n| *n == name).map(|place| place as u32);
+    place(&COMPONENTS).or_else(|| place(&["less-than", "less-equal", "greater-than", "greater-equal", "eq", "neq"])).unwrap_or(0)
+}
+
+/// Operations whose operands may be exchanged.
+const COMMUTATIVE: [&str; 9] = ["+", "*", "min", "max", "dot", "eq", "neq", "and", "or"];
+
+/// Whether it is a commutative operation on something and a number, in this order.
+fn is_disordered(tree: &Tree, id: ExprId) -> bool {
+    let is_number = |id: ExprId| matches!(tree.expr(id), Expr::Num(_));
+    match *items(tree, id) {
+        [_, a, b] => is_number(b) && !is_number(a) && head(tree, id).is_some_and(|head| COMMUTATIVE.contains(&head)),
+        _ => false,
+    }
 }
 
 /// The number of nodes of each expression. Children stand before their list.
@@ -353,12 +425,22 @@ impl Search<'_> {
         let mut todo = vec![(root, output)];
         while let Some((id, output)) = todo.pop() {
             self.constants(id);
+            self.opaque(id);
+            if output {
+                self.components(id);
+            }
+            if is_disordered(self.tree, id) {
+                self.add(0, Edit::Swap(id));
+            }
             self.hoists(id, output);
             match form(self.tree, id) {
                 Form::Other => self.number(id),
                 Form::Let(pairs, _) => self.bindings(id, &pairs),
                 Form::Function { .. } => {}
-                Form::Call(all) => self.parameters(id, &all),
+                Form::Call(all) => {
+                    self.parameters(id, &all);
+                    self.rounds(id, &all);
+                }
             }
             // A body shown as a part of its application comes up again as one of its function.
             let direct = match form(self.tree, id) {
@@ -393,6 +475,38 @@ impl Search<'_> {
         self.add(other, Edit::Constant(id, ty, true));
     }
 
+    /// What has a value that a compiler does not fold, where a constant would not do.
+    fn opaque(&mut self, id: ExprId) {
+        if !matches!(self.tree.expr(id), Expr::List(_)) {
+            return;
+        }
+        // Both have four nodes.
+        let removed = self.size(id).saturating_sub(4);
+        match self.ty(id) {
+            Some(Type::Ground(Ground::NUM)) => {
+                // Not only 0 and 1 are constants.
+                self.add(self.size(id) - 1, Edit::Value(id));
+                [-1.0, -0.0].into_iter().for_each(|x| self.add(self.size(id) - 1, Edit::Number(id, x)));
+                ["x", "z"].into_iter().for_each(|name| self.add(removed, Edit::Varying(id, name)));
+            }
+            Some(Type::Ground(Ground::BOOL)) => {
+                [true, false].into_iter().for_each(|truth| self.add(removed, Edit::Compare(id, truth)));
+            }
+            _ => {}
+        }
+    }
+
+    fn components(&mut self, id: ExprId) {
+        let Some(Type::Ground(Ground::Vec(n @ 2.., _))) = self.ty(id) else { return };
+        let vectors = Arc::new(vectors(self.tree, &self.types, n));
+        for name in &COMPONENTS[..usize::from(n)] {
+            // At least a constructor gives way to what it is made of.
+            for varying in [true, false] {
+                self.add(u32::from(n), Edit::Project(id, name, vectors.clone(), varying));
+            }
+        }
+    }
+
     fn hoists(&mut self, id: ExprId, output: bool) {
         let wanted = self.ty(id);
         let mut todo = vec![(id, Vec::<Binders>::new(), 0)];
@@ -420,6 +534,27 @@ impl Search<'_> {
                 }
                 todo.push((part.id, inner, depth + 1));
             }
+        }
+    }
+
+    /// What a loop hands to its third round, in place of the loop.
+    fn rounds(&mut self, id: ExprId, all: &[ExprId]) {
+        let Some(&first) = all.first() else { return };
+        let Form::Function { rec: true, params, body } = form(self.tree, first) else { return };
+        if params.len() + 1 != all.len() {
+            return;
+        }
+        let bind = |arguments: &[ExprId]| -> Binders { params.iter().copied().zip(arguments.iter().map(|&a| Some(a))).collect() };
+        let mut todo = vec![body];
+        while let Some(inside) = todo.pop() {
+            let inner = items(self.tree, inside);
+            if head(self.tree, inside) == Some("rec") && inner.len() == all.len() {
+                for &argument in &inner[1..] {
+                    let removed = self.size(id).saturating_sub(self.size(argument));
+                    self.add(removed, Edit::Hoist(id, argument, vec![bind(&inner[1..]), bind(&all[1..])]));
+                }
+            }
+            todo.extend(inner);
         }
     }
 
@@ -487,6 +622,27 @@ impl Edit {
             Edit::Constant(at, ty, one) => {
                 let constant = constant(&mut sketch, *ty, *one)?;
                 sketch.tree.nodes[at.0 as usize] = constant;
+            }
+            Edit::Value(at) => {
+                let value = value(tree, *at)?;
+                sketch.tree.nodes[at.0 as usize] = Expr::Num(value);
+            }
+            Edit::Varying(at, component) => {
+                let varying = sketch.varying(component);
+                sketch.tree.nodes[at.0 as usize] = varying;
+            }
+            Edit::Compare(at, truth) => {
+                let comparison = sketch.comparison(*truth);
+                sketch.tree.nodes[at.0 as usize] = comparison;
+            }
+            Edit::Project(at, component, vectors, varying) => {
+                let projected = sketch.project(*at, component, vectors, *varying);
+                sketch.put(*at, projected);
+            }
+            Edit::Swap(at) => {
+                if let Expr::List(all) = &mut sketch.tree.nodes[at.0 as usize] {
+                    all.swap(1, 2);
+                }
             }
             Edit::Number(at, x) => sketch.tree.nodes[at.0 as usize] = Expr::Num(*x),
             Edit::Whole => {
@@ -556,6 +712,21 @@ impl Edit {
             }
         }
         Some(sketch.finish())
+    }
+}
+
+/// The most steps for the value of a part of a program.
+const VALUE_FUEL: u64 = 2_000;
+
+fn value(tree: &Tree, id: ExprId) -> Option<f32> {
+    let mut alone = Sketch::of(tree);
+    alone.tree.roots = vec![id];
+    let program = Program::resolve(&alone.finish()).ok()?;
+    let bounds = machine::Bounds { fuel: VALUE_FUEL, ..machine::Bounds::default() };
+    let (outcome, _) = machine::run(&program, program.outputs.first()?.term, &Setting::at_pixel(0, 0), bounds);
+    match outcome.observed()?.bits().collect::<Vec<_>>().as_slice() {
+        &[bits] => Some(f32::from_bits(bits)).filter(|x| x.is_finite()),
+        _ => None,
     }
 }
 

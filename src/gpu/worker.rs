@@ -1,6 +1,6 @@
 //! The worker process: it holds the device, and may be lost.
 //!
-//! Several threads compile, one draws. The drawing thread takes whatever is compiled into one submission, and while the device is busy with it prepares
+//! Several threads compile, fewer draw. A drawing thread takes whatever is compiled into one submission, and while the device is busy with it prepares
 //! the next, so batches are as large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of programs here.
 //!
 //! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the worker misbehave: a comma-separated list of
@@ -12,7 +12,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::draw::{BatchError, Declined, DrawDevice, Drawable, Painter, Submitted};
 use super::wire::{Draw, Report};
@@ -25,8 +25,12 @@ pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
 pub(crate) const BATCH: usize = 64;
 /// The most readback bytes of one submission, unless a single program has more.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Submissions that the device has at once: one that it works on, one that waits.
+/// Submissions that a drawing thread has with the device at once: one that is worked on, one that waits.
 const OVERLAP: usize = 2;
+/// How long a program waits for others, to be drawn with them.
+const COMPANY: Duration = Duration::from_millis(20);
+/// Threads that compile for each that draws.
+const COMPILING_FOR_ONE_DRAWING: usize = 8;
 
 /// What a worker is started with.
 #[derive(Clone, Debug)]
@@ -71,10 +75,10 @@ pub fn serve(
     report(&output, &Report::Ready(Box::new(device.record.clone()), device.route));
     flush(&output)?;
 
-    let held = Arc::new(AtomicUsize::new(0));
+    let (held, compiling) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (jobs, job_queue) = mpsc::channel::<Draw>();
     let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
-    let worker = Arc::new(Worker { device, output, held: held.clone(), faults });
+    let worker = Arc::new(Worker { device, output, held: held.clone(), compiling: compiling.clone(), faults });
     let job_queue = Arc::new(Mutex::new(job_queue));
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let count = if options.compile_threads == 0 { cores } else { options.compile_threads };
@@ -84,14 +88,16 @@ pub fn serve(
         threads.push(thread::Builder::new().name("compile".into()).spawn(move || worker.compile(&queue, &compiled))?);
     }
     drop(compiled);
-    {
-        let worker = worker.clone();
-        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&compiled_queue))?);
+    let compiled_queue = Arc::new(Mutex::new(compiled_queue));
+    for _ in 0..count.div_ceil(COMPILING_FOR_ONE_DRAWING) {
+        let (worker, queue) = (worker.clone(), compiled_queue.clone());
+        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&queue))?);
     }
 
     let mut input = BufReader::new(input);
     while let Some(draw) = Draw::read(&mut input)? {
         held.fetch_add(1, Ordering::SeqCst);
+        compiling.fetch_add(1, Ordering::SeqCst);
         if jobs.send(draw).is_err() {
             break;
         }
@@ -150,6 +156,8 @@ struct Worker {
     output: Output,
     /// Programs taken and not yet reported.
     held: Arc<AtomicUsize>,
+    /// Programs taken and neither compiled nor declined yet.
+    compiling: Arc<AtomicUsize>,
     faults: Faults,
 }
 
@@ -189,11 +197,14 @@ impl Worker {
             }
             match result {
                 Ok(drawable) => {
-                    if compiled.send(Compiled { number, drawable }).is_err() {
+                    let sent = compiled.send(Compiled { number, drawable });
+                    self.compiling.fetch_sub(1, Ordering::SeqCst);
+                    if sent.is_err() {
                         return;
                     }
                 }
                 Err(declined) => {
+                    self.compiling.fetch_sub(1, Ordering::SeqCst);
                     self.finished(number, Err(declined));
                     let _ = flush(&self.output);
                 }
@@ -201,36 +212,15 @@ impl Worker {
         }
     }
 
-    fn draw(&self, compiled: &mpsc::Receiver<Compiled>) {
+    fn draw(&self, queue: &Mutex<mpsc::Receiver<Compiled>>) {
         let mut painter = Painter::new(&self.device);
         let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
-            let first = match next.take() {
-                Some(first) => Some(first),
-                // With nothing under way there is nothing else to do than to wait.
-                None if under_way.is_empty() => match compiled.recv() {
-                    Ok(first) => Some(first),
-                    Err(_) => return,
-                },
-                None => compiled.try_recv().ok(),
-            };
-            if let Some(first) = first {
-                let mut numbers = vec![first.number];
-                let mut bytes = first.drawable.readback_bytes();
-                let mut batch = vec![first.drawable];
-                while batch.len() < BATCH {
-                    let Ok(more) = compiled.try_recv() else {
-                        break;
-                    };
-                    bytes += more.drawable.readback_bytes();
-                    if bytes > BATCH_BYTES {
-                        next = Some(more);
-                        break;
-                    }
-                    numbers.push(more.number);
-                    batch.push(more.drawable);
-                }
+            // With nothing under way there is nothing else to do than to wait. Another thread that waits for programs holds the queue: then there is none.
+            let collected = if under_way.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
+            let collected = collected.or_else(|| queue.try_lock().ok().map(|queue| self.collect(&queue, &mut next, false)));
+            if let Some((numbers, batch)) = collected.flatten() {
                 for drawable in &batch {
                     self.faults.at_draw(drawable.words_hash());
                 }
@@ -246,6 +236,8 @@ impl Worker {
                 if under_way.len() < OVERLAP {
                     continue;
                 }
+            } else if under_way.is_empty() {
+                return;
             }
             if let Some((numbers, batch, submitted)) = under_way.pop_front() {
                 match painter.finish(submitted) {
@@ -264,6 +256,35 @@ impl Worker {
                 let _ = flush(&self.output);
             }
         }
+    }
+
+    /// The programs of the next submission; `None` if there is none, or with `waits`, if there will be none any more.
+    ///
+    /// A submission costs about as much as a program, so it waits a little for company while others are being compiled.
+    fn collect(&self, queue: &mpsc::Receiver<Compiled>, next: &mut Option<Compiled>, waits: bool) -> Option<(Vec<u64>, Vec<Drawable>)> {
+        let first = match next.take() {
+            Some(first) => first,
+            None if waits => queue.recv().ok()?,
+            None => queue.try_recv().ok()?,
+        };
+        let mut bytes = first.drawable.readback_bytes();
+        let (mut numbers, mut batch) = (vec![first.number], vec![first.drawable]);
+        let until = Instant::now() + COMPANY;
+        while batch.len() < BATCH {
+            let more = queue.try_recv().ok().or_else(|| {
+                let enough = batch.len() >= BATCH / 2 || self.compiling.load(Ordering::SeqCst) == 0;
+                if enough { None } else { queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok() }
+            });
+            let Some(more) = more else { break };
+            bytes += more.drawable.readback_bytes();
+            if bytes > BATCH_BYTES {
+                *next = Some(more);
+                break;
+            }
+            numbers.push(more.number);
+            batch.push(more.drawable);
+        }
+        Some((numbers, batch))
     }
 
     /// Draws each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.

@@ -2,11 +2,15 @@
 
 use super::blame::Blame;
 use super::case::{Case, NoCase, Settings};
-use super::device::{Awaited, profile_of};
+use super::device::{Awaited, UnderTest, profile_of};
+use super::known::Known;
 use super::probe::Unblamed;
+use super::quirk::Quirk;
+use super::reduce::{self, Minimal};
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +45,8 @@ pub struct Options {
     pub route: Option<Route>,
     /// How workers are run.
     pub workers: gpu::Options,
+    /// What is known to be wrong with devices: a disagreement with one is made minimal, and looked for there.
+    pub known: Vec<Quirk>,
 }
 
 /// One comparison of a program: the semantics with each other, or with one device.
@@ -54,6 +60,10 @@ pub struct Leg {
     pub verdict: Verdict,
     /// The lanes that were compared and that were left alone.
     pub lanes: Lanes,
+    /// The quirks that a disagreement comes from, if it is known ([`Explanation::all`](super::known::Explanation)).
+    pub known: Option<String>,
+    /// Where known disagreements were asked for: the minimal program of each fault ([`reduce::minimal`]).
+    pub minimal: Vec<String>,
 }
 
 /// What became of one file.
@@ -96,6 +106,16 @@ impl Checked {
         }
     }
 
+    /// The quirks that its disagreements come from, if it has any and they are all known.
+    pub fn known(&self) -> Option<String> {
+        let Checked::Judged { legs, .. } = self else { return None };
+        let disagreeing = legs.iter().filter(|leg| matches!(leg.verdict, Verdict::Disagree(_)));
+        let mut names = disagreeing.map(|leg| leg.known.as_deref()).collect::<Option<Vec<&str>>>()?;
+        names.sort_unstable();
+        names.dedup();
+        (!names.is_empty()).then(|| names.join(" and "))
+    }
+
     /// Why its first disagreement with a device has no blame, where it was searched for.
     pub fn unblamed(&self) -> Option<&Unblamed> {
         match self {
@@ -122,7 +142,8 @@ impl Checked {
 /// The devices that are open, and what could not be opened.
 pub struct Checker {
     options: Options,
-    devices: Vec<Device>,
+    /// Each with the quirks that it shows, once they were asked for.
+    devices: Vec<(Device, Option<Known>)>,
     /// Why there is no device, or fewer than asked for.
     pub missing: Option<String>,
 }
@@ -151,7 +172,7 @@ impl Checker {
         }
         for selection in &selections {
             match Device::open(selection, checker.options.route, checker.options.workers.clone()) {
-                Ok(device) => checker.devices.push(device),
+                Ok(device) => checker.devices.push((device, None)),
                 Err(why) if checker.options.devices == Devices::Auto => checker.missing = Some(why.to_string()),
                 Err(why) => return Err(why),
             }
@@ -161,7 +182,7 @@ impl Checker {
 
     /// The devices' names with their routes.
     pub fn devices(&self) -> Vec<String> {
-        self.devices.iter().map(device_name).collect()
+        self.devices.iter().map(|(device, _)| format!("{} ({})", device.adapter().name, device.route())).collect()
     }
 
     /// Checks one program. `name` stands for it in messages.
@@ -187,8 +208,16 @@ impl Checker {
         let mut legs = vec![semantics];
         let (steps, referenced) = (ran.steps, ran.referenced);
         if ran.verdict == Verdict::Agree {
-            for device in &mut self.devices {
-                legs.push(on_device(device, &program, &settings));
+            for (device, known) in &mut self.devices {
+                let mut device = UnderTest::from(device);
+                let mut leg = on_device(&mut device, &program, &settings);
+                if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
+                    let known = known.get_or_insert_with(|| Known::on(&mut device, &self.options.known, &settings));
+                    let faults = if known.is_empty() { Vec::new() } else { faults(&mut device, source, &settings) };
+                    leg.known = known.explain(&faults, &mut device).all;
+                    leg.minimal = faults.iter().map(|fault| fault.tree.print().trim_end().to_string()).collect();
+                }
+                legs.push(leg);
             }
         }
         judged(legs, source, steps, referenced)
@@ -196,9 +225,9 @@ impl Checker {
 }
 
 /// Checks a program on a device, with the module that the device's route takes. The program must agree between the semantics.
-pub fn on_device(device: &mut Device, program: &Program, settings: &Settings) -> Leg {
-    let name = device_name(device);
-    let profile = profile_of(device.route());
+pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Settings) -> Leg {
+    let name = device.name();
+    let profile = profile_of(device.route);
     let settings = Settings { profile, references: false, ..settings.clone() };
     let case = match Case::new(program.clone(), &settings) {
         Ok(case) => case,
@@ -207,20 +236,22 @@ pub fn on_device(device: &mut Device, program: &Program, settings: &Settings) ->
     };
     let ran = case.run(&settings);
     let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
-    let finished = device.draw(case.dispatch(settings.size));
-    let (mut verdict, lanes) = awaited.compare(&finished.outcome, &name, device.route());
+    let outcome = device.drawer.draw(case.dispatch(settings.size));
+    let (mut verdict, lanes) = awaited.compare(&outcome, &name, device.route);
     if let Verdict::Disagree(difference) = &mut verdict {
-        difference.search(&case, &settings, device);
+        difference.search(&case, &settings, device.drawer);
     }
     Leg { lanes, ..leg(name, true, verdict) }
 }
 
-fn device_name(device: &Device) -> String {
-    format!("{} ({})", device.adapter().name, device.route())
+/// The minimal programs of a program that a device disagrees on.
+fn faults(device: &mut UnderTest<'_>, source: &str, settings: &Settings) -> Vec<Minimal> {
+    let settings = Settings { profile: profile_of(device.route), references: false, ..settings.clone() };
+    parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, &settings, Some(device.again())))
 }
 
 fn leg(name: String, device: bool, verdict: Verdict) -> Leg {
-    Leg { name, device, verdict, lanes: Lanes::default() }
+    Leg { name, device, verdict, lanes: Lanes::default(), known: None, minimal: Vec::new() }
 }
 
 fn judged(legs: Vec<Leg>, source: &str, steps: u64, referenced: u64) -> Checked {

@@ -11,10 +11,13 @@ pub mod case;
 pub mod check;
 pub mod device;
 pub mod journal;
+pub mod known;
 pub mod planted;
 pub mod probe;
+pub mod quirk;
 pub mod reduce;
 pub mod second;
+mod shape;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;
@@ -193,14 +196,21 @@ impl Difference {
         }
     }
 
-    /// The group that a campaign puts the difference in: the engines, and the rule and instruction to blame, or how the lanes differ.
+    /// The group that a campaign puts the difference in: the engines, and the rule and instruction to blame, or the way in which they differ.
     pub fn group(&self) -> String {
-        let cause = match (&self.blame, self.bits) {
-            (Some(blame), _) => format!("{}, {}", blame.rule, blame.instruction),
-            (None, Some((expected, found))) => how_lanes_differ(expected, found).into(),
-            (None, None) => without_numbers(&self.what),
+        let cause = match &self.blame {
+            Some(blame) => format!("{}, {}", blame.rule, blame.instruction),
+            None => self.way(),
         };
         format!("{} vs {}: {cause}", self.between.0, self.between.1)
+    }
+
+    /// The way in which the two differ, whatever the place and the values: how one lane does, or what is said, without its numbers.
+    pub fn way(&self) -> String {
+        match self.bits {
+            Some((expected, found)) => how_lanes_differ(expected, found).into(),
+            None => without_numbers(&self.what),
+        }
     }
 }
 
@@ -220,9 +230,16 @@ fn how_lanes_differ(expected: u32, found: u32) -> &'static str {
     } else if f.is_infinite() {
         "an infinity for a number"
     } else if e == 0.0 && f == 0.0 {
-        "the sign of a zero"
+        if f.is_sign_negative() { "-0 for +0" } else { "+0 for -0" }
+    } else if e == 0.0 {
+        "a number for a zero"
+    } else if f == 0.0 {
+        "a zero for a number"
+    } else if e == -f {
+        "the other sign"
     } else if e.is_sign_negative() == f.is_sign_negative() && expected.abs_diff(found) == 1 {
-        "one unit in the last place"
+        // Of two numbers of one sign, the greater magnitude has the greater bits.
+        if found < expected { "one unit in the last place toward zero" } else { "one unit in the last place away from zero" }
     } else {
         "another number"
     }

@@ -1,114 +1,78 @@
-//! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, one program each.
+//! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, read as `smallstep fuzz --known` reads them.
 //!
-//! A quirk names the adapter and the driver that it was seen on (several: `A or B`), the route, where constants stand, the day, what the disagreement says and which
-//! instruction is blamed. Where adapter and driver are those, exactly that disagreement is required: a different one fails, and so does agreement,
+//! Where adapter, driver and route are a quirk's, exactly the disagreement recorded is required: a different one fails, and so does agreement,
 //! for then the driver is fixed and the quirk is to be removed. On every other driver the program must agree.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use smallstep::compile::lambda_v::Constants;
-use smallstep::gpu::{Device, Route};
 use smallstep::theorem::Verdict;
-use smallstep::theorem::case::Settings;
-use smallstep::theorem::check::{Checked, Checker, Devices, Options};
+use smallstep::theorem::device::UnderTest;
+use smallstep::theorem::quirk::Quirk;
 
-use super::{open, options, selection};
+use super::{open, options};
 
-const KEYS: [&str; 8] = ["adapter", "driver", "route", "constants", "fuel", "seen", "says", "blames"];
-
-struct Quirk {
-    name: String,
-    text: String,
-    keys: BTreeMap<String, String>,
-}
-
-impl Quirk {
-    fn read(path: &Path) -> Quirk {
-        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-        let mut keys = BTreeMap::new();
-        for line in text.lines().filter_map(|l| l.strip_prefix(";@ ")) {
-            let (key, value) = line.strip_prefix("quirk ").and_then(|l| l.split_once(": ")).unwrap_or_else(|| panic!("{name}: {line}"));
-            assert!(KEYS.contains(&key), "{name}: a quirk has no \"{key}\"");
-            assert!(keys.insert(key.to_string(), value.to_string()).is_none(), "{name}: two \"{key}\"");
-        }
-        let quirk = Quirk { name, text, keys };
-        for needed in ["adapter", "driver", "route", "constants", "seen", "says"] {
-            assert!(quirk.get(needed).is_some(), "{}: a quirk needs \"{needed}\"", quirk.name);
-        }
-        quirk
-    }
-
-    fn get(&self, key: &str) -> Option<&str> {
-        self.keys.get(key).map(String::as_str)
-    }
-
-    fn route(&self) -> Route {
-        match self.get("route") {
-            Some("passthrough") => Route::Passthrough,
-            Some("naga") => Route::Naga,
-            other => panic!("{}: route {other:?}", self.name),
-        }
-    }
-
-    fn settings(&self) -> Settings {
-        let constants = match self.get("constants") {
-            Some("module") => Constants::InModule,
-            Some("opaque") => Constants::Opaque,
-            other => panic!("{}: constants {other:?}", self.name),
-        };
-        let mut settings = Settings { constants, size: (2, 2), references: false, ..Settings::default() };
-        if let Some(fuel) = self.get("fuel") {
-            settings.fuel = fuel.parse().unwrap_or_else(|e| panic!("{}: fuel: {e}", self.name));
-        }
-        settings
-    }
-
-    /// Whether it is about this device.
-    fn is_of(&self, device: &Device) -> bool {
-        let fits = |key, found: &str| self.get(key).is_some_and(|q| q.split(" or ").any(|q| q.starts_with("any") || found.contains(q)));
-        fits("adapter", &device.adapter().name) && fits("driver", &device.adapter().driver)
-    }
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks")
 }
 
 fn quirks() -> Vec<Quirk> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks");
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "{} is empty", folder.display());
-    paths.iter().map(|p| Quirk::read(p)).collect()
+    Quirk::read_folder(&folder()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
 fn every_quirk_is_there_as_recorded_and_nowhere_else() {
     for quirk in quirks() {
-        let Some(device) = open(Some(quirk.route()), options()) else { return };
-        let (name, expected) = (&quirk.name, quirk.is_of(&device));
-        drop(device);
-        let options = Options {
-            settings: quirk.settings(),
-            devices: Devices::Named(vec![selection()]),
-            route: Some(quirk.route()),
-            workers: options(),
-        };
-        let mut checker = Checker::open(options).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let Checked::Judged { legs, .. } = checker.check(name, &quirk.text) else { panic!("{name} is no well-typed program") };
-        assert_eq!(legs[0].verdict, Verdict::Agree, "{name}: the semantics among themselves");
-        let verdict = &legs[1].verdict;
-        if !expected {
-            assert_eq!(*verdict, Verdict::Agree, "{name}: seen elsewhere, and on this device too");
+        let name = &quirk.name;
+        assert_eq!(quirk.judge(None), Verdict::Agree, "{name}: the semantics among themselves");
+        let Some(mut device) = open(Some(quirk.route), options()) else { return };
+        let mut device = UnderTest::from(&mut device);
+        let verdict = quirk.judge(Some(&mut device));
+        match quirk.is_of(&device) {
+            true => drop(quirk.is_recorded(&verdict).unwrap_or_else(|why| panic!("{name}: {why}"))),
+            false => assert_eq!(verdict, Verdict::Agree, "{name}: seen elsewhere, and on this device too"),
+        }
+    }
+}
+
+/// `smallstep check` of a quirk's program on the device under test: its exit code and what it says.
+fn check(quirk: &Quirk, index: u32, known: Option<&Path>) -> (Option<i32>, String) {
+    let settings = quirk.settings();
+    let constants = if settings.constants == smallstep::compile::lambda_v::Constants::Opaque { "opaque" } else { "module" };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
+    command.args(["check", "--size", "2x2", "--route", quirk.route.name(), "--constants", constants]);
+    command.args(["--fuel", &settings.fuel.to_string(), "--device", &index.to_string()]).arg(&quirk.path);
+    if let Some(known) = known {
+        command.arg("--known").arg(known);
+    }
+    let output = command.output().expect("starts");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_quirk_is_known_by_its_own_name_and_by_no_quirk_of_another_driver() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    for quirk in quirks() {
+        let text = std::fs::read_to_string(&quirk.path).expect("read");
+        let text = text.lines().map(|l| if l.starts_with(";@ quirk driver: ") { ";@ quirk driver: Mesa 0.0.1" } else { l });
+        let file = elsewhere.path().join(quirk.path.file_name().expect("a file"));
+        std::fs::write(file, text.collect::<Vec<_>>().join("\n")).expect("written");
+    }
+    for quirk in quirks() {
+        let Some(mut device) = open(Some(quirk.route), options()) else { return };
+        let index = device.adapter().index;
+        if !quirk.is_of(&UnderTest::from(&mut device)) {
             continue;
         }
-        let Verdict::Disagree(difference) = verdict else {
-            panic!("{name}: this driver no longer shows it ({}): remove the quirk", verdict.name());
-        };
-        let says = quirk.get("says").unwrap_or_default();
-        assert!(difference.what.contains(says), "{name}: another disagreement than recorded: {}", difference.what);
-        if let Some(blames) = quirk.get("blames") {
-            let blame = difference.blame.as_ref().unwrap_or_else(|| panic!("{name}: no blame: {:?}", difference.unblamed));
-            assert!(blame.instruction.contains(blames), "{name}: another blame than recorded: {blame}");
+        drop(device);
+        let name = &quirk.name;
+        let (code, said) = check(&quirk, index, Some(&folder()));
+        assert_eq!(code, Some(0), "{name}: {said}");
+        assert!(said.starts_with(&format!("disagree (known: {name})")) && said.contains(&format!("1 known ({name}: 1)")), "{name}: {said}");
+        for known in [None, Some(elsewhere.path())] {
+            let (code, said) = check(&quirk, index, known);
+            assert_eq!(code, Some(1), "{name}: {said}");
+            assert!(said.starts_with("disagree  ") && !said.contains("(known: ") && !said.contains(" known ("), "{name}: {said}");
         }
     }
 }

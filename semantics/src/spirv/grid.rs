@@ -252,7 +252,8 @@ impl<'m, 'r> Grid<'m, 'r> {
         let mut memory = if self.prepared.undefined_constants { Memory::load(self.module, number) } else { self.memory.clone() };
         for &(variable, built_in) in &self.prepared.inputs {
             let words = self.prepared.built_in(built_in, workgroup, local);
-            let scalars: Scalars = words.iter().map(|&word| Scalar { bits: word.into(), trust: crate::number::Trust::CERTAIN, undefined: None }).collect();
+            let scalars: Scalars =
+                words.iter().map(|&word| Scalar { bits: word.into(), trust: crate::number::Trust::CERTAIN, undefined: None }).collect();
             memory.store_own(&Pointer::to(self.module, variable), &scalars);
         }
         Config::enter(self.module, self.prepared.label, memory)

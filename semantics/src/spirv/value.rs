@@ -154,10 +154,7 @@ impl Control {
     #[inline]
     #[must_use]
     pub fn after(self, condition: Trust) -> Control {
-        Control {
-            doubtful: self.doubtful || condition.doubt.is_some(),
-            uncertified: self.uncertified || condition.grid.is_none(),
-        }
+        Control { doubtful: self.doubtful || condition.doubt.is_some(), uncertified: self.uncertified || condition.grid.is_none() }
     }
 
     /// Puts lanes that are written now in the doubt that control is in.

@@ -145,7 +145,7 @@ fn chains_of_calls_and_of_pointers_load() {
 #[test]
 fn types_that_double_are_counted_and_not_walked() {
     let mut decls = String::from("%t0 = OpTypeStruct %uint %uint\n");
-    (1..100).for_each(|i| write!(decls, "%t{i} = OpTypeStruct %t{} %t{}\n", i - 1, i - 1).expect("a string grows"));
+    (1..100).for_each(|i| writeln!(decls, "%t{i} = OpTypeStruct %t{} %t{}", i - 1, i - 1).expect("a string grows"));
     load(&shell(&decls, "")).unwrap_or_else(|e| panic!("{e}"));
     let limit = |decls: &str, body: &str| match load(&shell(decls, body)) {
         Err(LoadError::Limit(limit)) => limit.what,

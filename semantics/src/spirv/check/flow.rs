@@ -1,5 +1,7 @@
 //! The control-flow graph of a function: branches, merge instructions, the order of blocks, OpPhi.
 
+use std::rc::Rc;
+
 use super::super::cfg::{self, Graph};
 use super::super::error::Check;
 use super::super::grammar::Op;
@@ -43,7 +45,7 @@ impl Pass<'_> {
             ends.push(nodes.len() as u32);
         }
         let list = |node: usize| nodes[if node == 0 { 0 } else { ends[node - 1] as usize }..ends[node] as usize].iter().copied();
-        self.graph = Graph::new((0..blocks.len()).map(list));
+        self.graph = Rc::new(Graph::new((0..blocks.len()).map(list)));
         let merges = self.merges()?;
         for (node, block) in blocks.iter().enumerate() {
             let node = node as u32;

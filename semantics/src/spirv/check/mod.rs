@@ -10,6 +10,8 @@ mod memory;
 mod shared;
 mod structure;
 
+use std::rc::Rc;
+
 use rspirv::spirv::{Capability, StorageClass};
 use smallvec::SmallVec;
 
@@ -29,7 +31,7 @@ type Checked<T = ()> = Result<T, LoadError>;
 pub(super) fn check(module: &Module) -> Checked {
     let mut origins = memory::Origins::default();
     for function in &module.functions {
-        let mut pass = Pass { module, function, index: 0, graph: Graph::default(), seen: Vec::new(), block: 0, origins };
+        let mut pass = Pass { module, function, index: 0, graph: Rc::default(), seen: Vec::new(), block: 0, origins };
         pass.control_flow()?;
         pass.bodies()?;
         origins = pass.origins;
@@ -41,7 +43,7 @@ struct Pass<'m> {
     module: &'m Module,
     function: &'m Function,
     index: usize,
-    graph: Graph,
+    graph: Rc<Graph>,
     /// Per block, who marked it last.
     seen: Vec<u32>,
     block: u32,

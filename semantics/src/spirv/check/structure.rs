@@ -4,6 +4,8 @@
 //! block whose header dominates it then has the header as its immediate dominator, so that one walk down the dominator tree gives every
 //! block its innermost construct, and each branch is judged by the constructs at its two ends, in constant time.
 
+use std::rc::Rc;
+
 use super::super::cfg::{Graph, NONE};
 use super::super::error::Check;
 use super::super::grammar::Op;
@@ -16,6 +18,17 @@ enum Header {
     Selection { merge: u32 },
     Switch { merge: u32 },
     Loop { merge: u32, continues: u32 },
+}
+
+impl Header {
+    /// Its merge block and its continue target, `NONE` where it has none.
+    fn targets(self) -> [u32; 2] {
+        match self {
+            Header::None => [NONE; 2],
+            Header::Selection { merge } | Header::Switch { merge } => [merge, NONE],
+            Header::Loop { merge, continues } => [merge, continues],
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +59,7 @@ struct Construct {
 /// The constructs of a function.
 struct Structure {
     headers: Vec<Header>,
-    graph: Graph,
+    graph: Rc<Graph>,
     constructs: Vec<Construct>,
     /// By block: the construct that it is in when control comes to it, or `NONE`.
     around: Vec<u32>,
@@ -103,14 +116,18 @@ impl Pass<'_> {
         for node in 0..n as u32 {
             headers.push(self.header(node)?);
         }
-        let graph = Graph::new((0..n as u32).map(|node| {
-            let more = match headers[node as usize] {
-                Header::None => [NONE; 2],
-                Header::Selection { merge } | Header::Switch { merge } => [merge, NONE],
-                Header::Loop { merge, continues } => [merge, continues],
-            };
-            self.graph.successors(node).iter().copied().chain(more)
-        }));
+        // An edge from the block that dominates another immediately, or from one that no path reaches, changes no dominator.
+        let changes = headers.iter().enumerate().any(|(node, &header)| {
+            let node = node as u32;
+            let [merge, continues] = header.targets();
+            self.graph.reachable(node) && [merge, continues].iter().any(|&to| to != NONE && self.graph.immediate_dominator(to) != node)
+        });
+        let graph = match changes {
+            false => self.graph.clone(),
+            true => Rc::new(Graph::new(
+                (0..n as u32).map(|node| self.graph.successors(node).iter().copied().chain(headers[node as usize].targets())),
+            )),
+        };
         let mut structure = Structure {
             headers,
             graph,
@@ -141,11 +158,7 @@ impl Pass<'_> {
                 continue;
             }
             self.index = (self.blocks()[node as usize].end as usize).saturating_sub(2);
-            let (merge, continues) = match header {
-                Header::None => continue,
-                Header::Selection { merge } | Header::Switch { merge } => (merge, NONE),
-                Header::Loop { merge, continues } => (merge, continues),
-            };
+            let [merge, continues] = header.targets();
             for (target, what) in [(merge, "merge block"), (continues, "continue target")] {
                 if target != NONE && target != node && structure.graph.immediate_dominator(target) != node {
                     let [header, target] = [node, target].map(|n| self.label(n));

@@ -4,14 +4,14 @@
 use smallvec::SmallVec;
 
 use super::{Action, Actions, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
+use crate::number::Instruction;
 use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
 use crate::spirv::object;
-use crate::spirv::operation::{Operand, Site};
-use crate::number::Instruction;
 use crate::spirv::operation::{self, Operation, Shape};
+use crate::spirv::operation::{Operand, Site};
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalars;
 use crate::undefined::Ub;

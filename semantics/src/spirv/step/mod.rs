@@ -57,11 +57,11 @@ use crate::undefined::{Ub, Undefined};
 
 pub use composite::{composite_construct, composite_extract};
 pub use compute::{compute, ext_inst};
+pub(super) use control::phi_group;
 pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
 pub use function::return_;
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
-pub(super) use control::phi_group;
 pub use run::run;
 pub use sink::{Event, Sink};
 

@@ -1,0 +1,409 @@
+//! Compiling a compute entry point: functions callees first, blocks in structural order, values to registers, pointers to addresses.
+//!
+//! A value is the slots of its scalars, so that constructing, extracting and inserting cost nothing. Whether a register must keep what inactive
+//! lanes have in it is decided at the end ([`finish`]): only what is used outside of the loop that makes it must.
+
+mod access;
+mod body;
+mod calls;
+mod compute;
+mod finish;
+mod order;
+mod variables;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::super::error::{LoadError, Place};
+use super::super::module::{Function, Module};
+use super::super::types::{Address, Type};
+use super::super::words::Instruction;
+use super::program::{BufferVariable, Code, Input, NONE, Op, Program, Slot, Slots};
+use crate::outcome::Limit;
+
+/// The most columns and sets that a program may have.
+const MAX_REGISTERS: usize = 1 << 16;
+/// The most scalars of memory without layout.
+const MAX_MEMORY: u64 = 1 << 20;
+
+/// What an id stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Home {
+    Slots(Slots),
+    Pointer(Pointer),
+}
+
+/// Where what a pointer points to is kept.
+#[derive(Clone, Debug)]
+pub(super) enum Storage {
+    /// In registers, by the slots of all scalars.
+    Registers(Rc<[Slot]>),
+    Local,
+    Shared,
+    Buffer(u8),
+}
+
+/// A pointer: storage, and in it a place known now and a distance known at run time. Places are scalars, in buffers bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Pointer {
+    pub(super) storage: Storage,
+    pub(super) fixed: u64,
+    /// The column of the distance, or [`NONE`].
+    pub(super) dynamic: u32,
+    pub(super) type_: u32,
+    /// In buffers, the layout of matrices within.
+    pub(super) address: Address,
+    /// Whether the module forbids writing through it.
+    pub(super) read_only: bool,
+}
+
+/// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the next part.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) label: u32,
+    pub(super) function: u32,
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) count: u32,
+    /// The instruction that ends it.
+    pub(super) at: u32,
+    pub(super) ends: Ends,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Ends {
+    Terminator,
+    Call { function: u32, args: SmallVec<[(Slot, Slot); 8]> },
+    Barrier { orders_shared: bool, orders_buffers: bool },
+}
+
+/// A function that is reached: where its result is and where it returns to.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) result: Slots,
+    pub(super) link: u32,
+}
+
+pub(super) struct Compiler<'m> {
+    pub(super) module: &'m Module,
+    pub(super) program: Program,
+    pub(super) homes: FxHashMap<u32, Home>,
+    pub(super) frames: FxHashMap<u32, Frame>,
+    pub(super) parts: Vec<Part>,
+    /// The slots of register variables, and which ids are bound to them within the block.
+    pub(super) variable_slots: FxHashSet<(bool, u32)>,
+    pub(super) aliases: Vec<u32>,
+    /// Where an id is used last in the block that defines it; `u32::MAX` if another block uses it.
+    pub(super) last_use: FxHashMap<u32, u32>,
+    pub(super) constants: FxHashMap<(u8, u64), Slot>,
+    pub(super) at: usize,
+    pub(super) function: u32,
+    pub(super) has_atomics: bool,
+    pub(super) has_fences: bool,
+}
+
+pub(super) type Compiled<T = ()> = Result<T, LoadError>;
+
+/// Compiles a compute entry point of a loaded module.
+pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
+    let entry = module.entry_point(entry)?;
+    let at = Place { function: entry.function, block: 0, word: 0 };
+    if entry.model != ExecutionModel::GLCompute {
+        return Err(LoadError::Unsupported { what: format!("OpEntryPoint {:?} in the lockstep machine", entry.model), at });
+    }
+    let Some(size) = module.modes(entry).workgroup_size else {
+        return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
+    };
+    let functions = order::reached(module, entry.function);
+    let mut lines = FxHashMap::default();
+    for &function in &functions {
+        for block in module.function(function).map_or(&[][..], |f| module.function_blocks(f)) {
+            for index in block.start..block.end {
+                if let Some(line) = module.source_line(index as usize) {
+                    lines.insert(index, line);
+                }
+            }
+        }
+    }
+    let mut compiler = Compiler {
+        module,
+        program: Program {
+            instructions: Arc::from(module.instructions()),
+            places: (0..module.instructions().len()).map(|index| module.place(index)).collect(),
+            lines: Arc::new(lines),
+            size,
+            entry: 0,
+            blocks: Vec::new(),
+            codes: Vec::new(),
+            moves: Vec::new(),
+            sites: Vec::new(),
+            faults: Vec::new(),
+            atomics: Vec::new(),
+            columns: 0,
+            sets: 0,
+            local: 0,
+            shared: 0,
+            constants: Vec::new(),
+            undefined: Vec::new(),
+            inputs: Vec::new(),
+            initial_local: Vec::new(),
+            initial_shared: Vec::new(),
+            buffers: Vec::new(),
+            arrays: Vec::new(),
+            in_order: false,
+        },
+        homes: FxHashMap::default(),
+        frames: FxHashMap::default(),
+        parts: Vec::new(),
+        variable_slots: FxHashSet::default(),
+        aliases: Vec::new(),
+        last_use: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        at: 0,
+        function: 0,
+        has_atomics: false,
+        has_fences: false,
+    };
+    compiler.constants_of_module()?;
+    compiler.globals(&functions)?;
+    for &id in &functions {
+        let function = *module.function(id).expect("load has checked the call graph");
+        compiler.begin(&function)?;
+        compiler.bodies(&function)?;
+    }
+    if compiler.has_atomics && compiler.has_fences {
+        return compiler.unsupported("atomics beside OpMemoryBarrier in the lockstep machine");
+    }
+    compiler.finish(&functions)
+}
+
+impl<'m> Compiler<'m> {
+    #[cold]
+    pub(super) fn unsupported<T>(&self, what: impl Into<String>) -> Compiled<T> {
+        Err(LoadError::Unsupported { what: what.into(), at: self.module.place(self.at) })
+    }
+
+    pub(super) fn operands(&self, i: &Instruction) -> &'m [u32] {
+        i.operands(self.module.words())
+    }
+
+    pub(super) fn type_(&self, id: u32) -> Type {
+        self.module.types().get(id).expect("load has checked that every type is declared")
+    }
+
+    pub(super) fn column(&mut self) -> Compiled<u32> {
+        self.program.columns += 1;
+        self.within_registers(self.program.columns)
+    }
+
+    pub(super) fn set(&mut self) -> Compiled<u32> {
+        self.program.sets += 1;
+        self.within_registers(self.program.sets)
+    }
+
+    fn within_registers(&self, count: u32) -> Compiled<u32> {
+        if count as usize > MAX_REGISTERS {
+            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+        }
+        Ok(count - 1)
+    }
+
+    /// A fresh slot for a scalar of that type.
+    pub(super) fn slot(&mut self, type_: Type) -> Compiled<Slot> {
+        Ok(match type_ {
+            Type::Bool => Slot::Truth(self.set()?),
+            Type::Int { width: 64, .. } | Type::Float { width: 64 } => {
+                let low = self.column()?;
+                Slot::Wide(low, self.column()?)
+            }
+            Type::Int { .. } | Type::Float { .. } => Slot::Word(self.column()?),
+            other => return self.unsupported(format!("a value of {} in the lockstep machine", other.name())),
+        })
+    }
+
+    /// Fresh slots for a value of that type.
+    pub(super) fn slots(&mut self, type_id: u32) -> Compiled<Slots> {
+        let types = self.module.types();
+        if types.scalars(type_id) > MAX_REGISTERS as u64 {
+            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+        }
+        let mut scalars = Vec::new();
+        types.visit_scalars(type_id, &mut |scalar| scalars.push(scalar));
+        scalars.into_iter().map(|scalar| self.slot(scalar)).collect()
+    }
+
+    /// The slots of a value.
+    pub(super) fn value(&self, id: u32) -> Compiled<Slots> {
+        match self.homes.get(&id) {
+            Some(Home::Slots(slots)) => Ok(slots.clone()),
+            Some(Home::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
+            None => self.unsupported(format!("%{id}, which the lockstep machine has no value for")),
+        }
+    }
+
+    pub(super) fn word(&self, id: u32) -> Compiled<u32> {
+        match self.value(id)?.first() {
+            Some(&Slot::Word(column)) => Ok(column),
+            _ => self.unsupported("a number that is no scalar of up to 32 bits, here, in the lockstep machine"),
+        }
+    }
+
+    pub(super) fn pointer(&self, id: u32) -> Compiled<Pointer> {
+        match self.homes.get(&id) {
+            Some(Home::Pointer(pointer)) => Ok(pointer.clone()),
+            _ => self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
+        }
+    }
+
+    pub(super) fn emit(&mut self, op: Op, d: u32, a: u32, b: u32, c: u32) {
+        let at = self.at as u32;
+        self.program.codes.push(Code { op, masked: false, buffer: 0, d, a, b, c, at });
+    }
+
+    pub(super) fn bind(&mut self, id: u32, slots: Slots) {
+        if slots.iter().any(|&slot| self.is_variable(slot)) {
+            self.aliases.push(id);
+        }
+        self.homes.insert(id, Home::Slots(slots));
+    }
+
+    pub(super) fn is_variable(&self, slot: Slot) -> bool {
+        let key = match slot {
+            Slot::Word(column) | Slot::Wide(column, _) => (false, column),
+            Slot::Truth(set) => (true, set),
+        };
+        self.variable_slots.contains(&key)
+    }
+
+    /// Copies one scalar, with its undefined lanes.
+    pub(super) fn copy(&mut self, to: Slot, from: Slot, masked: bool) {
+        let first = self.program.codes.len();
+        match (to, from) {
+            (Slot::Word(d), Slot::Word(a)) => self.emit(Op::Copy, d, a, NONE, 0),
+            (Slot::Wide(d, e), Slot::Wide(a, b)) => {
+                self.emit(Op::Copy, d, a, NONE, 0);
+                self.emit(Op::Copy, e, b, NONE, 0);
+            }
+            (Slot::Truth(d), Slot::Truth(a)) => self.emit(Op::CopySet, d, a, NONE, 0),
+            _ => unreachable!("load has checked that both are of one type"),
+        }
+        self.program.codes[first..].iter_mut().for_each(|code| code.masked = masked);
+    }
+
+    /// The slot that holds a constant of that type.
+    pub(super) fn constant(&mut self, type_: Type, bits: u64) -> Compiled<Slot> {
+        let kind = match type_ {
+            Type::Bool => 0,
+            Type::Int { width: 64, .. } | Type::Float { width: 64 } => 2,
+            _ => 1,
+        };
+        if let Some(&slot) = self.constants.get(&(kind, bits)) {
+            return Ok(slot);
+        }
+        let slot = self.slot(type_)?;
+        self.constants.insert((kind, bits), slot);
+        self.program.constants.push((slot, bits));
+        Ok(slot)
+    }
+
+    /// Every constant of the module has its registers before anything that computes with it.
+    fn constants_of_module(&mut self) -> Compiled {
+        let module = self.module;
+        for (index, i) in module.instructions().iter().enumerate() {
+            if i.result == 0 || !module.is_constant(i.result) || module.types().scalars(i.result_type) > 4096 {
+                continue;
+            }
+            self.at = index;
+            let (mut scalars, mut types) = (Vec::new(), Vec::new());
+            module.constant_scalars(i.result, &mut scalars);
+            module.types().visit_scalars(i.result_type, &mut |type_| types.push(type_));
+            let mut slots = Slots::new();
+            for (scalar, type_) in scalars.into_iter().zip(types) {
+                slots.push(match scalar.undefined {
+                    None => self.constant(type_, scalar.bits)?,
+                    Some(at) => {
+                        let slot = self.slot(type_)?;
+                        self.program.undefined.push((slot, at));
+                        slot
+                    }
+                });
+            }
+            self.homes.insert(i.result, Home::Slots(slots));
+        }
+        Ok(())
+    }
+
+    /// A function's parameters, result, link and variables.
+    fn begin(&mut self, function: &Function) -> Compiled {
+        self.at = self.module.definition(function.id).unwrap_or(0);
+        self.function = function.id;
+        for parameter in self.module.parameters(function) {
+            let home = match self.type_(parameter.type_) {
+                Type::Pointer { class, pointee } => {
+                    let storage = match class {
+                        StorageClass::Function | StorageClass::Private => Storage::Local,
+                        StorageClass::Workgroup => Storage::Shared,
+                        _ => return self.unsupported(format!("a parameter that points to {class:?} in the lockstep machine")),
+                    };
+                    let (dynamic, address) = (self.column()?, Address::whole(pointee));
+                    Home::Pointer(Pointer { storage, fixed: 0, dynamic, type_: pointee, address, read_only: false })
+                }
+                _ => Home::Slots(self.slots(parameter.type_)?),
+            };
+            self.homes.insert(parameter.id, home);
+        }
+        let result = self.slots(function.result_type)?;
+        let link = self.column()?;
+        self.frames.insert(function.id, Frame { result, link });
+        self.locals(function)
+    }
+
+    /// The input registers of a built-in variable.
+    pub(super) fn input(&mut self, variable: u32, built_in: BuiltIn) -> Compiled<Slots> {
+        let make: &dyn Fn(u8) -> Input = match built_in {
+            BuiltIn::WorkgroupId => &Input::Workgroup,
+            BuiltIn::LocalInvocationId => &Input::Local,
+            BuiltIn::GlobalInvocationId => &Input::Global,
+            BuiltIn::NumWorkgroups => &Input::Groups,
+            BuiltIn::WorkgroupSize => &Input::Size,
+            BuiltIn::LocalInvocationIndex => &|_| Input::LocalIndex,
+            other => return self.unsupported(format!("BuiltIn {other:?} in the lockstep machine")),
+        };
+        let type_ = self.module.variable(variable).map_or(0, |v| v.type_);
+        let slots = self.slots(type_)?;
+        for (component, slot) in slots.iter().enumerate() {
+            let &Slot::Word(column) = slot else { return self.unsupported("a built-in that is no 32-bit integer") };
+            self.program.inputs.push((column, make(component as u8)));
+        }
+        Ok(slots)
+    }
+
+    pub(super) fn buffer(&mut self, variable: BufferVariable) -> Compiled<u8> {
+        let Ok(number) = u8::try_from(self.program.buffers.len()) else {
+            return Err(LoadError::Limit(Limit { what: "buffers of the lockstep machine", bound: 256 }));
+        };
+        self.program.buffers.push(variable);
+        Ok(number)
+    }
+
+    /// Scalars of local or shared memory.
+    pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
+        let mut is_wide = false;
+        self.module.types().visit_scalars(type_id, &mut |scalar| is_wide |= scalar.width() == Some(64));
+        if is_wide {
+            return self.unsupported("64-bit numbers in memory that is indexed, in the lockstep machine");
+        }
+        let taken = if shared { &mut self.program.shared } else { &mut self.program.local };
+        let start = u64::from(*taken);
+        let end = start.saturating_add(self.module.types().scalars(type_id));
+        if end > MAX_MEMORY {
+            return Err(LoadError::Limit(Limit { what: "scalars of memory in the lockstep machine", bound: MAX_MEMORY }));
+        }
+        *taken = end as u32;
+        Ok(start)
+    }
+}

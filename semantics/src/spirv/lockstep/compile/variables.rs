@@ -1,0 +1,178 @@
+//! Where variables live: in registers if they are only ever accessed whole or at constant indices, else in memory of each lane.
+
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::super::grammar::Op as Core;
+use super::super::super::module::{Function, Module, Variable, WHOLE};
+use super::super::super::types::{Address, Type};
+use super::super::program::{BufferVariable, NONE, Slot};
+use super::{Compiled, Compiler, Home, Pointer, Storage};
+
+/// The most scalars of a variable in registers.
+const MAX_IN_REGISTERS: u64 = 64;
+
+/// The variables of Function and Private storage that need an address, by their uses in these functions.
+fn addressed(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
+    let mut addressed = FxHashSet::default();
+    // Chains with constant indices stand for their variable.
+    let mut roots: FxHashMap<u32, u32> = FxHashMap::default();
+    for function in functions.iter().filter_map(|&id| module.function(id)) {
+        for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+            let operands = i.operands(module.words());
+            let root = |roots: &FxHashMap<u32, u32>, id: u32| match roots.get(&id) {
+                Some(&root) => Some(root),
+                None => module.variable(id).map(|v| v.id),
+            };
+            match i.op {
+                Core::Variable | Core::Line | Core::NoLine => {}
+                Core::Load => {}
+                Core::Store => addressed.extend(root(&roots, operands[1])),
+                Core::AccessChain | Core::InBoundsAccessChain => {
+                    if let Some(root) = root(&roots, operands[0]) {
+                        let within = constant_path(module, operands);
+                        if within {
+                            roots.insert(i.result, root);
+                        } else {
+                            addressed.insert(root);
+                        }
+                    }
+                }
+                _ => addressed.extend(operands.iter().filter_map(|&id| root(&roots, id))),
+            }
+        }
+    }
+    addressed
+}
+
+/// Whether an access chain's indices are constants in bounds.
+fn constant_path(module: &Module, operands: &[u32]) -> bool {
+    let pointer = module.type_of(operands[0]).and_then(|t| module.pointer_type(t));
+    let Some((_, mut type_id)) = pointer else { return false };
+    operands[1..].iter().all(|&index| {
+        let Some(index) = module.constant_value(index) else { return false };
+        match module.types().part(type_id, index) {
+            Some((part, _)) if module.types().parts(type_id).is_some() => {
+                type_id = part;
+                true
+            }
+            _ => false,
+        }
+    })
+}
+
+impl Compiler<'_> {
+    /// The module's variables that the functions use.
+    pub(super) fn globals(&mut self, functions: &[u32]) -> Compiled {
+        let module = self.module;
+        let addressed = addressed(module, functions);
+        let mut used = FxHashSet::default();
+        for function in functions.iter().filter_map(|&id| module.function(id)) {
+            for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+                used.extend(i.operands(module.words()).iter().copied());
+            }
+            for variable in module.locals(function) {
+                self.at = variable.instruction as usize;
+                self.variable(variable, addressed.contains(&variable.id))?;
+            }
+        }
+        for variable in module.globals().iter().filter(|v| used.contains(&v.id)) {
+            self.at = variable.instruction as usize;
+            self.variable(variable, addressed.contains(&variable.id))?;
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, variable: &Variable, is_addressed: bool) -> Compiled {
+        let module = self.module;
+        let (mut fixed, mut read_only) = (0, false);
+        let storage = match variable.class {
+            StorageClass::Input => {
+                let Some(built_in) = module.built_in(variable.id, WHOLE) else {
+                    return self.unsupported("an Input variable that is no built-in in a compute stage");
+                };
+                read_only = true;
+                Storage::Registers(Rc::from(self.input(variable.id, built_in)?.as_slice()))
+            }
+            StorageClass::Function | StorageClass::Private => {
+                if is_addressed || module.types().scalars(variable.type_) > MAX_IN_REGISTERS {
+                    fixed = self.memory(variable.type_, false)?;
+                    if variable.class == StorageClass::Private {
+                        self.initial(variable, fixed, false)?;
+                    }
+                    Storage::Local
+                } else {
+                    let slots = self.slots(variable.type_)?;
+                    for &slot in &slots {
+                        self.variable_slots.insert(match slot {
+                            Slot::Word(column) | Slot::Wide(column, _) => (false, column),
+                            Slot::Truth(set) => (true, set),
+                        });
+                    }
+                    if variable.class == StorageClass::Private {
+                        self.initial_registers(variable, &slots);
+                    }
+                    Storage::Registers(Rc::from(slots.as_slice()))
+                }
+            }
+            StorageClass::Workgroup => {
+                fixed = self.memory(variable.type_, true)?;
+                self.initial(variable, fixed, true)?;
+                Storage::Shared
+            }
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PushConstant => {
+                if !matches!(self.type_(variable.type_), Type::Struct { .. }) {
+                    return self.unsupported("an array of descriptors in the lockstep machine");
+                }
+                let is_storage = variable.class == StorageClass::StorageBuffer
+                    || module.decoration(variable.type_, WHOLE, Decoration::BufferBlock).is_some();
+                let members = 0..module.types().members(variable.type_).len() as u32;
+                let all_read_only =
+                    members.len() > 0 && members.clone().all(|m| module.decoration(variable.type_, m, Decoration::NonWritable).is_some());
+                read_only = !is_storage || all_read_only || module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_some();
+                let descriptor = module.descriptor(variable.id);
+                if descriptor.is_none() && variable.class != StorageClass::PushConstant {
+                    return self.unsupported("a buffer without DescriptorSet and Binding");
+                }
+                let needed = module.buffer_size(variable.id);
+                Storage::Buffer(self.buffer(BufferVariable { id: variable.id, descriptor, needed, writable: !read_only })?)
+            }
+            class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
+        };
+        let address = Address::whole(variable.type_);
+        let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only };
+        self.homes.insert(variable.id, Home::Pointer(pointer));
+        Ok(())
+    }
+
+    /// What memory holds before the run.
+    fn initial(&mut self, variable: &Variable, start: u64, shared: bool) -> Compiled {
+        let Some(initializer) = variable.initializer else { return Ok(()) };
+        let mut scalars = Vec::new();
+        self.module.constant_scalars(initializer, &mut scalars);
+        let list = if shared { &mut self.program.initial_shared } else { &mut self.program.initial_local };
+        let defined = scalars.iter().enumerate().filter(|(_, scalar)| scalar.undefined.is_none());
+        list.extend(defined.map(|(k, scalar)| ((start + k as u64) as u32, scalar.bits as u32)));
+        Ok(())
+    }
+
+    fn initial_registers(&mut self, variable: &Variable, slots: &[Slot]) {
+        let mut scalars = Vec::new();
+        if let Some(initializer) = variable.initializer {
+            self.module.constant_scalars(initializer, &mut scalars);
+        }
+        for (k, &slot) in slots.iter().enumerate() {
+            match scalars.get(k) {
+                Some(scalar) if scalar.undefined.is_none() => self.program.constants.push((slot, scalar.bits)),
+                _ => self.program.undefined.push((slot, u32::MAX)),
+            }
+        }
+    }
+
+    /// Function variables have nothing to prepare: OpVariable does it at each call.
+    pub(super) fn locals(&mut self, _: &Function) -> Compiled {
+        Ok(())
+    }
+}

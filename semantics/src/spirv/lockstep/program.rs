@@ -1,0 +1,308 @@
+//! A compiled entry point: registers, codes, blocks in structural order, memory.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::super::operation::{Operation, Shape};
+use super::super::words::Instruction;
+
+/// No register.
+pub const NONE: u32 = u32::MAX;
+
+/// Where one scalar of a value lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// A column: a number of up to 32 bits, zero-extended.
+    Word(u32),
+    /// Two columns, the low and the high word: a number of 64 bits.
+    Wide(u32, u32),
+    /// A set: a Boolean.
+    Truth(u32),
+}
+
+/// The scalars of a value.
+pub type Slots = SmallVec<[Slot; 4]>;
+
+/// What a code does with columns d, a, b, c, or with sets where it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[rustfmt::skip]
+pub enum Op {
+    // d := a ∘ b, or d := ∘ a, 32-bit integers.
+    Add, Sub, Mul, And, Or, Xor, Not, Negate, ShiftLeft, ShiftRight, ShiftRightSigned,
+    DivideUnsigned, ModUnsigned, DivideSigned, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned,
+    // d := a ∘ b, 32-bit floats.
+    AddFloat, SubFloat, MulFloat, DivideFloat, NegateFloat, AbsFloat,
+    FloatOfSigned, FloatOfUnsigned, SignedOfFloat, UnsignedOfFloat,
+    // Set d := a ∘ b.
+    Equal, NotEqual, LessUnsigned, LessEqualUnsigned, LessSigned, LessEqualSigned,
+    EqualFloat, NotEqualFloat, LessFloat, LessEqualFloat,
+    UnorderedEqualFloat, UnorderedNotEqualFloat, UnorderedLessFloat, UnorderedLessEqualFloat,
+    // Set d := set a ∘ set b.
+    AndSet, OrSet, EqualSet, NotEqualSet, NotSet,
+    // d := a where set c, else b; the same of sets.
+    Select, SelectSet,
+    // d := a, with its undefined lanes; the same of sets.
+    Copy, CopySet,
+    // d := a + b·c words, as addresses are computed; c is a number, a may be none.
+    Index,
+    // Undefined behaviour where a is not below the number c, or not below the length of array c of the run; b is the fault.
+    Bound, BoundRuntime,
+    // d := memory at a + the number c; a may be none. The name says the memory and what d is.
+    LoadLocal, LoadLocalSet, LoadShared, LoadSharedSet, LoadBuffer, LoadBuffer16, LoadBuffer8,
+    // memory at a + the number c := d.
+    StoreLocal, StoreLocalSet, StoreShared, StoreSharedSet, StoreBuffer, StoreBuffer16, StoreBuffer8,
+    // Local memory from the number c on, b scalars, becomes undefined; registers d… d+b become undefined; sets d… d+b too.
+    ForgetLocal, Forget, ForgetSets,
+    // d becomes undefined in every active lane; the same of a set. The origin is code's instruction with the kind of fault b.
+    Undefine, UndefineSet,
+    // The length of array c of the run.
+    Length,
+    // An atomic of `Program::atomics`.
+    Atomic,
+    // An operation of `Program::sites`, lane by lane.
+    Compute,
+}
+
+/// One step of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// What is done.
+    pub op: Op,
+    /// Whether lanes that are not active must keep what d has.
+    pub masked: bool,
+    /// The buffer, of accesses to buffers.
+    pub buffer: u8,
+    /// What is written, or stored.
+    pub d: u32,
+    /// An operand.
+    pub a: u32,
+    /// An operand.
+    pub b: u32,
+    /// An operand.
+    pub c: u32,
+    /// The index of the instruction, or for computing codes of the site that repeats it lane by lane.
+    pub at: u32,
+}
+
+/// A computing instruction, or one component of it, for running lane by lane.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The index of the instruction.
+    pub instruction: u32,
+    /// What is computed.
+    pub operation: Operation,
+    /// The operands.
+    pub args: SmallVec<[(Shape, Slots); 3]>,
+    /// The shapes of the result.
+    pub results: SmallVec<[Shape; 2]>,
+    /// Where the result goes.
+    pub to: Slots,
+    /// Decorated NoSignedWrap.
+    pub no_signed_wrap: bool,
+    /// Decorated NoUnsignedWrap.
+    pub no_unsigned_wrap: bool,
+}
+
+/// An index that an access chain must have in bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// The id of the index.
+    pub id: u32,
+    /// Whether the index is signed.
+    pub is_signed: bool,
+}
+
+/// Which memory an atomic works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Memory of each lane: registers' overflow, so to say.
+    Local,
+    /// Workgroup memory.
+    Shared,
+    /// A buffer.
+    Buffer(u8),
+}
+
+/// An atomic on a 32-bit integer.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    /// The instruction.
+    pub op: super::super::grammar::Op,
+    /// The memory.
+    pub space: Space,
+    /// The column of its address, or [`NONE`].
+    pub address: u32,
+    /// What is added to the address.
+    pub offset: u32,
+    /// The operand, or [`NONE`]; of OpAtomicCompareExchange the new value.
+    pub value: u32,
+    /// The comparator, or [`NONE`].
+    pub comparator: u32,
+}
+
+/// A copy of one scalar.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// Where to.
+    pub to: Slot,
+    /// Where from.
+    pub from: Slot,
+}
+
+/// A way from a block to another, with the copies that the OpPhi there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Edge {
+    /// The block.
+    pub target: u32,
+    /// The first copy.
+    pub first: u32,
+    /// One past the last copy.
+    pub end: u32,
+    /// Whether a copy writes what a later one reads.
+    pub overlaps: bool,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// OpBranch.
+    Branch(Edge),
+    /// OpBranchConditional on a set.
+    Conditional {
+        /// The set.
+        condition: u32,
+        /// Where its lanes go.
+        taken: Edge,
+        /// Where the others go.
+        otherwise: Edge,
+    },
+    /// OpSwitch.
+    Switch {
+        /// The selector.
+        selector: Slot,
+        /// Literals, ascending, and edges.
+        cases: Vec<(u64, Edge)>,
+        /// For every other value.
+        default: Edge,
+    },
+    /// OpFunctionCall: the copies of the edge are the arguments.
+    Call {
+        /// To the function's first block.
+        edge: Edge,
+        /// The column that holds where the function returns to.
+        link: u32,
+        /// The block that goes on.
+        then: u32,
+    },
+    /// OpReturn or OpReturnValue: the copies are the result.
+    Return {
+        /// The column that holds the block that goes on; [`NONE`] in the entry point.
+        link: u32,
+        /// The copies; the target means nothing.
+        edge: Edge,
+    },
+    /// OpControlBarrier, then a block.
+    Barrier {
+        /// The block that goes on.
+        then: u32,
+        /// Whether Workgroup memory is ordered by it.
+        orders_shared: bool,
+        /// Whether buffers are.
+        orders_buffers: bool,
+    },
+    /// OpUnreachable.
+    Unreachable,
+}
+
+/// A block, or a part of one.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The first code.
+    pub first: u32,
+    /// One past the last.
+    pub end: u32,
+    /// The instructions of the module that it stands for.
+    pub count: u32,
+    /// The index of the instruction that ends it.
+    pub at: u32,
+    /// How it ends.
+    pub ends: End,
+}
+
+/// A buffer variable.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferVariable {
+    /// Its id.
+    pub id: u32,
+    /// Descriptor set and binding; `None` for push constants.
+    pub descriptor: Option<(u32, u32)>,
+    /// The bytes of the fixed part of its layout.
+    pub needed: u64,
+    /// Whether the module may write it.
+    pub writable: bool,
+}
+
+/// A runtime array within a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct RuntimeArray {
+    /// The buffer.
+    pub buffer: u8,
+    /// Where it begins.
+    pub offset: u64,
+    /// Bytes from one element to the next.
+    pub stride: u32,
+}
+
+/// A register that holds an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// WorkgroupId.
+    Workgroup(u8),
+    /// LocalInvocationId.
+    Local(u8),
+    /// GlobalInvocationId.
+    Global(u8),
+    /// NumWorkgroups.
+    Groups(u8),
+    /// LocalInvocationIndex.
+    LocalIndex,
+    /// WorkgroupSize.
+    Size(u8),
+}
+
+/// A compiled compute entry point.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The module's instructions, for reports.
+    pub(super) instructions: Arc<[Instruction]>,
+    /// Where each instruction is: function and block.
+    pub(super) places: Arc<[super::super::error::Place]>,
+    /// The source lines, by instruction.
+    pub(super) lines: Arc<rustc_hash::FxHashMap<u32, (String, u32, u32)>>,
+    pub(super) size: [u32; 3],
+    pub(super) entry: u32,
+    pub(super) blocks: Vec<Block>,
+    pub(super) codes: Vec<Code>,
+    pub(super) moves: Vec<Move>,
+    pub(super) sites: Vec<Site>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) atomics: Vec<Atomic>,
+    /// Columns, sets, scalars of local and of shared memory.
+    pub(super) columns: u32,
+    pub(super) sets: u32,
+    pub(super) local: u32,
+    pub(super) shared: u32,
+    /// Constants and what each column or set holds before the run.
+    pub(super) constants: Vec<(Slot, u64)>,
+    /// Constants that are undefined, with the OpUndef.
+    pub(super) undefined: Vec<(Slot, u32)>,
+    pub(super) inputs: Vec<(u32, Input)>,
+    /// Private variables with initializers in local memory: scalar and bits.
+    pub(super) initial_local: Vec<(u32, u32)>,
+    pub(super) initial_shared: Vec<(u32, u32)>,
+    pub(super) buffers: Vec<BufferVariable>,
+    pub(super) arrays: Vec<RuntimeArray>,
+    /// Whether workgroups must run in order.
+    pub(super) in_order: bool,
+}

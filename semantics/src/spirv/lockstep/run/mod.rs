@@ -1,0 +1,254 @@
+//! Running a compiled entry point: workgroups one after the other or on several threads, each as warps of 64 lanes.
+
+mod codes;
+mod memory;
+mod races;
+mod warp;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use super::super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
+use super::super::value::Origin;
+use super::column::LANES;
+use super::program::{BufferVariable, Program};
+use crate::outcome::{Limit, Outcome};
+use crate::undefined::{Site, Ub, Undefined, Unspecified};
+use memory::Buffers;
+use races::Shadow;
+use warp::{Stop, Warp};
+
+/// Why a workgroup did not end.
+#[derive(Clone, Debug)]
+pub(super) enum Broken {
+    /// Undefined behaviour at an instruction, in a lane's invocation.
+    Undefined { ub: Ub, what: String, instruction: u32, invocation: u32, steps: u64 },
+    /// The fuel was used up.
+    OutOfFuel,
+}
+
+/// What all workgroups share.
+pub(super) struct Shared<'r> {
+    pub(super) program: &'r Program,
+    pub(super) dispatch: &'r Dispatch<'r>,
+    pub(super) buffers: Buffers,
+    pub(super) shadow: Shadow,
+    /// The number of elements of each runtime array.
+    pub(super) lengths: Vec<u32>,
+    pub(super) executed: AtomicU64,
+    pub(super) broken: AtomicBool,
+    /// Whether workgroups run one after the other, so that what is reported is the first.
+    pub(super) in_order: bool,
+}
+
+/// What one workgroup's warps share.
+pub(super) struct Group {
+    /// Its number.
+    pub(super) number: u32,
+    pub(super) id: [u32; 3],
+    pub(super) words: Vec<u32>,
+    pub(super) undefined: Vec<u64>,
+    /// By scalar of shared memory: who made its undefined value, where it was not left uninitialised.
+    pub(super) origins: rustc_hash::FxHashMap<u32, Origin>,
+    pub(super) shadow: races::GroupShadow,
+    /// How many barriers have ordered shared memory, and buffers.
+    pub(super) phases: races::Phases,
+}
+
+impl Program {
+    /// How many invocations a workgroup has.
+    pub fn invocations(&self) -> u64 {
+        self.size.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not depend on how many.
+    pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
+        if let Some(refused) = self.refused(dispatch) {
+            return refused;
+        }
+        let groups = match dispatch.workgroups(self.invocations().max(1)) {
+            Ok(groups) => groups,
+            Err(limit) => return Outcome::Limit(limit),
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads }.min(groups.max(1) as usize);
+        if threads > 1 && !self.in_order {
+            let shared = self.shared(dispatch, false);
+            let next = AtomicU32::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        let mut warps = Vec::new();
+                        loop {
+                            let number = next.fetch_add(1, Ordering::Relaxed);
+                            if number >= groups || shared.broken.load(Ordering::Relaxed) {
+                                return;
+                            }
+                            if self.workgroup(&shared, number, &mut warps).is_err() {
+                                shared.broken.store(true, Ordering::Relaxed);
+                            }
+                        }
+                    });
+                }
+            });
+            let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions;
+            if within && !shared.broken.load(Ordering::Relaxed) {
+                return Outcome::Observed(shared.observation());
+            }
+        }
+        // In order, so that what is reported is always the same.
+        let shared = self.shared(dispatch, true);
+        let mut warps = Vec::new();
+        for number in 0..groups {
+            match self.workgroup(&shared, number, &mut warps) {
+                Ok(()) => {}
+                Err(Broken::OutOfFuel) => return Outcome::OutOfFuel,
+                Err(Broken::Undefined { ub, what, instruction, invocation, steps }) => {
+                    return Outcome::Undefined(self.undefined(dispatch, ub, what, instruction, invocation, steps));
+                }
+            }
+        }
+        Outcome::Observed(shared.observation())
+    }
+
+    /// What is refused before anything runs.
+    fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
+        if dispatch.robustness != Robustness::None {
+            return Some(Outcome::Unsupported("robust buffer access in the lockstep machine".into()));
+        }
+        for buffer in &self.buffers {
+            if let Some(what) = missing(buffer, dispatch) {
+                return Some(Outcome::Unsupported(what));
+            }
+        }
+        let warps = self.invocations().div_ceil(LANES as u64);
+        let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
+        let buffers: u64 = dispatch.buffers.iter().map(|b| b.bytes.len() as u64 * 6).sum();
+        if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
+            return Some(Outcome::Limit(Limit { what: "bytes of memory", bound: dispatch.limits.memory }));
+        }
+        None
+    }
+
+    fn shared<'r>(&'r self, dispatch: &'r Dispatch<'r>, in_order: bool) -> Shared<'r> {
+        let buffers = Buffers::new(self, dispatch);
+        let lengths = self.arrays.iter().map(|array| {
+            let room = buffers.length(array.buffer).saturating_sub(array.offset);
+            // The layout of a runtime array is checked to have a stride.
+            u32::try_from(room / u64::from(array.stride.max(1))).unwrap_or(u32::MAX)
+        });
+        let lengths = lengths.collect();
+        let shadow = Shadow::new(self, &buffers);
+        Shared { program: self, dispatch, buffers, shadow, lengths, executed: AtomicU64::new(0), broken: AtomicBool::new(false), in_order }
+    }
+
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>) -> Result<(), Broken> {
+        let invocations = self.invocations() as u32;
+        let mut group = Group {
+            number,
+            id: shared.dispatch.workgroup_id(number),
+            words: vec![0; self.shared as usize],
+            undefined: vec![u64::MAX; (self.shared as usize).div_ceil(64)],
+            origins: rustc_hash::FxHashMap::default(),
+            shadow: races::GroupShadow::new(self.shared as usize),
+            phases: races::Phases::default(),
+        };
+        for &(scalar, bits) in &self.initial_shared {
+            group.words[scalar as usize] = bits;
+            group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
+        }
+        let count = invocations.div_ceil(LANES as u32) as usize;
+        warps.resize_with(count, || Warp::new(self));
+        for (at, warp) in warps.iter_mut().enumerate() {
+            let first = (at * LANES) as u32;
+            warp.begin(self, shared, &group, first, (invocations - first).min(LANES as u32));
+        }
+        loop {
+            let mut barrier = None;
+            let mut ended = 0;
+            for warp in warps.iter_mut() {
+                match warp.run(shared, &mut group)? {
+                    Stop::Ended => ended += 1,
+                    Stop::Barrier(at) => {
+                        if barrier.is_some_and(|(other, _)| other != at) {
+                            return Err(warp.diverged(shared, at));
+                        }
+                        barrier = Some((at, warp.first));
+                    }
+                }
+            }
+            let Some((at, first)) = barrier else { return Ok(()) };
+            if ended > 0 {
+                let warp = warps.iter().find(|w| w.first == first).expect("it stopped at a barrier");
+                return Err(warp.diverged(shared, at));
+            }
+            let super::program::End::Barrier { orders_shared, orders_buffers, .. } = self.blocks[at as usize].ends else { return Ok(()) };
+            group.phases.shared += u32::from(orders_shared);
+            group.phases.buffers += u32::from(orders_buffers);
+        }
+    }
+
+    /// The place and time of undefined behaviour.
+    fn undefined(&self, dispatch: &Dispatch<'_>, ub: Ub, what: String, instruction: u32, invocation: u32, step: u64) -> Undefined {
+        let place = self.places.get(instruction as usize).copied().unwrap_or_default();
+        let by = self.invocation(invocation);
+        let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
+        let local = [by.local % width, by.local / width % height, by.local / width / height];
+        let site = Site {
+            instruction,
+            function: place.function,
+            block: place.block,
+            line: self.lines.get(&instruction).cloned(),
+            invocation,
+            global: [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k])),
+            step,
+        };
+        Undefined { ub, what, at: site.to_string(), site: Some(Box::new(site)) }
+    }
+
+    fn invocation(&self, number: u32) -> InvocationId {
+        let each = self.invocations().max(1) as u32;
+        InvocationId { workgroup: number / each, local: number % each }
+    }
+}
+
+/// What is wrong with the buffer of a variable, if anything.
+fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
+    let (name, bytes) = match buffer.descriptor {
+        None => ("the push constants".to_string(), Some(dispatch.push_constants.len())),
+        Some((set, binding)) => {
+            let found = dispatch.buffers.iter().find(|b| b.set == set && b.binding == binding);
+            (format!("the buffer at set {set}, binding {binding}"), found.map(|b| b.bytes.len()))
+        }
+    };
+    match bytes {
+        None => Some(format!("{name} is missing; %{} needs it", buffer.id)),
+        Some(bytes) if (bytes as u64) < buffer.needed => Some(format!("{name} has {bytes} bytes; %{} needs {}", buffer.id, buffer.needed)),
+        Some(_) => None,
+    }
+}
+
+impl Shared<'_> {
+    /// The storage buffers when all is done.
+    fn observation(&self) -> Observation {
+        let mut observed = Vec::new();
+        for (at, buffer) in self.dispatch.buffers.iter().enumerate() {
+            let bytes = self.buffers.bytes(at);
+            let mut undefined: Vec<UndefinedBytes> = Vec::new();
+            for (start, origin) in self.buffers.undefined(at) {
+                let made_by = self.program.invocation(origin.invocation);
+                let next = UndefinedBytes { start, end: start + 1, made_at: origin.instruction, made_by, kind: origin.kind.id() };
+                match undefined.last_mut() {
+                    Some(last) if last.end == start && UndefinedBytes { start, end: start + 1, ..last.clone() } == next => last.end += 1,
+                    _ => undefined.push(next),
+                }
+            }
+            observed.push(ObservedBuffer { set: buffer.set, binding: buffer.binding, bytes, undefined });
+        }
+        Observation { buffers: observed, instructions: self.executed.load(Ordering::Relaxed) }
+    }
+}
+
+/// The kind of undefined value of that number.
+pub(super) fn kind(number: u32) -> Unspecified {
+    Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
+}

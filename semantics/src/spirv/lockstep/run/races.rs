@@ -1,0 +1,261 @@
+//! Data races of programs whose only synchronisation is barriers: who touched a word last, and in which phase.
+//!
+//! Between two invocations of one workgroup the accesses of an earlier phase happen before those of a later one, where a phase ends with a
+//! control barrier that orders this memory. Between workgroups nothing is ordered. So for each word the last plain write, the last plain
+//! read (or that there were several readers) and the last atomic are enough: if an older one raced with this access, it raced with the one
+//! that is kept, or that was reported already.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::program::Program;
+use super::memory::Buffers;
+
+const R: Ordering = Ordering::Relaxed;
+
+/// How many barriers have ordered a memory in this workgroup.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct Phases {
+    pub(super) shared: u32,
+    pub(super) buffers: u32,
+}
+
+/// What an access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Touch {
+    Read,
+    Write,
+    /// An atomic that writes.
+    Atomic,
+    /// An atomic that only reads.
+    AtomicRead,
+}
+
+/// Who: the invocation's number and its workgroup's, and the phase.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Who {
+    pub(super) invocation: u32,
+    pub(super) workgroup: u32,
+    pub(super) invocations_each: u32,
+    pub(super) phase: u32,
+}
+
+/// Nobody.
+const NOBODY: u64 = 0;
+/// In the place of an invocation: several of one workgroup; several workgroups.
+const SEVERAL: u32 = u32::MAX;
+
+/// A record is 0, or the invocation plus 1 (or, of several, the workgroup with the top bit set) above the phase.
+#[inline]
+fn record(who: Who) -> u64 {
+    u64::from(who.invocation + 1) << 32 | u64::from(who.phase)
+}
+
+const OF_GROUP: u64 = 1 << 63;
+const OF_ALL: u64 = (SEVERAL as u64) << 32;
+
+/// Whether the access that the record stands for is ordered before this one, or this invocation's own.
+#[inline]
+fn ordered(kept: u64, who: Who) -> bool {
+    if kept == NOBODY {
+        return true;
+    }
+    if kept & OF_ALL == OF_ALL {
+        return false;
+    }
+    let phase = kept as u32;
+    if kept & OF_GROUP != 0 {
+        return (kept >> 32) as u32 & !(1 << 31) == who.workgroup && phase < who.phase;
+    }
+    let invocation = (kept >> 32) as u32 - 1;
+    invocation == who.invocation || invocation / who.invocations_each == who.workgroup && phase < who.phase
+}
+
+/// The record of an access that joins others which it does not conflict with.
+#[inline]
+fn joined(kept: u64, who: Who) -> u64 {
+    let own = record(who);
+    if kept == NOBODY || kept >> 32 == own >> 32 {
+        return own;
+    }
+    if kept & OF_ALL == OF_ALL {
+        return OF_ALL;
+    }
+    let phase = kept as u32;
+    let workgroup = if kept & OF_GROUP != 0 { (kept >> 32) as u32 & !(1 << 31) } else { ((kept >> 32) as u32 - 1) / who.invocations_each };
+    if workgroup != who.workgroup {
+        return OF_ALL;
+    }
+    if phase < who.phase { own } else { OF_GROUP | u64::from(who.workgroup) << 32 | u64::from(who.phase) }
+}
+
+/// The word of shadow for one memory word: three records.
+pub(in super::super) trait Records {
+    fn get(&self, kind: usize, at: usize) -> u64;
+    fn set(&mut self, kind: usize, at: usize, record: u64);
+}
+
+const WRITE: usize = 0;
+const READ: usize = 1;
+const ATOMIC: usize = 2;
+
+/// Records an access; whether it races with one before it.
+#[inline]
+fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool {
+    let write = records.get(WRITE, at);
+    match touch {
+        Touch::Read => {
+            let races = !ordered(write, who) || !ordered(records.get(ATOMIC, at), who);
+            let read = records.get(READ, at);
+            let next = joined(read, who);
+            if next != read {
+                records.set(READ, at, next);
+            }
+            races
+        }
+        Touch::Write => {
+            let races = !ordered(write, who) || !ordered(records.get(READ, at), who) || !ordered(records.get(ATOMIC, at), who);
+            records.set(WRITE, at, record(who));
+            races
+        }
+        // An atomic that reads does not conflict with plain reads; taking it for a writer would report what is no race.
+        Touch::Atomic | Touch::AtomicRead => {
+            let races = !ordered(write, who) || touch == Touch::Atomic && !ordered(records.get(READ, at), who);
+            let kind = if touch == Touch::Atomic { ATOMIC } else { READ };
+            let kept = records.get(kind, at);
+            records.set(kind, at, joined(kept, who));
+            races
+        }
+    }
+}
+
+/// The shadow of the buffers that the module writes.
+pub(in super::super) struct Shadow {
+    /// By memory: three for each word, or none where nothing writes.
+    memories: Vec<Vec<AtomicU64>>,
+}
+
+struct Words<'s>(&'s [AtomicU64]);
+
+impl Records for Words<'_> {
+    #[inline]
+    fn get(&self, kind: usize, at: usize) -> u64 {
+        self.0[3 * at + kind].load(R)
+    }
+
+    #[inline]
+    fn set(&mut self, kind: usize, at: usize, record: u64) {
+        self.0[3 * at + kind].store(record, R);
+    }
+}
+
+impl Shadow {
+    pub(super) fn new(program: &Program, buffers: &Buffers) -> Shadow {
+        let mut written = vec![false; buffers.word_counts().count()];
+        for (variable, buffer) in program.buffers.iter().enumerate() {
+            written[buffers.memory_of(variable as u8)] |= buffer.writable;
+        }
+        let shadow = |(count, is_written): (usize, bool)| match is_written {
+            true => (0..3 * count).map(|_| AtomicU64::new(NOBODY)).collect(),
+            false => Vec::new(),
+        };
+        Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect() }
+    }
+
+    /// Records an access to a word of a memory; whether it races. `alone` says that no other thread does so at the same time.
+    #[inline]
+    pub(super) fn touch(&self, memory: usize, word: usize, who: Who, kind: Touch, alone: bool) -> bool {
+        let records = &self.memories[memory];
+        if records.is_empty() {
+            return false;
+        }
+        if alone {
+            return touch(&mut Words(records), word, who, kind);
+        }
+        // Each records first and looks then, so that of two that race at least one sees the other.
+        const S: Ordering = Ordering::SeqCst;
+        match kind {
+            Touch::Write => {
+                let before = records[3 * word + WRITE].swap(record(who), S);
+                !ordered(before, who) || !ordered(records[3 * word + READ].load(S), who)
+            }
+            _ => {
+                let read = &records[3 * word + READ];
+                let mut kept = read.load(S);
+                loop {
+                    let next = joined(kept, who);
+                    if next == kept {
+                        break;
+                    }
+                    match read.compare_exchange(kept, next, S, S) {
+                        Ok(_) => break,
+                        Err(now) => kept = now,
+                    }
+                }
+                !ordered(records[3 * word + WRITE].load(S), who)
+            }
+        }
+    }
+}
+
+/// The shadow of one workgroup's shared memory.
+pub(in super::super) struct GroupShadow(Vec<[u64; 3]>);
+
+impl Records for GroupShadow {
+    #[inline]
+    fn get(&self, kind: usize, at: usize) -> u64 {
+        self.0[at][kind]
+    }
+
+    #[inline]
+    fn set(&mut self, kind: usize, at: usize, record: u64) {
+        self.0[at][kind] = record;
+    }
+}
+
+impl GroupShadow {
+    pub(super) fn new(scalars: usize) -> GroupShadow {
+        GroupShadow(vec![[NOBODY; 3]; scalars])
+    }
+
+    /// Records an access to a scalar; whether it races.
+    #[inline]
+    pub(super) fn touch(&mut self, scalar: usize, who: Who, kind: Touch) -> bool {
+        touch(self, scalar, who, kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn who(invocation: u32, phase: u32) -> Who {
+        Who { invocation, workgroup: invocation / 4, invocations_each: 4, phase }
+    }
+
+    /// The last access races, or it does not.
+    fn last_races(accesses: &[(u32, u32, Touch)]) -> bool {
+        let mut shadow = GroupShadow::new(1);
+        accesses.iter().map(|&(invocation, phase, kind)| shadow.touch(0, who(invocation, phase), kind)).next_back().unwrap_or(false)
+    }
+
+    #[test]
+    fn conflicts_race_unless_a_barrier_of_the_workgroup_lies_between() {
+        use Touch::{Atomic, AtomicRead, Read, Write};
+        assert!(last_races(&[(0, 0, Write), (1, 0, Read)]));
+        assert!(last_races(&[(0, 0, Read), (1, 0, Write)]));
+        assert!(last_races(&[(0, 0, Write), (1, 0, Write)]));
+        assert!(!last_races(&[(0, 0, Write), (1, 1, Read)]));
+        assert!(!last_races(&[(0, 0, Write), (0, 0, Read)]));
+        assert!(!last_races(&[(0, 0, Read), (1, 0, Read)]));
+        assert!(last_races(&[(0, 0, Read), (1, 0, Read), (0, 0, Write)]), "the other reader");
+        assert!(!last_races(&[(0, 0, Read), (1, 0, Read), (0, 1, Write)]));
+        assert!(last_races(&[(0, 0, Write), (4, 9, Read)]), "another workgroup");
+        assert!(last_races(&[(0, 0, Read), (4, 0, Read), (0, 5, Write)]), "a reader of another workgroup");
+        assert!(!last_races(&[(0, 0, Atomic), (1, 0, Atomic), (5, 0, Atomic)]));
+        assert!(last_races(&[(0, 0, Atomic), (1, 0, Read)]));
+        assert!(last_races(&[(0, 0, Read), (1, 0, Atomic)]));
+        assert!(!last_races(&[(0, 0, Read), (1, 0, AtomicRead)]));
+        assert!(last_races(&[(0, 0, AtomicRead), (1, 0, Write)]));
+        assert!(!last_races(&[(0, 0, Atomic), (1, 1, Write)]));
+    }
+}

@@ -1,0 +1,390 @@
+//! Image formats in scope: the plain ones, whose components have 8, 16, 32 or 64 bits each and lie one after another (Vulkan §Formats).
+//!
+//! Packed, scaled and combined depth-stencil formats are known by name and left out.
+
+use super::scalar::{Class, Scalar, Value, f16_bits};
+
+/// What a component is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Channel {
+    Red,
+    Green,
+    Blue,
+    Alpha,
+    Depth,
+    Stencil,
+}
+
+impl Channel {
+    /// Its place among red, green, blue and alpha; none for depth and stencil.
+    pub fn colour(self) -> Option<usize> {
+        match self {
+            Channel::Red => Some(0),
+            Channel::Green => Some(1),
+            Channel::Blue => Some(2),
+            Channel::Alpha => Some(3),
+            Channel::Depth | Channel::Stencil => None,
+        }
+    }
+}
+
+/// How a component's bits stand for a number (Vulkan §Identification of Formats).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numeric {
+    /// c / (2^b - 1).
+    Unorm,
+    /// max(c / (2^(b-1) - 1), -1), c in two's complement.
+    Snorm,
+    /// The integer, unsigned.
+    Uint,
+    /// The integer, in two's complement.
+    Sint,
+    /// IEEE 754.
+    Sfloat,
+    /// As Unorm, red, green and blue by the sRGB transfer function.
+    Srgb,
+}
+
+const NUMERICS: [(&str, Numeric); 6] = [
+    ("UNORM", Numeric::Unorm),
+    ("SNORM", Numeric::Snorm),
+    ("UINT", Numeric::Uint),
+    ("SINT", Numeric::Sint),
+    ("SFLOAT", Numeric::Sfloat),
+    ("SRGB", Numeric::Srgb),
+];
+
+const ORDERS: [(&str, &[Channel]); 8] = [
+    ("R", &[Channel::Red]),
+    ("RG", &[Channel::Red, Channel::Green]),
+    ("RGB", &[Channel::Red, Channel::Green, Channel::Blue]),
+    ("BGR", &[Channel::Blue, Channel::Green, Channel::Red]),
+    ("RGBA", &[Channel::Red, Channel::Green, Channel::Blue, Channel::Alpha]),
+    ("BGRA", &[Channel::Blue, Channel::Green, Channel::Red, Channel::Alpha]),
+    ("D", &[Channel::Depth]),
+    ("S", &[Channel::Stencil]),
+];
+
+/// A plain image format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// An entry of `ORDERS`.
+    order: u8,
+    bits: u8,
+    numeric: Numeric,
+}
+
+/// Why a word is no format that can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatError {
+    /// No format has that name.
+    Unknown,
+    /// There is such a format; it is left out.
+    Unsupported,
+}
+
+impl Format {
+    /// R8G8B8A8_UNORM.
+    pub const R8G8B8A8_UNORM: Format = Format { order: 4, bits: 8, numeric: Numeric::Unorm };
+    /// B8G8R8A8_UNORM, the format of a colour attachment that a script does not declare.
+    pub const B8G8R8A8_UNORM: Format = Format { order: 5, bits: 8, numeric: Numeric::Unorm };
+    /// R32G32B32A32_SFLOAT.
+    pub const R32G32B32A32_SFLOAT: Format = Format { order: 4, bits: 32, numeric: Numeric::Sfloat };
+
+    /// Reads a name, as `R8G8B8A8_UNORM`; a leading `VK_FORMAT_` is allowed.
+    pub fn named(name: &str) -> Result<Format, FormatError> {
+        let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
+        let Some((components, numeric)) = name.split_once('_') else { return Err(FormatError::Unknown) };
+        if !components.bytes().all(|b| b.is_ascii_alphanumeric()) || !components.starts_with(['R', 'G', 'B', 'A', 'D', 'S', 'X', 'E']) {
+            return Err(FormatError::Unknown);
+        }
+        let (mut letters, mut widths) = (String::new(), Vec::new());
+        for c in components.chars() {
+            match c.to_digit(10) {
+                None => {
+                    letters.push(c);
+                    widths.push(0);
+                }
+                Some(digit) => match widths.last_mut() {
+                    Some(width) => *width = (*width * 10 + digit).min(1000),
+                    None => return Err(FormatError::Unknown),
+                },
+            }
+        }
+        let width = widths.first().copied().unwrap_or(0);
+        let plain = widths.iter().all(|&w| w == width);
+        let found = NUMERICS.iter().find(|n| n.0 == numeric).map(|n| n.1);
+        let order = ORDERS.iter().position(|o| o.0 == letters);
+        if let (Some(numeric), Some(order), true) = (found, order, plain) {
+            let allowed: &[u32] = match (ORDERS[order].0, numeric) {
+                ("D", Numeric::Unorm) => &[16],
+                ("D", Numeric::Sfloat) => &[32],
+                ("S", Numeric::Uint) => &[8],
+                ("D" | "S", _) => &[],
+                (_, Numeric::Unorm | Numeric::Snorm) => &[8, 16],
+                (_, Numeric::Uint | Numeric::Sint) => &[8, 16, 32, 64],
+                (_, Numeric::Sfloat) => &[16, 32, 64],
+                (_, Numeric::Srgb) => &[8],
+            };
+            // BGR orders exist with 8 bits only.
+            let exists = allowed.contains(&width) && (!letters.starts_with('B') || width == 8);
+            return if exists { Ok(Format { order: order as u8, bits: width as u8, numeric }) } else { Err(FormatError::Unknown) };
+        }
+        let known = numeric.ends_with("_PACK8")
+            || numeric.ends_with("_PACK16")
+            || numeric.ends_with("_PACK32")
+            || matches!(numeric, "USCALED" | "SSCALED" | "UNORM_S8_UINT" | "SFLOAT_S8_UINT" | "D24_UNORM_PACK32");
+        Err(if known { FormatError::Unsupported } else { FormatError::Unknown })
+    }
+
+    /// The format of an image whose texels are so many scalars: 1 to 4, of a type that images have.
+    pub fn of(scalar: Scalar, components: u32) -> Option<Format> {
+        let order = ["", "R", "RG", "RGB", "RGBA"].get(components as usize)?;
+        let order = ORDERS.iter().position(|o| o.0 == *order)? as u8;
+        let numeric = match scalar.class() {
+            Class::Signed => Numeric::Sint,
+            Class::Unsigned => Numeric::Uint,
+            Class::Float => Numeric::Sfloat,
+        };
+        Some(Format { order, bits: 8 * scalar.size() as u8, numeric })
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        let letters = ORDERS[self.order as usize].0;
+        let numeric = NUMERICS.iter().find(|n| n.1 == self.numeric).map_or("", |n| n.0);
+        letters.chars().map(|c| format!("{c}{}", self.bits)).collect::<String>() + "_" + numeric
+    }
+
+    /// Its components in the order in which they lie in memory.
+    pub fn channels(self) -> &'static [Channel] {
+        ORDERS[self.order as usize].1
+    }
+
+    /// How its bits stand for numbers.
+    pub fn numeric(self) -> Numeric {
+        self.numeric
+    }
+
+    /// Whether it is for a depth or stencil attachment.
+    pub fn is_depth_stencil(self) -> bool {
+        matches!(self.channels()[0], Channel::Depth | Channel::Stencil)
+    }
+
+    /// Bytes of a texel.
+    pub fn texel_size(self) -> u32 {
+        u32::from(self.bits) / 8 * self.channels().len() as u32
+    }
+
+    /// What each component's bits are, as a script writes them: for the normalized kinds the integer, not the fraction.
+    pub fn scalar(self) -> Scalar {
+        match (self.numeric, self.bits) {
+            (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 8) => Scalar::Uint8,
+            (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 16) => Scalar::Uint16,
+            (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 32) => Scalar::Uint32,
+            (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, _) => Scalar::Uint64,
+            (Numeric::Snorm | Numeric::Sint, 8) => Scalar::Int8,
+            (Numeric::Snorm | Numeric::Sint, 16) => Scalar::Int16,
+            (Numeric::Snorm | Numeric::Sint, 32) => Scalar::Int32,
+            (Numeric::Snorm | Numeric::Sint, _) => Scalar::Int64,
+            (Numeric::Sfloat, 16) => Scalar::Float16,
+            (Numeric::Sfloat, 32) => Scalar::Float32,
+            (Numeric::Sfloat, _) => Scalar::Float64,
+        }
+    }
+
+    /// The value of one component's bits.
+    pub fn component(self, channel: Channel, bits: u64) -> Value {
+        let value = self.scalar().value(bits);
+        let greatest = |bits: u8| ((1u64 << bits) - 1) as f64;
+        match self.numeric {
+            Numeric::Uint | Numeric::Sint | Numeric::Sfloat => value,
+            Numeric::Unorm => Value::Float(value.as_f64() / greatest(self.bits)),
+            Numeric::Snorm => Value::Float((value.as_f64() / greatest(self.bits - 1)).max(-1.0)),
+            Numeric::Srgb => {
+                let encoded = value.as_f64() / greatest(self.bits);
+                Value::Float(if channel == Channel::Alpha { encoded } else { linear_of_srgb(encoded) })
+            }
+        }
+    }
+
+    /// A texel as red, green, blue and alpha; what the format lacks is 0, alpha 1 (Vulkan §Conversion to RGBA). Depth or stencil stands as
+    /// red. `texel` has at least [`Format::texel_size`] bytes.
+    pub fn unpack(self, texel: &[u8]) -> [Value; 4] {
+        let number = |v: u8| {
+            if self.scalar().class() == Class::Float || self.is_normalized() {
+                Value::Float(f64::from(v))
+            } else {
+                Value::Integer(v.into())
+            }
+        };
+        let mut rgba = [number(0), number(0), number(0), number(1)];
+        let size = self.scalar().size() as usize;
+        for (i, &channel) in self.channels().iter().enumerate() {
+            let bits = self.scalar().load(&texel[i * size..]);
+            rgba[channel.colour().unwrap_or(0)] = self.component(channel, bits);
+        }
+        rgba
+    }
+
+    /// Whether a component stands for a fraction.
+    pub fn is_normalized(self) -> bool {
+        matches!(self.numeric, Numeric::Unorm | Numeric::Snorm | Numeric::Srgb)
+    }
+
+    /// The bits that a component may hold after `value` was written to it, lowest and highest as the component's integers or float bits, and
+    /// the nearest.
+    ///
+    /// To a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point), the value is clamped and scaled; where that
+    /// is no integer either neighbour may be stored, and the nearest should be (ties here to even). A NaN may become anything. sRGB may be
+    /// off by more in ways that Vulkan bounds only loosely, so no set is given: the ends are the whole range. A 16-bit float may be rounded
+    /// either way (Vulkan §16-Bit Floating-Point Numbers); 32- and 64-bit floats are stored as they are.
+    pub fn written(self, channel: Channel, value: f64) -> Written {
+        let greatest = ((1u64 << self.bits.min(32)) - 1) as f64;
+        let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
+        match self.numeric {
+            Numeric::Sfloat if self.bits == 16 => written_half(value),
+            Numeric::Sfloat if self.bits == 32 => exactly(u64::from((value as f32).to_bits())),
+            Numeric::Sfloat => exactly(value.to_bits()),
+            Numeric::Unorm | Numeric::Uint | Numeric::Sint if value.is_nan() => Written { low: 0, high: greatest as u64, nearest: 0 },
+            Numeric::Unorm => {
+                let scaled = value.clamp(0.0, 1.0) * greatest;
+                Written { low: scaled.floor() as u64, high: scaled.ceil() as u64, nearest: scaled.round_ties_even() as u64 }
+            }
+            Numeric::Snorm => {
+                let mask = greatest as u64;
+                let most = ((1u64 << (self.bits - 1)) - 1) as f64;
+                if value.is_nan() {
+                    return Written { low: (-most) as i64 as u64 & mask, high: most as u64, nearest: 0 };
+                }
+                let scaled = value.clamp(-1.0, 1.0) * most;
+                let bits = |v: f64| v as i64 as u64 & mask;
+                Written { low: bits(scaled.floor()), high: bits(scaled.ceil()), nearest: bits(scaled.round_ties_even()) }
+            }
+            Numeric::Srgb => {
+                let encoded = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
+                let encoded = if channel == Channel::Alpha { encoded } else { srgb_of_linear(encoded) };
+                Written { low: 0, high: greatest as u64, nearest: (encoded * greatest).round_ties_even() as u64 }
+            }
+            // An integer format takes integers: the caller stores their low bits and does not come here with a fraction.
+            Numeric::Uint => exactly(value as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
+            Numeric::Sint => exactly(value as i64 as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
+        }
+    }
+}
+
+/// What may be stored in a component. `low` to `high` are neighbours or equal, in the order of the values that they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The bits of the least value.
+    pub low: u64,
+    /// The bits of the greatest value.
+    pub high: u64,
+    /// The bits of the nearest value.
+    pub nearest: u64,
+}
+
+fn written_half(value: f64) -> Written {
+    let nearest = f16_bits(value);
+    let back = super::scalar::f16_value(nearest);
+    let exactly = u64::from(nearest);
+    if value.is_nan() || back == value {
+        return Written { low: exactly, high: exactly, nearest: exactly };
+    }
+    // The neighbour on the other side of the value: bits are sign and magnitude, so one more bit is one further from zero.
+    let further = if back.abs() < value.abs() { nearest + 1 } else { nearest - 1 };
+    let (a, b) = (super::scalar::f16_value(nearest), super::scalar::f16_value(further));
+    let (low, high) = if a <= b { (nearest, further) } else { (further, nearest) };
+    Written { low: u64::from(low), high: u64::from(high), nearest: exactly }
+}
+
+/// The sRGB transfer function (Khronos Data Format §13.3).
+fn linear_of_srgb(encoded: f64) -> f64 {
+    if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
+}
+
+fn srgb_of_linear(linear: f64) -> f64 {
+    if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(name: &str) -> Format {
+        Format::named(name).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+    }
+
+    #[test]
+    fn names() {
+        for (name, size) in [
+            ("R8G8B8A8_UNORM", 4),
+            ("B8G8R8A8_SRGB", 4),
+            ("R32_SFLOAT", 4),
+            ("R16G16_SINT", 4),
+            ("R64G64B64_UINT", 24),
+            ("D32_SFLOAT", 4),
+            ("S8_UINT", 1),
+            ("R8G8B8_SNORM", 3),
+        ] {
+            assert_eq!((format(name).name().as_str(), format(name).texel_size()), (name, size));
+        }
+        assert_eq!(format("R8G8B8A8_UNORM"), Format::R8G8B8A8_UNORM);
+        assert_eq!(format("VK_FORMAT_B8G8R8A8_UNORM"), Format::B8G8R8A8_UNORM);
+        assert_eq!(format("R32G32B32A32_SFLOAT"), Format::R32G32B32A32_SFLOAT);
+        for name in [
+            "A2B10G10R10_UNORM_PACK32",
+            "R5G6B5_UNORM_PACK16",
+            "D24_UNORM_S8_UINT",
+            "D32_SFLOAT_S8_UINT",
+            "R8_USCALED",
+            "X8_D24_UNORM_PACK32",
+        ] {
+            assert_eq!(Format::named(name), Err(FormatError::Unsupported), "{name}");
+        }
+        for name in [
+            "",
+            "R8",
+            "_UNORM",
+            "R8_",
+            "R7_UNORM",
+            "G8_UINT",
+            "R8G16_UNORM",
+            "R32_UNORM",
+            "B16G16R16A16_UNORM",
+            "8R_UINT",
+            "float",
+            "R8G8B8A8_unorm",
+            "R99999999999999_UINT",
+        ] {
+            assert_eq!(Format::named(name), Err(FormatError::Unknown), "{name}");
+        }
+    }
+
+    #[test]
+    fn texels_unpack() {
+        assert_eq!(format("B8G8R8A8_UNORM").unpack(&[255, 51, 0, 102]), [0.0, 0.2, 1.0, 0.4].map(Value::Float));
+        assert_eq!(format("R8G8_SNORM").unpack(&[0x80, 0x7f]), [-1.0, 1.0, 0.0, 1.0].map(Value::Float));
+        assert_eq!(format("R16_SINT").unpack(&[0xfe, 0xff]), [-2, 0, 0, 1].map(Value::Integer));
+        assert_eq!(format("R16_SFLOAT").unpack(&[0x00, 0x3c])[0], Value::Float(1.0));
+        let Value::Float(half) = format("R8G8B8A8_SRGB").unpack(&[188, 0, 0, 188])[0] else { panic!("a fraction") };
+        assert!((half - 0.502_886_5).abs() < 1e-6, "{half}");
+    }
+
+    #[test]
+    fn fractions_are_stored_as_either_neighbour() {
+        let unorm = format("R8_UNORM");
+        assert_eq!(unorm.written(Channel::Red, 0.5), Written { low: 127, high: 128, nearest: 128 });
+        assert_eq!(unorm.written(Channel::Red, 0.2), Written { low: 51, high: 51, nearest: 51 });
+        assert_eq!(unorm.written(Channel::Red, -3.0), Written { low: 0, high: 0, nearest: 0 });
+        assert_eq!(unorm.written(Channel::Red, f64::INFINITY), Written { low: 255, high: 255, nearest: 255 });
+        assert_eq!(unorm.written(Channel::Red, f64::NAN), Written { low: 0, high: 255, nearest: 0 });
+        assert_eq!(format("R8_SNORM").written(Channel::Red, -0.5), Written { low: 0xc0, high: 0xc1, nearest: 0xc0 });
+        assert_eq!(format("R16_SFLOAT").written(Channel::Red, 2049.0), Written { low: 0x6800, high: 0x6801, nearest: 0x6800 });
+        assert_eq!(format("R16_SFLOAT").written(Channel::Red, 0.1), Written { low: 0x2e66, high: 0x2e67, nearest: 0x2e66 });
+        assert_eq!(format("R16_SFLOAT").written(Channel::Red, -0.1), Written { low: 0xae67, high: 0xae66, nearest: 0xae66 });
+        assert_eq!(format("R16_SFLOAT").written(Channel::Red, 70000.0), Written { low: 0x7bff, high: 0x7c00, nearest: 0x7c00 });
+        assert_eq!(format("R32_SFLOAT").written(Channel::Red, 0.1).nearest, u64::from(0.1f32.to_bits()));
+    }
+}

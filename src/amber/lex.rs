@@ -1,0 +1,183 @@
+//! The words of a script: white space separates them, `#` begins a comment, and a line's end means something.
+//!
+//! A backslash at the end of a line joins the next line to it. Shader sources are taken line by line as they are, up to a line whose first word
+//! is END.
+
+use super::error::{Kind, ScriptError};
+
+/// A word and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word<'t> {
+    pub text: &'t str,
+    /// Byte offset in the script.
+    pub start: usize,
+    pub line: u32,
+}
+
+/// Reads a script from front to back; looking at a word again costs no more than reading it once.
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    line: u32,
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str) -> Lexer<'t> {
+        Lexer { text, at: 0, line: 1 }
+    }
+
+    fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    fn new_line(&mut self) {
+        self.at += 1;
+        self.line += 1;
+    }
+
+    /// Skips to the next word of this line, joined lines included. The place is then at a word, at a line's end or at the end of the text.
+    fn skip(&mut self) {
+        loop {
+            match self.bytes().get(self.at) {
+                Some(b'\n') | None => return,
+                Some(b'#') => self.at = self.text[self.at..].find('\n').map_or(self.text.len(), |n| self.at + n),
+                Some(b'\\') => match self.bytes()[self.at + 1..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+                    Some(n) if self.bytes()[self.at + 1 + n] == b'\n' => {
+                        self.at += 1 + n;
+                        self.new_line();
+                    }
+                    _ => return,
+                },
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(_) => return,
+            }
+        }
+    }
+
+    /// The next word of this line, if it has one.
+    pub fn word(&mut self) -> Option<Word<'t>> {
+        self.skip();
+        let rest = &self.bytes()[self.at..];
+        let length = rest.iter().position(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n' | b'#')).unwrap_or(rest.len());
+        if length == 0 {
+            return None;
+        }
+        let word = Word { text: &self.text[self.at..self.at + length], start: self.at, line: self.line };
+        self.at += length;
+        Some(word)
+    }
+
+    /// The next word of this line, left where it is.
+    pub fn peek(&mut self) -> Option<Word<'t>> {
+        self.skip();
+        let (at, line) = (self.at, self.line);
+        let word = self.word();
+        (self.at, self.line) = (at, line);
+        word
+    }
+
+    /// The next word on whatever line.
+    pub fn word_over_lines(&mut self) -> Option<Word<'t>> {
+        loop {
+            if let Some(word) = self.word() {
+                return Some(word);
+            }
+            if !self.next_line() {
+                return None;
+            }
+        }
+    }
+
+    /// Leaves the rest of this line; whether another one begins.
+    pub fn next_line(&mut self) -> bool {
+        while self.word().is_some() {}
+        if self.at >= self.text.len() {
+            return false;
+        }
+        self.new_line();
+        true
+    }
+
+    /// The lines after this one up to one whose first word is END, which is read too: the text between, and the number of its first line. If no
+    /// END comes, nothing, and the whole text is read.
+    pub fn raw(&mut self) -> Option<(&'t str, u32)> {
+        self.raw_until(|line| line.split([' ', '\t', '\r', '#']).find(|w| !w.is_empty()) == Some("END"), true)
+    }
+
+    /// The lines after this one up to one that `ends` them, which is read too if `inclusive`.
+    pub fn raw_until(&mut self, ends: impl Fn(&str) -> bool, inclusive: bool) -> Option<(&'t str, u32)> {
+        self.next_raw_line();
+        let (start, first) = (self.at, self.line);
+        while self.at < self.text.len() {
+            let end = self.text[self.at..].find('\n').map_or(self.text.len(), |n| self.at + n);
+            if ends(&self.text[self.at..end]) {
+                let body = &self.text[start..self.at];
+                if inclusive {
+                    self.at = end;
+                }
+                return Some((body, first));
+            }
+            self.at = end;
+            self.next_raw_line();
+        }
+        if inclusive { None } else { Some((&self.text[start..], first)) }
+    }
+
+    /// Goes to the start of the line after this one, whatever stands in this one.
+    fn next_raw_line(&mut self) {
+        match self.text[self.at..].find('\n') {
+            Some(n) => {
+                self.at += n;
+                self.new_line();
+            }
+            None => self.at = self.text.len(),
+        }
+    }
+
+    /// An error at a word.
+    pub fn error(&self, at: Word<'_>, kind: Kind, what: impl Into<String>) -> ScriptError {
+        let line_start = self.text[..at.start].rfind('\n').map_or(0, |n| n + 1);
+        let column = self.text[line_start..at.start].chars().count() as u32 + 1;
+        ScriptError { line: at.line, column, kind, what: what.into() }
+    }
+
+    /// A word of no letters here, where something is missing.
+    pub fn here(&mut self) -> Word<'t> {
+        self.skip();
+        Word { text: "", start: self.at, line: self.line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_comments_and_joined_lines() {
+        let mut lexer = Lexer::new("A b#c\n\\\nD \\ \t\r\n e\\f");
+        let texts: Vec<_> = std::iter::from_fn(|| lexer.word_over_lines()).map(|w| (w.text, w.line)).collect();
+        assert_eq!(texts, [("A", 1), ("b", 1), ("D", 3), ("e\\f", 4)]);
+        assert!(Lexer::new("").word_over_lines().is_none());
+    }
+
+    #[test]
+    fn raw_text_ends_at_a_line_that_begins_with_end() {
+        let mut lexer = Lexer::new("SHADER x # y\n OpEND ; END\nEND2\n  END# done\nNEXT");
+        assert_eq!(lexer.word().map(|w| w.text), Some("SHADER"));
+        assert_eq!(lexer.raw(), Some((" OpEND ; END\nEND2\n", 2)));
+        assert_eq!(lexer.word(), None);
+        assert_eq!(lexer.word_over_lines().map(|w| (w.text, w.line)), Some(("NEXT", 5)));
+        assert_eq!(Lexer::new("a\nb").raw(), None);
+    }
+
+    #[test]
+    fn a_place_is_counted_in_characters() {
+        let mut lexer = Lexer::new("x\nµé y");
+        lexer.next_line();
+        lexer.word();
+        let y = lexer.word().expect("a second word");
+        let error = lexer.error(y, Kind::Invalid, "here");
+        assert_eq!((error.line, error.column), (2, 4));
+    }
+}

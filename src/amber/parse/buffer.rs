@@ -1,0 +1,264 @@
+//! BUFFER, IMAGE and SAMPLER.
+
+use super::{Named, Parser, Step, Stop};
+use crate::amber::contents::check_series;
+use crate::amber::error::{Kind, quoted};
+use crate::amber::layout::{DataType, Standard};
+use crate::amber::lex::Word;
+use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT};
+use crate::amber::scalar::{Number, Scalar};
+use crate::amber::script::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Line, Sampler};
+
+impl<'t> Parser<'t> {
+    pub(super) fn buffer(&mut self, word: Word<'t>, image: bool) -> Step {
+        let name = self.need("the name of a buffer")?;
+        let result = self.buffer_of(word, name, image);
+        if result.is_err() {
+            self.failed(Named::Buffer, name);
+        }
+        result
+    }
+
+    fn buffer_of(&mut self, word: Word<'t>, name: Word<'t>, image: bool) -> Step {
+        let kind = self.need("DATA_TYPE or FORMAT")?;
+        let (data_type, as_array, formatted) = match kind.text {
+            "DATA_TYPE" => self.data_type().map(|(t, a)| (t, a, false)),
+            "FORMAT" => self.format().map(|f| (DataType::Texel(f), false, true)),
+            other => Err(self.invalid(kind, format!("found {}, where DATA_TYPE or FORMAT should stand", quoted(other)))),
+        }
+        .map_err(|stop| self.past_data(stop))?;
+        let mut standard = Standard::default();
+        if !formatted {
+            for one in [Standard::Std140, Standard::Std430] {
+                if self.accept(one.name()).is_some() {
+                    standard = one;
+                }
+            }
+        }
+        self.single("MIP_LEVELS")?;
+        self.single("SAMPLES")?;
+        let shape = if image { self.image_shape() } else { self.buffer_shape() }.map_err(|stop| self.past_data(stop))?;
+        let layout = match data_type.layout(standard) {
+            Ok(layout) => layout,
+            Err(e) => {
+                let stop = self.error(kind, Kind::Limit, e);
+                return Err(self.past_data(stop));
+            }
+        };
+        let stride = if as_array && standard == Standard::Std140 { layout.item_stride().div_ceil(16) * 16 } else { layout.item_stride() };
+        let (mut items, extent) = match shape {
+            Shape::Unsaid => (None, Extent::Linear),
+            Shape::Items(items) => (Some(items), Extent::Linear),
+            Shape::Image(width, height) => (Some(u64::from(width) * u64::from(height)), Extent::Image { width, height, declared: image }),
+        };
+        if items.is_some_and(|items| items.saturating_mul(stride) > MAX_BUFFER_BYTES) {
+            let stop = self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES);
+            return Err(self.past_data(stop));
+        }
+        let mut extent = extent;
+        let initial = match self.lexer.word() {
+            None if formatted && items.is_none() => {
+                (items, extent) = (Some(0), Extent::Framebuffer { width: 0, height: 0 });
+                Initial::Zero
+            }
+            // Only IMAGE may leave its texels unsaid.
+            None if image => Initial::Zero,
+            None => {
+                return Err(self.invalid(word, format!("the buffer {} has no DATA, or SIZE with FILL or SERIES_FROM", quoted(name.text))));
+            }
+            Some(initializer) => match initializer.text {
+                "DATA" => {
+                    let values = self.data(initializer, &layout)?;
+                    let given = values.len() as u64 / layout.scalars;
+                    if items.is_some_and(|items| items != given) {
+                        return Err(self.invalid(name, format!("DATA has {given} items, where {} should stand", items.unwrap_or(0))));
+                    }
+                    items = Some(given);
+                    Initial::Data(values.into())
+                }
+                "FILL" => {
+                    let (number, at) = self.number("a number")?;
+                    for scalar in layout.kinds() {
+                        scalar.bits(&number).map_err(|e| self.invalid(at, e))?;
+                    }
+                    Initial::Fill(number)
+                }
+                "SERIES_FROM" => {
+                    let (from, at) = self.number("a number")?;
+                    self.keyword("INC_BY")?;
+                    let (by, _) = self.number("a number")?;
+                    let scalar = match data_type {
+                        DataType::Scalar(scalar) => scalar,
+                        DataType::Texel(format) if format.channels().len() == 1 => format.scalar(),
+                        _ => return Err(self.unsupported(initializer, "SERIES_FROM of what is no scalar")),
+                    };
+                    check_series(scalar, &from, &by, items.unwrap_or(0)).map_err(|e| self.invalid(at, e))?;
+                    Initial::Series { from, by }
+                }
+                "FILE" => return Err(self.unsupported(initializer, "FILE, which needs a file outside the script,")),
+                other => {
+                    return Err(self.invalid(initializer, format!("found {}, where DATA, FILL or SERIES_FROM should stand", quoted(other))));
+                }
+            },
+        };
+        let Some(items) = items else {
+            return Err(self.invalid(word, format!("the buffer {} has no SIZE", quoted(name.text))));
+        };
+        self.end()?;
+        let buffer =
+            Buffer { name: name.text.into(), data_type, as_array, standard, layout, stride, items, extent, initial, line: Line(word.line) };
+        self.take_bytes(name, &buffer)?;
+        self.declare(Named::Buffer, name, |script| {
+            script.buffers.push(buffer);
+            script.buffers.len() - 1
+        })
+    }
+
+    /// After an error in the line of a declaration that ends with DATA: goes past its END, so that its numbers are not read as commands.
+    fn past_data(&mut self, stop: Stop) -> Stop {
+        while let Some(word) = self.lexer.word() {
+            if word.text == "DATA" {
+                while self.lexer.word_over_lines().is_some_and(|w| w.text != "END") {}
+            }
+        }
+        stop
+    }
+
+    /// An option of which only 1 is in scope.
+    fn single(&mut self, option: &str) -> Step {
+        if let Some(word) = self.accept(option)
+            && self.extent("a number", u32::MAX)? != 1
+        {
+            let stop = self.unsupported(word, &format!("{option} over 1"));
+            return Err(self.past_data(stop));
+        }
+        Ok(())
+    }
+
+    fn buffer_shape(&mut self) -> Step<Shape> {
+        if self.accept("SIZE").is_some() {
+            return self.integer("a number of items", u64::MAX).map(Shape::Items);
+        }
+        if self.accept("WIDTH").is_some() {
+            let width = self.extent("a width", MAX_EXTENT)?;
+            self.keyword("HEIGHT")?;
+            return Ok(Shape::Image(width, self.extent("a height", MAX_EXTENT)?));
+        }
+        Ok(Shape::Unsaid)
+    }
+
+    fn image_shape(&mut self) -> Step<Shape> {
+        let dimensions = self.need("DIM_2D")?;
+        match dimensions.text {
+            "DIM_2D" => {}
+            "DIM_1D" | "DIM_3D" => return Err(self.unsupported(dimensions, dimensions.text)),
+            other => return Err(self.invalid(dimensions, format!("found {}, where DIM_2D should stand", quoted(other)))),
+        }
+        self.keyword("WIDTH")?;
+        let width = self.extent("a width", MAX_EXTENT)?;
+        self.keyword("HEIGHT")?;
+        Ok(Shape::Image(width, self.extent("a height", MAX_EXTENT)?))
+    }
+
+    /// Values up to END, as bits.
+    fn data(&mut self, opening: Word<'t>, layout: &crate::amber::layout::Layout) -> Step<Vec<u64>> {
+        let kinds: Vec<Scalar> = layout.kinds().collect();
+        let (mut values, mut at, mut wrong) = (Vec::new(), 0, None);
+        loop {
+            let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
+            if word.text == "END" {
+                break;
+            }
+            if wrong.is_some() {
+                continue;
+            }
+            let scalar = match kinds[..] {
+                [one] => one,
+                _ => layout.slot(at).map_or(kinds[0], |slot| slot.scalar),
+            };
+            at = if at + 1 == layout.scalars { 0 } else { at + 1 };
+            let bits = Number::read(word.text)
+                .ok_or_else(|| format!("found {}, where a number or END should stand", quoted(word.text)))
+                .and_then(|number| scalar.bits(&number));
+            match bits {
+                Ok(bits) => values.push(bits),
+                Err(e) => wrong = Some(self.invalid(word, e)),
+            }
+        }
+        if let Some(stop) = wrong {
+            return Err(stop);
+        }
+        if values.is_empty() {
+            return Err(self.invalid(opening, "DATA has no values"));
+        }
+        if at != 0 {
+            let what = format!("DATA has {} values, which are no whole number of items of {}", values.len(), layout.scalars);
+            return Err(self.invalid(opening, what));
+        }
+        Ok(values)
+    }
+
+    pub(super) fn sampler(&mut self, word: Word<'t>) -> Step {
+        let name = self.need("the name of a sampler")?;
+        let mut sampler = Sampler {
+            name: name.text.into(),
+            mag: Filter::Nearest,
+            min: Filter::Nearest,
+            address: [AddressMode::Repeat; 3],
+            border: BorderColour::FloatTransparentBlack,
+            lod: [0f32.to_bits(), 1f32.to_bits()],
+            normalized: true,
+            line: Line(word.line),
+        };
+        let result = self.sampler_options(&mut sampler);
+        if result.is_err() {
+            self.failed(Named::Sampler, name);
+        }
+        result?;
+        if !sampler.normalized {
+            sampler.lod = [0; 2];
+        }
+        if f32::from_bits(sampler.lod[0]) > f32::from_bits(sampler.lod[1]) {
+            self.failed(Named::Sampler, name);
+            return Err(self.invalid(name, "MIN_LOD is greater than MAX_LOD"));
+        }
+        self.declare(Named::Sampler, name, |script| {
+            script.samplers.push(sampler);
+            script.samplers.len() - 1
+        })
+    }
+
+    fn sampler_options(&mut self, sampler: &mut Sampler) -> Step {
+        while let Some(option) = self.lexer.word() {
+            match option.text {
+                "MAG_FILTER" => sampler.mag = self.one_of("a filter", Filter::ALL)?,
+                "MIN_FILTER" => sampler.min = self.one_of("a filter", Filter::ALL)?,
+                "ADDRESS_MODE_U" => sampler.address[0] = self.one_of("an address mode", AddressMode::ALL)?,
+                "ADDRESS_MODE_V" => sampler.address[1] = self.one_of("an address mode", AddressMode::ALL)?,
+                "ADDRESS_MODE_W" => sampler.address[2] = self.one_of("an address mode", AddressMode::ALL)?,
+                "BORDER_COLOR" => sampler.border = self.one_of("a border colour", BorderColour::ALL)?,
+                "MIN_LOD" => sampler.lod[0] = self.float("a level of detail")?,
+                "MAX_LOD" => sampler.lod[1] = self.float("a level of detail")?,
+                "NORMALIZED_COORDS" => sampler.normalized = true,
+                "UNNORMALIZED_COORDS" => sampler.normalized = false,
+                "COMPARE" => {
+                    if self.one_of("on or off", &[(true, "on"), (false, "off")])? {
+                        return Err(self.unsupported(option, "COMPARE on"));
+                    }
+                }
+                "COMPARE_OP" => {
+                    // Without COMPARE on it means nothing.
+                    self.need("a comparison")?;
+                }
+                other => return Err(self.invalid(option, format!("found {}, where an option of a sampler should stand", quoted(other)))),
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Shape {
+    Unsaid,
+    Items(u64),
+    Image(u32, u32),
+}

@@ -1,0 +1,435 @@
+//! PIPELINE and DERIVE_PIPELINE.
+
+use super::{Keys, Named, Parser, Step};
+use crate::amber::error::quoted;
+use crate::amber::layout::DataType;
+use crate::amber::lex::Word;
+use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALIZATIONS};
+use crate::amber::scalar::{Class, Scalar};
+use crate::amber::script::{
+    Attachment, Binding, BufferId, BufferRange, CullMode, Extent, FrontFace, Line, Pipeline, PipelineKind, Rate, Resource, Specialization,
+    Stage, VertexData, Viewport,
+};
+
+/// Blocks and lines of a pipeline that are left out.
+const BLOCKS_LEFT_OUT: [&str; 6] = ["COMPILE_OPTIONS", "DEPTH", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
+const LINES_LEFT_OUT: [&str; 7] = [
+    "PATCH_CONTROL_POINTS",
+    "SET",
+    "SHADER_GROUP",
+    "USE_LIBRARY",
+    "MAX_RAY_PAYLOAD_SIZE",
+    "MAX_RAY_HIT_ATTRIBUTE_SIZE",
+    "MAX_RAY_RECURSION_DEPTH",
+];
+
+/// A pipeline while its block is read: what this block itself says may not be said twice, what it inherits may be said anew.
+struct Draft {
+    pipeline: Pipeline,
+    bindings: Keys,
+    stages: Vec<Stage>,
+    colours: Vec<u32>,
+    locations: Vec<u32>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn pipeline(&mut self, word: Word<'t>, derived: bool) -> Step {
+        let mut name = None;
+        let errors = self.errors.len();
+        let head = self.pipeline_head(word, derived, &mut name).and_then(|p| self.end().map(|()| p));
+        // The block is read even under a wrong head, as that of a pipeline that takes anything.
+        let (pipeline, head_error) = match head {
+            Ok(pipeline) => (pipeline, None),
+            Err(stop) => (Pipeline::new(String::new(), PipelineKind::Graphics, Line(word.line)), Some(stop)),
+        };
+        if let Some(stop) = head_error {
+            self.recover(Err(stop));
+            if let Some(name) = name {
+                self.failed(Named::Pipeline, name);
+            }
+            // Its lines would only be judged against what is not known.
+            return self.skip_block(word);
+        }
+        let mut draft = Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), locations: Vec::new() };
+        let block = self.block(word, |parser, line| parser.pipeline_line(&mut draft, line));
+        let Some(name) = name else { return block };
+        if block.is_err() || self.errors.len() > errors {
+            self.failed(Named::Pipeline, name);
+            return block;
+        }
+        let result = self.complete(name, draft.pipeline);
+        if result.is_err() {
+            self.failed(Named::Pipeline, name);
+        }
+        result
+    }
+
+    fn skip_block(&mut self, opening: Word<'t>) -> Step {
+        let mut depth = 1;
+        while depth > 0 {
+            let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
+            depth += i32::from(word.text == "SHADER_OPTIMIZATION" || BLOCKS_LEFT_OUT.contains(&word.text)) - i32::from(word.text == "END");
+            if word.text != "END" {
+                while self.lexer.word().is_some() {}
+            }
+        }
+        Ok(())
+    }
+
+    fn pipeline_head(&mut self, word: Word<'t>, derived: bool, name: &mut Option<Word<'t>>) -> Step<Pipeline> {
+        if self.script.pipelines.len() >= MAX_PIPELINES {
+            return Err(self.limit(word, "pipelines", MAX_PIPELINES));
+        }
+        if derived {
+            let own = self.need("the name of a pipeline")?;
+            *name = Some(own);
+            self.keyword("FROM")?;
+            let (parent, _) = self.pipeline_name()?;
+            return Ok(Pipeline { name: own.text.into(), line: Line(word.line), ..self.script[parent].clone() });
+        }
+        let kind = self.need("a kind of pipeline")?;
+        *name = self.lexer.peek();
+        if kind.text == "ray_tracing" {
+            return Err(self.unsupported(kind, "ray_tracing"));
+        }
+        let Some(kind) = PipelineKind::named(kind.text) else {
+            return Err(self.invalid(kind, format!("found {}, where compute or graphics should stand", quoted(kind.text))));
+        };
+        let own = self.need("the name of a pipeline")?;
+        Ok(Pipeline::new(own.text.into(), kind, Line(word.line)))
+    }
+
+    fn pipeline_line(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
+        let graphics = draft.pipeline.kind == PipelineKind::Graphics;
+        match word.text {
+            "ATTACH" => return self.attach(draft, word),
+            "BIND" => return self.bind(draft, word),
+            "SHADER_OPTIMIZATION" => {
+                self.shader_name()?;
+                self.end()?;
+                let mut passes = None;
+                self.block(word, |_, pass| {
+                    passes = passes.or(Some(pass));
+                    Ok(())
+                })?;
+                // An optimization that is asked for by name is part of what the script tests.
+                return passes.map_or(Ok(()), |pass| Err(self.unsupported(pass, "an optimization pass")));
+            }
+            other if BLOCKS_LEFT_OUT.contains(&other) => {
+                let stop = self.unsupported(word, other);
+                self.recover(Err(stop));
+                return self.block(word, |parser, _| {
+                    while parser.lexer.word().is_some() {}
+                    Ok(())
+                });
+            }
+            "FLAGS" => return Err(self.unsupported(word, "FLAGS")),
+            other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
+            "VERTEX_DATA" | "INDEX_DATA" | "FRAMEBUFFER_SIZE" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" if !graphics => {
+                return Err(self.invalid(word, format!("{} stands in a compute pipeline", word.text)));
+            }
+            "VERTEX_DATA" => return self.vertex_data(draft, word),
+            "INDEX_DATA" => {
+                let (buffer, at) = self.buffer_name()?;
+                let integer = match self.script[buffer].layout.slot(0).map(|s| s.scalar) {
+                    Some(s) if self.script[buffer].layout.scalars == 1 => s.class() != Class::Float && matches!(s.size(), 2 | 4),
+                    _ => false,
+                };
+                if !integer {
+                    return Err(self.invalid(at, format!("the indices {} are no integers of 16 or 32 bits", quoted(at.text))));
+                }
+                draft.pipeline.index_data = Some(buffer);
+            }
+            "FRAMEBUFFER_SIZE" => {
+                draft.pipeline.framebuffer = (self.extent("a width", MAX_EXTENT)?, self.extent("a height", MAX_EXTENT)?);
+            }
+            "VIEWPORT" => {
+                let (left, top) = (self.float("a coordinate")?, self.float("a coordinate")?);
+                self.keyword("SIZE")?;
+                let mut bits = [left, top, self.float("a width")?, self.float("a height")?, 0f32.to_bits(), 1f32.to_bits()];
+                if self.accept("MIN_DEPTH").is_some() {
+                    bits[4] = self.float("a depth")?;
+                }
+                if self.accept("MAX_DEPTH").is_some() {
+                    bits[5] = self.float("a depth")?;
+                }
+                draft.pipeline.viewport = Some(Viewport { bits });
+            }
+            "CULL_MODE" => draft.pipeline.cull_mode = self.one_of("a cull mode", CullMode::ALL)?,
+            "FRONT_FACE" => draft.pipeline.front_face = self.one_of("an order", FrontFace::ALL)?,
+            "POLYGON_MODE" => {
+                let mode = self.need("a polygon mode")?;
+                match mode.text {
+                    "fill" => {}
+                    "line" | "point" => return Err(self.unsupported(mode, &format!("the polygon mode {}", mode.text))),
+                    other => return Err(self.invalid(mode, format!("found {}, where fill, line or point should stand", quoted(other)))),
+                }
+            }
+            other => return Err(self.invalid(word, format!("found {}, where a command of a pipeline or END should stand", quoted(other)))),
+        }
+        self.end()
+    }
+
+    fn attach(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
+        let (shader, name) = self.shader_name()?;
+        let declared = self.script[shader].stage;
+        let stage = match self.accept("TYPE") {
+            Some(_) => {
+                let stage = self.one_of("a stage", &Stage::ALL)?;
+                if declared.is_some_and(|d| d != stage) {
+                    return Err(self.invalid(name, format!("the shader {} is no {} shader", quoted(name.text), stage.name())));
+                }
+                stage
+            }
+            None => {
+                declared.ok_or_else(|| self.invalid(name, format!("the multi shader {} is attached without TYPE", quoted(name.text))))?
+            }
+        };
+        let compute = draft.pipeline.kind == PipelineKind::Compute;
+        if (stage == Stage::Compute) != compute {
+            return Err(self.invalid(name, format!("a {} shader stands in a {} pipeline", stage.name(), draft.pipeline.kind.name())));
+        }
+        let entry = match self.accept("ENTRY_POINT") {
+            Some(_) => self.need("the name of an entry point")?.text.into(),
+            None => "main".into(),
+        };
+        let mut specializations: Vec<Specialization> = Vec::new();
+        while self.accept("SPECIALIZE").is_some() {
+            let id = self.integer("the number of a specialization constant", u32::MAX.into())? as u32;
+            self.keyword("AS")?;
+            let of = self.need("a type of 32 bits")?;
+            let Some(scalar) = Scalar::named(of.text).filter(|s| s.size() == 4) else {
+                return Err(
+                    self.invalid(of, format!("found {}, where a type of 32 bits should stand: int32, uint32, float", quoted(of.text)))
+                );
+            };
+            let (number, at) = self.number("a value")?;
+            let bits = scalar.bits(&number).map_err(|e| self.invalid(at, e))? as u32;
+            if specializations.iter().any(|s| s.id == id) {
+                return Err(self.invalid(at, format!("specialization constant {id} is set twice")));
+            }
+            if specializations.len() >= MAX_SPECIALIZATIONS {
+                return Err(self.limit(at, "specialization constants of a shader", MAX_SPECIALIZATIONS));
+            }
+            specializations.push(Specialization { id, scalar, bits });
+        }
+        self.end()?;
+        if draft.stages.contains(&stage) {
+            return Err(self.invalid(word, format!("the pipeline has two {} shaders", stage.name())));
+        }
+        draft.stages.push(stage);
+        draft.pipeline.shaders.retain(|a| a.stage != stage);
+        draft.pipeline.shaders.push(Attachment { shader, stage, entry, specializations, line: Line(word.line) });
+        draft.pipeline.shaders.sort_by_key(|a| a.stage);
+        Ok(())
+    }
+
+    fn bind(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
+        let what = self.need("BUFFER or SAMPLER")?;
+        match what.text {
+            "BUFFER" => {}
+            "SAMPLER" => {
+                let sampler = self.sampler_name()?;
+                return self.descriptor(draft, word, Resource::Sampler(sampler));
+            }
+            "BUFFER_ARRAY" | "SAMPLER_ARRAY" | "ACCELERATION_STRUCTURE" => return Err(self.unsupported(what, what.text)),
+            other => return Err(self.invalid(what, format!("found {}, where BUFFER or SAMPLER should stand", quoted(other)))),
+        }
+        let (buffer, name) = self.buffer_name()?;
+        if let Some(kernel) = self.accept("KERNEL") {
+            return Err(self.unsupported(kernel, "KERNEL"));
+        }
+        self.keyword("AS")?;
+        let role = self.need("what the buffer is bound as")?;
+        let graphics = draft.pipeline.kind == PipelineKind::Graphics;
+        match role.text {
+            "uniform" | "storage" => {
+                if self.script[buffer].items == 0 {
+                    return Err(self.invalid(name, format!("the buffer {} has no size", quoted(name.text))));
+                }
+                let range = BufferRange { buffer, offset: 0, range: None };
+                let resource = if role.text == "uniform" { Resource::Uniform(range) } else { Resource::Storage(range) };
+                self.descriptor(draft, word, resource)
+            }
+            "push_constant" => {
+                draft.pipeline.push_constants = Some(buffer);
+                self.end()
+            }
+            "color" | "depth_stencil" if !graphics => Err(self.invalid(role, format!("{} stands in a compute pipeline", role.text))),
+            "color" => {
+                self.keyword("LOCATION")?;
+                let location = self.integer("a location", MAX_BINDINGS as u64 - 1)? as u32;
+                self.base_level()?;
+                self.end()?;
+                self.attachment_of(buffer, name, false)?;
+                if draft.colours.contains(&location) {
+                    return Err(self.invalid(name, format!("two buffers are the colour attachment at location {location}")));
+                }
+                draft.colours.push(location);
+                draft.pipeline.colours.retain(|c| c.0 != location);
+                draft.pipeline.colours.push((location, buffer));
+                draft.pipeline.colours.sort_unstable();
+                Ok(())
+            }
+            "depth_stencil" => {
+                self.end()?;
+                self.attachment_of(buffer, name, true)?;
+                draft.pipeline.depth_stencil = Some(buffer);
+                Ok(())
+            }
+            "combined_image_sampler" => {
+                self.image_of(buffer, name)?;
+                self.keyword("SAMPLER")?;
+                let sampler = self.sampler_name()?;
+                self.descriptor(draft, word, Resource::CombinedImageSampler(buffer, sampler))
+            }
+            "sampled_image" | "storage_image" => {
+                self.image_of(buffer, name)?;
+                let resource = if role.text == "sampled_image" { Resource::SampledImage(buffer) } else { Resource::StorageImage(buffer) };
+                self.descriptor(draft, word, resource)
+            }
+            "resolve" | "uniform_dynamic" | "storage_dynamic" | "uniform_texel_buffer" | "storage_texel_buffer" => {
+                Err(self.unsupported(role, &format!("binding as {}", role.text)))
+            }
+            other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
+        }
+    }
+
+    fn base_level(&mut self) -> Step {
+        match self.accept("BASE_MIP_LEVEL") {
+            Some(word) if self.integer("a level", u32::MAX.into())? != 0 => Err(self.unsupported(word, "BASE_MIP_LEVEL over 0")),
+            _ => Ok(()),
+        }
+    }
+
+    fn attachment_of(&self, buffer: BufferId, name: Word<'t>, depth: bool) -> Step {
+        match self.script[buffer].data_type {
+            DataType::Texel(format) if format.is_depth_stencil() == depth => Ok(()),
+            DataType::Texel(format) => Err(self.invalid(name, format!("the format {} is not for such an attachment", format.name()))),
+            _ => Err(self.invalid(name, format!("the attachment {} is no buffer with a FORMAT", quoted(name.text)))),
+        }
+    }
+
+    fn image_of(&self, buffer: BufferId, name: Word<'t>) -> Step {
+        let declared = &self.script[buffer];
+        if declared.extent.image().is_none() {
+            return Err(self.invalid(name, format!("the buffer {} is bound as an image and has no WIDTH and HEIGHT", quoted(name.text))));
+        }
+        if declared.format().is_none() {
+            return Err(self.invalid(name, format!("{} is no type of an image's texels", declared.data_type.name())));
+        }
+        Ok(())
+    }
+
+    fn descriptor(&mut self, draft: &mut Draft, word: Word<'t>, mut resource: Resource) -> Step {
+        let at = self.keyword("DESCRIPTOR_SET")?;
+        let set = self.integer("a descriptor set", u32::MAX.into())? as u32;
+        self.keyword("BINDING")?;
+        let binding = self.integer("a binding", u32::MAX.into())? as u32;
+        match &mut resource {
+            Resource::Uniform(range) | Resource::Storage(range) => {
+                let size = self.script[range.buffer].size();
+                if self.accept("DESCRIPTOR_OFFSET").is_some() {
+                    range.offset = self.integer("an offset", size - 1)?;
+                }
+                if self.accept("DESCRIPTOR_RANGE").is_some() {
+                    range.range = Some(self.integer("a number of bytes", size - range.offset)?);
+                }
+            }
+            Resource::Sampler(_) => {}
+            _ => self.base_level()?,
+        }
+        self.end()?;
+        if !draft.bindings.insert((set, binding)) {
+            return Err(self.invalid(at, format!("descriptor set {set}, binding {binding} is bound twice")));
+        }
+        let bindings = &mut draft.pipeline.bindings;
+        bindings.retain(|b| (b.set, b.binding) != (set, binding));
+        if bindings.len() >= MAX_BINDINGS {
+            return Err(self.limit(at, "the bindings of a pipeline", MAX_BINDINGS));
+        }
+        bindings.push(Binding { set, binding, resource, line: Line(word.line) });
+        bindings.sort_by_key(|b| (b.set, b.binding));
+        Ok(())
+    }
+
+    fn vertex_data(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
+        let (buffer, name) = self.buffer_name()?;
+        self.keyword("LOCATION")?;
+        let location = self.integer("a location", u32::MAX.into())? as u32;
+        let mut data = VertexData { buffer, location, rate: Rate::Vertex, format: None, offset: 0, stride: None, line: Line(word.line) };
+        while let Some(option) = self.lexer.word() {
+            match option.text {
+                "RATE" => data.rate = self.one_of("vertex or instance", Rate::ALL)?,
+                "FORMAT" => data.format = Some(self.format()?),
+                "OFFSET" => data.offset = self.integer("a number of bytes", u32::MAX.into())? as u32,
+                "STRIDE" => data.stride = Some(self.integer("a number of bytes", u32::MAX.into())? as u32),
+                other => {
+                    return Err(self.invalid(option, format!("found {}, where RATE, FORMAT, OFFSET or STRIDE should stand", quoted(other))));
+                }
+            }
+        }
+        let of = &self.script[buffer].data_type;
+        if data.format.is_none() && !matches!(of, DataType::Scalar(_) | DataType::Vector(..) | DataType::Texel(_)) {
+            return Err(self.invalid(name, format!("{} is no type of vertex data; FORMAT is missing", of.name())));
+        }
+        if draft.locations.contains(&location) {
+            return Err(self.invalid(name, format!("two buffers are the vertex data of location {location}")));
+        }
+        let all = &mut draft.pipeline.vertex_data;
+        all.retain(|v| v.location != location);
+        if all.len() >= MAX_BINDINGS {
+            return Err(self.limit(name, "vertex data of a pipeline", MAX_BINDINGS));
+        }
+        draft.locations.push(location);
+        all.push(data);
+        all.sort_by_key(|v| v.location);
+        Ok(())
+    }
+
+    /// Checks a whole pipeline, gives images their size and adds it to the script.
+    fn complete(&mut self, name: Word<'t>, pipeline: Pipeline) -> Step {
+        let needed: &[Stage] = match pipeline.kind {
+            PipelineKind::Compute => &[Stage::Compute],
+            PipelineKind::Graphics => &[Stage::Vertex, Stage::Fragment],
+        };
+        if let Some(missing) = needed.iter().find(|&&s| pipeline.shader(s).is_none()) {
+            return Err(self.invalid(name, format!("the pipeline {} has no {} shader", quoted(name.text), missing.name())));
+        }
+        let attachments: Vec<BufferId> = pipeline.colours.iter().map(|c| c.1).chain(pipeline.depth_stencil).collect();
+        let images = pipeline.bindings.iter().filter_map(|b| match b.resource {
+            Resource::CombinedImageSampler(image, _) | Resource::SampledImage(image) | Resource::StorageImage(image) => Some(image),
+            _ => None,
+        });
+        let (width, height) = pipeline.framebuffer;
+        for (image, attached) in attachments.iter().map(|&a| (a, true)).chain(images.map(|i| (i, false)).collect::<Vec<_>>()) {
+            let buffer = &self.script[image];
+            match buffer.extent {
+                Extent::Framebuffer { width: 0, .. } => self.give_size(name, image, width, height)?,
+                Extent::Framebuffer { width: w, height: h } | Extent::Image { width: w, height: h, .. }
+                    if attached && (w, h) != (width, height) =>
+                {
+                    let what = format!("the attachment {} is {w} by {h}, the framebuffer {width} by {height}", quoted(&buffer.name));
+                    return Err(self.invalid(name, what));
+                }
+                Extent::Linear if attached => {
+                    return Err(self.invalid(name, format!("the attachment {} has no width and height", quoted(&buffer.name))));
+                }
+                _ => {}
+            }
+        }
+        self.declare(Named::Pipeline, name, |script| {
+            script.pipelines.push(pipeline);
+            script.pipelines.len() - 1
+        })
+    }
+
+    /// Gives an image that has no size yet one.
+    pub(super) fn give_size(&mut self, at: Word<'t>, image: BufferId, width: u32, height: u32) -> Step {
+        let buffer = &mut self.script.buffers[image.0];
+        buffer.extent = Extent::Framebuffer { width, height };
+        buffer.items = u64::from(width) * u64::from(height);
+        let buffer = buffer.clone();
+        self.take_bytes(at, &buffer)
+    }
+}

@@ -1,0 +1,359 @@
+//! The scalars that buffers are made of, as bits, and the numbers of a script as such bits.
+
+use std::fmt;
+
+/// A scalar type of AmberScript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Uint8,
+    Uint16,
+    Uint32,
+    Uint64,
+    Float16,
+    Float32,
+    Float64,
+}
+
+/// What a scalar's bits mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Two's complement.
+    Signed,
+    /// Binary.
+    Unsigned,
+    /// IEEE 754.
+    Float,
+}
+
+impl Scalar {
+    /// Every scalar type.
+    pub const ALL: [Scalar; 11] = [
+        Scalar::Int8,
+        Scalar::Int16,
+        Scalar::Int32,
+        Scalar::Int64,
+        Scalar::Uint8,
+        Scalar::Uint16,
+        Scalar::Uint32,
+        Scalar::Uint64,
+        Scalar::Float16,
+        Scalar::Float32,
+        Scalar::Float64,
+    ];
+
+    /// Its name in AmberScript.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::Int8 => "int8",
+            Scalar::Int16 => "int16",
+            Scalar::Int32 => "int32",
+            Scalar::Int64 => "int64",
+            Scalar::Uint8 => "uint8",
+            Scalar::Uint16 => "uint16",
+            Scalar::Uint32 => "uint32",
+            Scalar::Uint64 => "uint64",
+            Scalar::Float16 => "float16",
+            Scalar::Float32 => "float",
+            Scalar::Float64 => "double",
+        }
+    }
+
+    /// The type of that name.
+    pub fn named(name: &str) -> Option<Scalar> {
+        Scalar::ALL.into_iter().find(|s| s.name() == name)
+    }
+
+    /// Bytes, which are its alignment too.
+    pub fn size(self) -> u32 {
+        match self {
+            Scalar::Int8 | Scalar::Uint8 => 1,
+            Scalar::Int16 | Scalar::Uint16 | Scalar::Float16 => 2,
+            Scalar::Int32 | Scalar::Uint32 | Scalar::Float32 => 4,
+            Scalar::Int64 | Scalar::Uint64 | Scalar::Float64 => 8,
+        }
+    }
+
+    /// What its bits mean.
+    pub fn class(self) -> Class {
+        match self {
+            Scalar::Int8 | Scalar::Int16 | Scalar::Int32 | Scalar::Int64 => Class::Signed,
+            Scalar::Uint8 | Scalar::Uint16 | Scalar::Uint32 | Scalar::Uint64 => Class::Unsigned,
+            Scalar::Float16 | Scalar::Float32 | Scalar::Float64 => Class::Float,
+        }
+    }
+
+    /// The value of bits, low bits first, those past the size ignored.
+    pub fn value(self, bits: u64) -> Value {
+        let unused = 64 - 8 * self.size();
+        match self.class() {
+            Class::Unsigned => Value::Integer(i128::from(bits << unused >> unused)),
+            Class::Signed => Value::Integer(i128::from((bits << unused) as i64 >> unused)),
+            Class::Float => Value::Float(match self.size() {
+                2 => f16_value(bits as u16),
+                4 => f64::from(f32::from_bits(bits as u32)),
+                _ => f64::from_bits(bits),
+            }),
+        }
+    }
+
+    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's size.
+    pub fn load(self, bytes: &[u8]) -> u64 {
+        let mut all = [0; 8];
+        let size = self.size() as usize;
+        all[..size].copy_from_slice(&bytes[..size]);
+        u64::from_le_bytes(all)
+    }
+
+    /// Puts bits into memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's size.
+    pub fn store(self, bits: u64, bytes: &mut [u8]) {
+        let size = self.size() as usize;
+        bytes[..size].copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+
+    /// The bits of a number, or a sentence that says why the type has no such value.
+    pub fn bits(self, number: &Number) -> Result<u64, String> {
+        let wrong = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
+        match (self.class(), number) {
+            (Class::Float, Number::Integer { .. }) | (Class::Float, Number::Decimal(_)) => {
+                let text = number.decimal();
+                let (bits, value) = match self.size() {
+                    // Correctly rounded from the decimal text; a half goes by way of f64.
+                    4 => text.parse::<f32>().map_or((0, f64::NAN), |v| (u64::from(v.to_bits()), f64::from(v))),
+                    2 => text.parse::<f64>().map_or((0, f64::NAN), |v| (u64::from(f16_bits(v)), f16_value(f16_bits(v)))),
+                    _ => text.parse::<f64>().map_or((0, f64::NAN), |v| (v.to_bits(), v)),
+                };
+                if value.is_finite() { Ok(bits) } else { wrong("outside the range of") }
+            }
+            (_, Number::Decimal(_)) => wrong("no value of the integer type"),
+            (_, &Number::Integer { negative, magnitude, .. }) => {
+                let value = if negative { -i128::from(magnitude) } else { i128::from(magnitude) };
+                self.bits_of_integer(value).map_or_else(|| wrong("outside the range of"), Ok)
+            }
+        }
+    }
+
+    /// The bits of an integer, if an integer type has it.
+    pub fn bits_of_integer(self, value: i128) -> Option<u64> {
+        let bits = 8 * self.size();
+        let (least, greatest) = match self.class() {
+            Class::Signed => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+            _ => (0, (1i128 << bits) - 1),
+        };
+        (least..=greatest).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - bits)))
+    }
+
+    /// Bits as a number that a script can hold; none for infinities and NaNs.
+    pub fn text(self, bits: u64) -> Option<String> {
+        match self.value(bits) {
+            Value::Integer(v) => Some(v.to_string()),
+            Value::Float(v) if !v.is_finite() => None,
+            // The shortest decimal that rounds to the same bits. A half is printed as the exactly equal f32.
+            Value::Float(v) => Some(if self == Scalar::Float64 { format!("{v:?}") } else { format!("{:?}", v as f32) }),
+        }
+    }
+}
+
+/// A scalar's value: exact in both cases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Of an integer type.
+    Integer(i128),
+    /// Of a floating-point type.
+    Float(f64),
+}
+
+impl Value {
+    /// The nearest double.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Value::Integer(v) => v as f64,
+            Value::Float(v) => v,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Integer(v) => v.fmt(f),
+            Value::Float(v) => write!(f, "{v:?}"),
+        }
+    }
+}
+
+/// A number as a script writes it. What it is depends on where it stands, so that a decimal keeps its text until the type is known.
+///
+/// A hexadecimal number is the integer that it spells, for floating-point types too.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// `-12`, `0x1f`.
+    Integer {
+        /// Whether a minus sign stands before it.
+        negative: bool,
+        /// The digits' value.
+        magnitude: u64,
+    },
+    /// `1.5`, `-2e-3`, and integers that need more than 64 bits: as they stand.
+    Decimal(Box<str>),
+}
+
+impl Number {
+    /// Reads a number; none if the word is not one.
+    pub fn read(word: &str) -> Option<Number> {
+        let (negative, digits) = match word.as_bytes().first()? {
+            b'-' => (true, &word[1..]),
+            b'+' => (false, &word[1..]),
+            _ => (false, word),
+        };
+        if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            let all = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
+            return all.then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(|magnitude| Number::Integer { negative, magnitude });
+        }
+        if digits.bytes().all(|b| b.is_ascii_digit())
+            && let Ok(magnitude) = digits.parse()
+        {
+            return Some(Number::Integer { negative, magnitude });
+        }
+        let shape = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+            && digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.')
+            && digits.parse::<f64>().is_ok();
+        shape.then(|| Number::Decimal(word.into()))
+    }
+
+    /// The number in decimal digits.
+    fn decimal(&self) -> String {
+        match self {
+            Number::Integer { negative, magnitude } => format!("{}{magnitude}", if *negative { "-" } else { "" }),
+            Number::Decimal(text) => text.to_string(),
+        }
+    }
+
+    /// The nearest double; infinite for what is past the range.
+    pub fn as_f64(&self) -> f64 {
+        self.decimal().parse().unwrap_or(f64::NAN)
+    }
+
+    /// The number if it is a whole one without a sign and at most `greatest`.
+    pub fn at_most(&self, greatest: u64) -> Option<u64> {
+        match self {
+            &Number::Integer { negative, magnitude } if (!negative || magnitude == 0) && magnitude <= greatest => Some(magnitude),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.decimal())
+    }
+}
+
+/// The value of a binary16.
+pub fn f16_value(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    sign * match exponent {
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        0 => fraction * 2f64.powi(-24),
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    }
+}
+
+/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives the quiet NaN 0x7e00.
+pub fn f16_bits(value: f64) -> u16 {
+    let sign = u16::from(value.is_sign_negative()) << 15;
+    let magnitude = value.abs();
+    if magnitude.is_nan() {
+        return 0x7e00;
+    }
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Below the normal range the last place is 2^-24; it doubles with each binade above 2^-14.
+    let binade = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
+    let places = (magnitude * 2f64.powi(10 - binade)).round_ties_even() as u16;
+    // The hidden bit, and the carry of a rounding up, add one to the exponent.
+    sign + ((binade + 14) as u16 * 1024) + places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> Number {
+        Number::read(text).unwrap_or_else(|| panic!("{text} is a number"))
+    }
+
+    #[test]
+    fn halves_by_hand() {
+        for (value, bits) in [
+            (0.0, 0x0000),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.0, 0xc000),
+            (65504.0, 0x7bff),
+            (65519.999, 0x7bff),
+            (65520.0, 0x7c00),
+            (6.103515625e-05, 0x0400),
+            (5.960464477539063e-08, 0x0001),
+            (2.9802322387695312e-08, 0x0000),
+            (2f64.powi(-25) * 3.0, 0x0002),
+            (0.333251953125, 0x3555),
+            (2047.0, 0x67ff),
+            (2049.0, 0x6800),
+            (2051.0, 0x6802),
+            (2f64.powi(-24) * 1023.0, 0x03ff),
+            (2f64.powi(-14) - 2f64.powi(-25), 0x0400),
+        ] {
+            assert_eq!(f16_bits(value), bits, "{value}");
+        }
+        for bits in (0..=u16::MAX).filter(|b| b & 0x7c00 != 0x7c00) {
+            assert_eq!(f16_bits(f16_value(bits)), bits);
+        }
+        assert!(f16_value(0x7e00).is_nan() && f16_value(0xfc00) == f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn numbers_fit_their_types_or_say_why_not() {
+        assert_eq!(Scalar::Int8.bits(&number("-128")), Ok(0x80));
+        assert_eq!(Scalar::Int8.bits(&number("128")), Err("128 is outside the range of int8".into()));
+        assert_eq!(Scalar::Uint8.bits(&number("0xff")), Ok(0xff));
+        assert!(Scalar::Uint8.bits(&number("0x100")).is_err() && Scalar::Uint32.bits(&number("-1")).is_err());
+        assert_eq!(Scalar::Int64.bits(&number("-9223372036854775808")), Ok(1 << 63));
+        assert_eq!(Scalar::Uint64.bits(&number("18446744073709551615")), Ok(u64::MAX));
+        assert!(Scalar::Uint64.bits(&number("18446744073709551616")).is_err());
+        assert_eq!(Scalar::Int32.bits(&number("1.5")), Err("1.5 is no value of the integer type int32".into()));
+        assert_eq!(Scalar::Float32.bits(&number("0.1")), Ok(0x3dcc_cccd));
+        assert_eq!(Scalar::Float32.bits(&number("0x10")), Ok(u64::from(16f32.to_bits())));
+        assert_eq!(Scalar::Float32.bits(&number("-0")), Ok(0x8000_0000));
+        assert!(Scalar::Float32.bits(&number("1e39")).is_err() && Scalar::Float16.bits(&number("65520")).is_err());
+        assert_eq!(Scalar::Float64.bits(&number("-1e-3")), Ok((-1e-3f64).to_bits()));
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        for word in ["", "-", "+", "0x", "0xg", "1.2.3", "nan", "inf", "1f", "--1", "-.", "1e", "0x11111111111111111", "e5", "infinity"] {
+            assert_eq!(Number::read(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn text_reads_back_to_the_same_bits() {
+        for scalar in Scalar::ALL {
+            for bits in [0, 1, 0x7f, 0x80, 0x3555, 0xfbff, 0x3dcc_cccd, 0x8000_0000, 0x3fb9_9999_9999_999a, u64::MAX >> 2] {
+                let bits = bits & (u64::MAX >> (64 - 8 * scalar.size()));
+                if let Some(text) = scalar.text(bits) {
+                    assert_eq!(scalar.bits(&number(&text)), Ok(bits), "{text} as {}", scalar.name());
+                }
+            }
+        }
+        assert_eq!(Scalar::Float32.text(0x7fc0_0000), None);
+        assert_eq!(Scalar::Uint32.text(0x7fc0_0000).as_deref(), Some("2143289344"));
+    }
+}

@@ -1,0 +1,712 @@
+//! Statements and functions, lowered: each block ends in one place that knows whether it is reached.
+
+use super::emit::{Buffer, Emit, literal};
+use super::plant::Planted;
+use super::tree::*;
+use crate::compile::lambda_v::emit::Id;
+use rspirv::spirv::{self, FunctionControl, LoopControl, SelectionControl, StorageClass};
+use rustc_hash::FxHashMap;
+
+/// Scope Device.
+pub(super) const DEVICE: u32 = spirv::Scope::Device as u32;
+/// Scope Workgroup.
+pub(super) const WORKGROUP: u32 = spirv::Scope::Workgroup as u32;
+/// AcquireRelease on Workgroup memory.
+pub(super) const WORKGROUP_ORDER: u32 = 0x108;
+/// AcquireRelease on storage buffers.
+const BUFFER_ORDER: u32 = 0x48;
+
+/// What a jump leaves.
+struct Frame {
+    merge: Id,
+    /// The continue target; none for a switch.
+    next: Option<Id>,
+    /// The values if a jump names none.
+    values: Vec<Id>,
+    breaks: Vec<(Vec<Id>, Id)>,
+    continues: Vec<(Vec<Id>, Id)>,
+}
+
+/// A module being lowered.
+pub(super) struct Lower<'m> {
+    pub module: &'m Module,
+    pub emit: Emit,
+    /// The id of each local.
+    locals: Vec<Id>,
+    /// The block that is being written.
+    pub label: Id,
+    frames: Vec<Frame>,
+    /// The index of the function that is being written.
+    pub function: u32,
+    functions: Vec<(Id, f64)>,
+    parameters: Vec<Id>,
+    variables: FxHashMap<u32, Id>,
+    shared: FxHashMap<u32, Id>,
+    counters: FxHashMap<u32, Id>,
+    /// The index of the first word of this invocation's part of the output.
+    pub base: Id,
+    /// What the plant of this function needs, declared at its start.
+    pub plant_variable: Id,
+    /// What has been planted.
+    pub planted: Option<Planted>,
+    /// The words of each invocation in the output buffer.
+    pub words_each: u32,
+    /// The function that calls itself, if one was planted.
+    pub recursive: Option<Id>,
+}
+
+impl<'m> Lower<'m> {
+    pub fn new(module: &'m Module) -> Lower<'m> {
+        let observed = module.plant().is_some_and(|plant| plant.needs_word());
+        Lower {
+            module,
+            emit: Emit::new(module),
+            locals: vec![0; module.locals.len()],
+            label: 0,
+            frames: Vec::new(),
+            function: ENTRY,
+            functions: Vec::new(),
+            parameters: Vec::new(),
+            variables: FxHashMap::default(),
+            shared: FxHashMap::default(),
+            counters: FxHashMap::default(),
+            base: 0,
+            plant_variable: 0,
+            planted: None,
+            words_each: module.output_words.max(1) + u32::from(observed),
+            recursive: None,
+        }
+    }
+
+    /// Writes all functions; the id of the entry point.
+    pub fn functions(&mut self) -> Id {
+        let module = self.module;
+        for (i, function) in module.functions.iter().enumerate() {
+            let id = self.function(i as u32, function);
+            self.functions.push((id, self.emit.executed));
+        }
+        let main = self.function(ENTRY, &module.main);
+        let executed = self.emit.executed;
+        if let Some(id) = self.recursive {
+            self.recursion(id);
+        }
+        self.emit.executed = executed;
+        main
+    }
+
+    fn function(&mut self, index: u32, function: &Function) -> Id {
+        self.function = index;
+        (self.emit.weight, self.emit.executed) = (1.0, 0.0);
+        let result = match &function.result {
+            None => self.emit.void(),
+            Some(e) => self.emit.ty(&e.ty),
+        };
+        let mut types = vec![result];
+        for parameter in &function.parameters {
+            let ty = match parameter {
+                Parameter::Value(_, ty) => self.emit.ty(ty),
+                Parameter::Pointer(ty, private) => {
+                    let to = self.emit.ty(ty);
+                    self.emit.pointer(if *private { StorageClass::Private } else { StorageClass::Function }, to)
+                }
+            };
+            types.push(ty);
+        }
+        let function_type = self.emit.function_type(&types);
+        let id = self.emit.op(spirv::Op::Function, result, &[FunctionControl::NONE.bits(), function_type]);
+        self.parameters.clear();
+        for (parameter, &ty) in function.parameters.iter().zip(&types[1..]) {
+            let id = self.emit.op(spirv::Op::FunctionParameter, ty, &[]);
+            self.parameters.push(id);
+            if let Parameter::Value(local, _) = parameter {
+                self.locals[*local as usize] = id;
+            }
+        }
+        let entry = self.emit.id();
+        self.begin(entry);
+        self.function_variables(index, function);
+        // What declares a function is not executed.
+        self.emit.executed = 0.0;
+        if index == ENTRY {
+            self.entry_values();
+        }
+        if self.block(&function.body) {
+            match &function.result {
+                None => self.emit.act(spirv::Op::Return, &[]),
+                Some(e) => {
+                    let value = self.value(e);
+                    self.emit.act(spirv::Op::ReturnValue, &[value]);
+                }
+            }
+        }
+        self.emit.act(spirv::Op::FunctionEnd, &[]);
+        id
+    }
+
+    fn function_variables(&mut self, index: u32, function: &Function) {
+        let module = self.module;
+        let mut stores = Vec::new();
+        for (i, variable) in module.variables.iter().enumerate().filter(|(_, v)| v.class == Class::Function(index)) {
+            let first = self.emit.constant(&variable.ty, &variable.first);
+            let to = self.emit.ty(&variable.ty);
+            let pointer = self.emit.pointer(StorageClass::Function, to);
+            let class = StorageClass::Function as u32;
+            let id = match variable.stored {
+                true => {
+                    let id = self.emit.op(spirv::Op::Variable, pointer, &[class]);
+                    stores.push((id, first));
+                    id
+                }
+                false => self.emit.op(spirv::Op::Variable, pointer, &[class, first]),
+            };
+            self.variables.insert(i as u32, id);
+        }
+        self.declare_plant(&function.body);
+        for (variable, first) in stores {
+            self.emit.act(spirv::Op::Store, &[variable, first]);
+        }
+    }
+
+    /// The place of this invocation in the output, and counters in Workgroup memory set to what they start as.
+    fn entry_values(&mut self) {
+        let module = self.module;
+        let uint = self.emit.ty(&Type::UINT);
+        let [nx, ny, nz] = module.groups;
+        let mut group = None;
+        for (i, n) in [(2, nz), (1, ny), (0, nx)] {
+            if n > 1 || (i == 0 && group.is_none()) {
+                let at = self.emit.builtin(Builtin::Group(i));
+                group = Some(match group {
+                    None => at,
+                    Some(sum) => {
+                        let n = self.emit.uint(n);
+                        let product = self.emit.op(spirv::Op::IMul, uint, &[sum, n]);
+                        self.emit.op(spirv::Op::IAdd, uint, &[product, at])
+                    }
+                });
+            } else if let Some(sum) = group {
+                let n = self.emit.uint(n);
+                group = Some(self.emit.op(spirv::Op::IMul, uint, &[sum, n]));
+            }
+        }
+        let count = self.emit.uint(module.local_count());
+        let product = self.emit.op(spirv::Op::IMul, uint, &[group.unwrap_or(count), count]);
+        let local = self.emit.builtin(Builtin::LocalIndex);
+        let invocation = self.emit.op(spirv::Op::IAdd, uint, &[product, local]);
+        let each = self.emit.uint(self.words_each);
+        self.base = self.emit.op(spirv::Op::IMul, uint, &[invocation, each]);
+        self.emit.buffer(Buffer::Output);
+        let mut any = false;
+        for i in 0..module.counters.len() as u32 {
+            let counter = module.counters[i as usize];
+            if !counter.workgroup || !counts(module, i) {
+                continue;
+            }
+            any = true;
+            let length = self.emit.uint(self.counter_length(i));
+            let boolean = self.emit.ty(&Type::BOOL);
+            let inside = self.emit.op(spirv::Op::ULessThan, boolean, &[local, length]);
+            let neutral = self.emit.uint(neutral(counter.atomic));
+            self.when(inside, |lower| {
+                let word = lower.counter_word(i, local);
+                lower.emit.act(spirv::Op::Store, &[word, neutral]);
+            });
+        }
+        if any {
+            self.barrier(WORKGROUP_ORDER);
+        }
+    }
+
+    /// Statements that run only if the Boolean is true.
+    pub fn when(&mut self, condition: Id, body: impl FnOnce(&mut Self)) {
+        let (then, merge) = (self.emit.id(), self.emit.id());
+        self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        self.emit.act(spirv::Op::BranchConditional, &[condition, then, merge]);
+        self.begin(then);
+        body(self);
+        self.emit.act(spirv::Op::Branch, &[merge]);
+        self.begin(merge);
+    }
+
+    pub fn begin(&mut self, label: Id) {
+        self.emit.code.push(spirv::Op::Label, &[label]);
+        self.label = label;
+    }
+
+    /// OpControlBarrier of the workgroup with these semantics.
+    pub fn barrier(&mut self, semantics: u32) {
+        let scope = self.emit.uint(WORKGROUP);
+        let semantics = self.emit.uint(semantics);
+        self.emit.act(spirv::Op::ControlBarrier, &[scope, scope, semantics]);
+    }
+
+    pub fn local(&self, local: Local) -> Id {
+        self.locals[local as usize]
+    }
+
+    pub fn called(&self, function: u32) -> (Id, f64) {
+        self.functions[function as usize]
+    }
+
+    /// The pointer to a whole variable, and its storage class.
+    pub fn root(&mut self, root: Root) -> (Id, StorageClass) {
+        let module = self.module;
+        match root {
+            Root::Parameter(i) => {
+                let private =
+                    module.function(self.function).is_some_and(|f| matches!(f.parameters[i as usize], Parameter::Pointer(_, true)));
+                (self.parameters[i as usize], if private { StorageClass::Private } else { StorageClass::Function })
+            }
+            Root::Variable(i) => {
+                let variable = &module.variables[i as usize];
+                if let Class::Function(_) = variable.class {
+                    return (self.variables[&i], StorageClass::Function);
+                }
+                if let Some(&id) = self.variables.get(&i) {
+                    return (id, StorageClass::Private);
+                }
+                let first = self.emit.constant(&variable.ty, &variable.first);
+                let ty = self.emit.ty(&variable.ty);
+                let id = self.emit.global(StorageClass::Private, ty, Some(first));
+                self.variables.insert(i, id);
+                (id, StorageClass::Private)
+            }
+        }
+    }
+
+    /// The array that is shared by a workgroup.
+    pub fn shared(&mut self, array: u32) -> Id {
+        if let Some(&id) = self.shared.get(&array) {
+            return id;
+        }
+        let ty = self.emit.several(&self.module.shared[array as usize], self.module.local_count());
+        let id = self.emit.global(StorageClass::Workgroup, ty, None);
+        self.shared.insert(array, id);
+        id
+    }
+
+    /// A pointer to one element of it.
+    pub fn shared_element(&mut self, array: u32, index: Id) -> Id {
+        let variable = self.shared(array);
+        let of = self.emit.ty(&self.module.shared[array as usize]);
+        let pointer = self.emit.pointer(StorageClass::Workgroup, of);
+        self.emit.op(spirv::Op::AccessChain, pointer, &[variable, index])
+    }
+
+    fn counter_length(&self, counter: u32) -> u32 {
+        let Counter { workgroup, length, .. } = self.module.counters[counter as usize];
+        if workgroup { length.clamp(1, self.module.local_count()) } else { length.max(1) }
+    }
+
+    fn counter_word(&mut self, counter: u32, index: Id) -> Id {
+        let module = self.module;
+        let uint = self.emit.ty(&Type::UINT);
+        if !module.counters[counter as usize].workgroup {
+            let before: u32 = module.counters[..counter as usize].iter().filter(|c| !c.workgroup).map(|c| c.length.max(1)).sum();
+            let before = self.emit.uint(before);
+            let index = self.emit.op(spirv::Op::IAdd, uint, &[before, index]);
+            return self.emit.word(Buffer::Counters, index);
+        }
+        let variable = match self.counters.get(&counter) {
+            Some(&id) => id,
+            None => {
+                let ty = self.emit.several(&Type::UINT, self.counter_length(counter));
+                let id = self.emit.global(StorageClass::Workgroup, ty, None);
+                self.counters.insert(counter, id);
+                id
+            }
+        };
+        let pointer = self.emit.pointer(StorageClass::Workgroup, uint);
+        self.emit.op(spirv::Op::AccessChain, pointer, &[variable, index])
+    }
+
+    /// Lowers statements; whether control goes on after them.
+    fn block(&mut self, block: &[Stmt]) -> bool {
+        block.iter().all(|stmt| self.stmt(stmt))
+    }
+
+    fn values(&mut self, values: &[Expr]) -> Vec<Id> {
+        values.iter().map(|e| self.value(e)).collect()
+    }
+
+    fn weighted<T>(&mut self, weight: f64, body: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.emit.weight;
+        self.emit.weight = outer * weight;
+        let made = body(self);
+        self.emit.weight = outer;
+        made
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Let(local, e) => self.locals[*local as usize] = self.value(e),
+            Stmt::Store(place, e) => {
+                let value = self.value(e);
+                let (pointer, _) = self.place(place.root, &place.path, &place.indices, e.guard);
+                self.emit.act(spirv::Op::Store, &[pointer, value]);
+            }
+            Stmt::Copy(to, from) => {
+                let ((to, _), (from, _)) = (self.root(*to), self.root(*from));
+                self.emit.act(spirv::Op::CopyMemory, &[to, from]);
+            }
+            Stmt::If(condition, arms, phis) => return self.selection(condition, arms, phis),
+            Stmt::Switch(selector, cases, default, phis) => return self.switch(selector, cases, default, phis),
+            Stmt::Loop(l) => return self.repeat(l),
+            Stmt::Exit(exit, values) => {
+                self.exit(*exit, values);
+                return false;
+            }
+            Stmt::Return(value) => {
+                match value {
+                    None => self.emit.act(spirv::Op::Return, &[]),
+                    Some(e) => {
+                        let value = self.value(e);
+                        self.emit.act(spirv::Op::ReturnValue, &[value]);
+                    }
+                }
+                return false;
+            }
+            Stmt::Output(slot, e) => {
+                let value = self.value(e);
+                let word = self.slot(slot);
+                self.emit.act(spirv::Op::Store, &[word, value]);
+            }
+            Stmt::Exchange { array, value, index, result } => {
+                let value = self.value(value);
+                let local = self.emit.builtin(Builtin::LocalIndex);
+                let own = self.shared_element(*array, local);
+                self.emit.act(spirv::Op::Store, &[own, value]);
+                self.barrier(WORKGROUP_ORDER);
+                let i = self.value(index);
+                let i = self.bounded(i, self.module.local_count(), index.guard);
+                let other = self.shared_element(*array, i);
+                let ty = self.emit.ty(&self.module.shared[*array as usize]);
+                self.locals[*result as usize] = self.emit.op(spirv::Op::Load, ty, &[other]);
+                self.barrier(WORKGROUP_ORDER);
+            }
+            Stmt::Count { counter, index, value } => {
+                let operand = self.value(value);
+                let i = self.value(index);
+                let i = self.bounded(i, self.counter_length(*counter), index.guard);
+                let word = self.counter_word(*counter, i);
+                let Counter { workgroup, atomic, .. } = self.module.counters[*counter as usize];
+                let (scope, order) = if workgroup { (WORKGROUP, WORKGROUP_ORDER) } else { (DEVICE, BUFFER_ORDER) };
+                let scope = self.emit.uint(scope);
+                let order = self.emit.uint(if value.guard { order } else { 0 });
+                let uint = self.emit.ty(&Type::UINT);
+                self.emit.op(instruction(atomic), uint, &[word, scope, order, operand]);
+            }
+            Stmt::ReadCounter { counter, index, result } => {
+                self.barrier(WORKGROUP_ORDER);
+                let i = self.value(index);
+                let i = self.bounded(i, self.counter_length(*counter), index.guard);
+                let word = self.counter_word(*counter, i);
+                let uint = self.emit.ty(&Type::UINT);
+                self.locals[*result as usize] = match index.guard {
+                    false => self.emit.op(spirv::Op::Load, uint, &[word]),
+                    true => {
+                        let (scope, relaxed) = (self.emit.uint(WORKGROUP), self.emit.uint(0));
+                        self.emit.op(spirv::Op::AtomicLoad, uint, &[word, scope, relaxed])
+                    }
+                };
+                self.barrier(WORKGROUP_ORDER);
+            }
+            Stmt::Own { atomic, slot, values, result } => {
+                let operands = self.values(values);
+                let word = self.slot(slot);
+                self.locals[*result as usize] = self.own(*atomic, word, operands[0], operands[1]);
+            }
+            Stmt::Plant(plant) => return self.plant(plant),
+        }
+        true
+    }
+
+    /// A pointer to a word of this invocation's part of the output.
+    fn slot(&mut self, slot: &Expr) -> Id {
+        let at = self.value(slot);
+        let at = self.bounded(at, self.module.output_words.max(1), slot.guard);
+        let uint = self.emit.ty(&Type::UINT);
+        let index = self.emit.op(spirv::Op::IAdd, uint, &[self.base, at]);
+        self.emit.word(Buffer::Output, index)
+    }
+
+    fn own(&mut self, atomic: OwnAtomic, word: Id, value: Id, comparator: Id) -> Id {
+        let uint = self.emit.ty(&Type::UINT);
+        let (scope, relaxed) = (self.emit.uint(DEVICE), self.emit.uint(0));
+        let op = match atomic {
+            OwnAtomic::Rmw(atomic) => instruction(atomic),
+            OwnAtomic::Exchange => spirv::Op::AtomicExchange,
+            OwnAtomic::ISub => spirv::Op::AtomicISub,
+            OwnAtomic::Increment => return self.emit.op(spirv::Op::AtomicIIncrement, uint, &[word, scope, relaxed]),
+            OwnAtomic::Decrement => return self.emit.op(spirv::Op::AtomicIDecrement, uint, &[word, scope, relaxed]),
+            OwnAtomic::Load => return self.emit.op(spirv::Op::AtomicLoad, uint, &[word, scope, relaxed]),
+            OwnAtomic::Store => {
+                self.emit.act(spirv::Op::AtomicStore, &[word, scope, relaxed, value]);
+                return value;
+            }
+            OwnAtomic::CompareExchange => {
+                let operands = [word, scope, relaxed, relaxed, value, comparator];
+                return self.emit.op(spirv::Op::AtomicCompareExchange, uint, &operands);
+            }
+        };
+        self.emit.op(op, uint, &[word, scope, relaxed, value])
+    }
+
+    fn exit(&mut self, exit: Exit, values: &[Expr]) {
+        let mut values = self.values(values);
+        let wanted = if exit == Exit::Leave { self.frames.last() } else { self.frames.iter().rfind(|f| f.next.is_some()) };
+        let Some(defaults) = wanted.map(|frame| frame.values.clone()) else { unreachable!("a jump stands in what it leaves") };
+        values.extend(defaults.into_iter().skip(values.len()));
+        let label = self.label;
+        let frame = match exit {
+            Exit::Leave => self.frames.last_mut(),
+            _ => self.frames.iter_mut().rfind(|f| f.next.is_some()),
+        };
+        let Some(frame) = frame else { unreachable!("a jump stands in what it leaves") };
+        let target = match (exit, frame.next) {
+            (Exit::Continue, Some(next)) => {
+                frame.continues.push((values, label));
+                next
+            }
+            _ => {
+                frame.breaks.push((values, label));
+                frame.merge
+            }
+        };
+        self.emit.act(spirv::Op::Branch, &[target]);
+    }
+
+    /// Begins a merge block and its phis; whether it is ever reached.
+    fn merge(&mut self, label: Id, incoming: &[(Vec<Id>, Id)], phis: &[(Local, Type)]) -> bool {
+        self.begin(label);
+        if incoming.is_empty() {
+            self.emit.act(spirv::Op::Unreachable, &[]);
+            return false;
+        }
+        for (i, (local, ty)) in phis.iter().enumerate() {
+            let ty = self.emit.ty(ty);
+            let operands: Vec<u32> = incoming.iter().flat_map(|(values, from)| [values[i], *from]).collect();
+            self.locals[*local as usize] = self.emit.op(spirv::Op::Phi, ty, &operands);
+        }
+        true
+    }
+
+    fn selection(&mut self, condition: &Expr, arms: &[Arm; 2], phis: &[Phi]) -> bool {
+        let condition = self.value(condition);
+        let mut incoming = Vec::new();
+        let direct = arms[1].body.is_empty();
+        if direct {
+            let values = self.values(&arms[1].values);
+            incoming.push((values, self.label));
+        }
+        let (then, merge) = (self.emit.id(), self.emit.id());
+        let otherwise = if direct { merge } else { self.emit.id() };
+        self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        self.emit.act(spirv::Op::BranchConditional, &[condition, then, otherwise]);
+        for (label, arm) in [(then, &arms[0]), (otherwise, &arms[1])] {
+            if label == merge {
+                continue;
+            }
+            self.begin(label);
+            self.weighted(0.5, |lower| lower.arm(arm, merge, &mut incoming));
+        }
+        self.merge(merge, &incoming, phis)
+    }
+
+    fn arm(&mut self, arm: &Arm, merge: Id, incoming: &mut Vec<(Vec<Id>, Id)>) {
+        if self.block(&arm.body) {
+            let values = self.values(&arm.values);
+            incoming.push((values, self.label));
+            self.emit.act(spirv::Op::Branch, &[merge]);
+        }
+    }
+
+    fn switch(&mut self, selector: &Expr, cases: &[Case], default: &Arm, phis: &[Phi]) -> bool {
+        let scalar = selector.ty.scalar().map_or(UINT, |(scalar, _)| scalar);
+        let selector = self.value(selector);
+        let merge = self.emit.id();
+        let mut incoming = Vec::new();
+        let direct = default.body.is_empty();
+        if direct {
+            let values = self.values(&default.values);
+            incoming.push((values, self.label));
+        }
+        let labels: Vec<Id> = cases.iter().map(|_| self.emit.id()).collect();
+        let otherwise = if direct { merge } else { self.emit.id() };
+        self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        let mut operands = vec![selector, otherwise];
+        for (case, &label) in cases.iter().zip(&labels) {
+            for &bits in &case.literals {
+                operands.extend(literal(scalar, bits & scalar.mask()));
+                operands.push(label);
+            }
+        }
+        self.emit.act(spirv::Op::Switch, &operands);
+        // A jump to the merge that names no values takes zeros: they are declared outside functions, so they are there everywhere.
+        let zeros = phis.iter().map(|(_, ty)| self.emit.constant(ty, &vec![0; ty.scalars()])).collect();
+        self.frames.push(Frame { merge, next: None, values: zeros, breaks: Vec::new(), continues: Vec::new() });
+        let weight = 1.0 / (cases.len() + 1) as f64;
+        for (i, case) in cases.iter().enumerate() {
+            self.begin(labels[i]);
+            self.weighted(weight, |lower| match labels.get(i + 1) {
+                Some(&next) if case.falls => {
+                    if lower.block(&case.arm.body) {
+                        lower.emit.act(spirv::Op::Branch, &[next]);
+                    }
+                }
+                _ => lower.arm(&case.arm, merge, &mut incoming),
+            });
+        }
+        if !direct {
+            self.begin(otherwise);
+            self.weighted(weight, |lower| lower.arm(default, merge, &mut incoming));
+        }
+        if let Some(frame) = self.frames.pop() {
+            incoming.extend(frame.breaks);
+        }
+        self.merge(merge, &incoming, phis)
+    }
+
+    fn repeat(&mut self, l: &Loop) -> bool {
+        let (uint, boolean) = (self.emit.ty(&Type::UINT), self.emit.ty(&Type::BOOL));
+        let (limit, turns) = match &l.trip {
+            Trip::Fixed(n) => (self.emit.uint(*n), f64::from(*n)),
+            Trip::Masked(e, mask) => {
+                let value = self.value(e);
+                let bits = self.emit.uint(*mask);
+                (self.emit.op(spirv::Op::BitwiseAnd, uint, &[value, bits]), f64::from(*mask) / 2.0)
+            }
+        };
+        let turns = if l.style == Style::Bottom { turns.max(1.0) } else { turns };
+        let firsts: Vec<Id> = l.carried.iter().map(|carried| self.value(&carried.first)).collect();
+        let zero = self.emit.uint(0);
+        let before = self.label;
+        let [header, body, next, merge] = [(); 4].map(|()| self.emit.id());
+        self.emit.act(spirv::Op::Branch, &[header]);
+        self.begin(header);
+
+        // The values from the continue target are not known yet: they are filled in at the end.
+        let mut patches = Vec::new();
+        let mut phi = |lower: &mut Self, ty: Id, first: Id| {
+            let id = lower.emit.op(spirv::Op::Phi, ty, &[first, before, 0, next]);
+            patches.push(lower.emit.code.words.len() - 2);
+            id
+        };
+        let outer = self.emit.weight;
+        self.emit.weight = outer * turns.max(1.0);
+        let counter = phi(self, uint, zero);
+        self.locals[l.counter as usize] = counter;
+        let mut inside = Vec::new();
+        for (carried, &first) in l.carried.iter().zip(&firsts) {
+            let ty = self.emit.ty(&carried.first.ty);
+            let id = phi(self, ty, first);
+            self.locals[carried.inside as usize] = id;
+            inside.push(id);
+        }
+        let mut incoming = Vec::new();
+        let control = LoopControl::NONE.bits();
+        match l.style {
+            Style::Bottom => {
+                self.emit.act(spirv::Op::LoopMerge, &[merge, next, control]);
+                self.emit.act(spirv::Op::Branch, &[body]);
+            }
+            Style::Header => {
+                let more = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
+                self.emit.act(spirv::Op::LoopMerge, &[merge, next, control]);
+                self.emit.act(spirv::Op::BranchConditional, &[more, body, merge]);
+                incoming.push((inside.clone(), header));
+            }
+            Style::Block => {
+                let check = self.emit.id();
+                self.emit.act(spirv::Op::LoopMerge, &[merge, next, control]);
+                self.emit.act(spirv::Op::Branch, &[check]);
+                self.begin(check);
+                let more = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
+                self.emit.act(spirv::Op::BranchConditional, &[more, body, merge]);
+                incoming.push((inside.clone(), check));
+            }
+        }
+        self.emit.weight = outer * turns;
+        self.frames.push(Frame { merge, next: Some(next), values: inside.clone(), breaks: Vec::new(), continues: Vec::new() });
+        self.begin(body);
+        if self.block(&l.body) {
+            let values: Vec<Id> = l.carried.iter().map(|carried| self.value(&carried.next)).collect();
+            let label = self.label;
+            self.emit.act(spirv::Op::Branch, &[next]);
+            if let Some(frame) = self.frames.last_mut() {
+                frame.continues.push((values, label));
+            }
+        }
+        let Some(frame) = self.frames.pop() else { unreachable!("the loop's own frame") };
+        self.begin(next);
+        let nexts: Vec<Id> = match frame.continues.as_slice() {
+            // Never reached, but the header has an edge from here.
+            [] => inside.clone(),
+            [(values, _)] => values.clone(),
+            several => (0..inside.len())
+                .map(|i| {
+                    let ty = self.emit.ty(&l.carried[i].first.ty);
+                    let operands: Vec<u32> = several.iter().flat_map(|(values, from)| [values[i], *from]).collect();
+                    self.emit.op(spirv::Op::Phi, ty, &operands)
+                })
+                .collect(),
+        };
+        let one = self.emit.uint(1);
+        let advanced = self.emit.op(spirv::Op::IAdd, uint, &[counter, one]);
+        for (patch, &value) in patches.iter().zip([advanced].iter().chain(&nexts)) {
+            self.emit.code.words[*patch] = value;
+        }
+        let mut reached = true;
+        if l.style == Style::Bottom {
+            let more = self.emit.op(spirv::Op::ULessThan, boolean, &[advanced, limit]);
+            self.emit.act(spirv::Op::BranchConditional, &[more, header, merge]);
+            incoming.push((nexts, next));
+            reached = !frame.continues.is_empty() || !frame.breaks.is_empty();
+        } else {
+            self.emit.act(spirv::Op::Branch, &[header]);
+        }
+        self.emit.weight = outer;
+        if !reached {
+            self.begin(merge);
+            self.emit.act(spirv::Op::Unreachable, &[]);
+            return false;
+        }
+        incoming.extend(frame.breaks);
+        let phis: Vec<Phi> = l.carried.iter().map(|carried| (carried.after, carried.first.ty.clone())).collect();
+        self.merge(merge, &incoming, &phis)
+    }
+}
+
+/// Whether a statement counts in a counter, or reads it.
+pub(super) fn counts(module: &Module, counter: u32) -> bool {
+    let mut found = false;
+    module.clone().each_block(&mut |block| {
+        found |= block
+            .iter()
+            .any(|stmt| matches!(stmt, Stmt::Count { counter: at, .. } | Stmt::ReadCounter { counter: at, .. } if *at == counter));
+    });
+    found
+}
+
+/// The value that an operation leaves any other unchanged by.
+pub(super) fn neutral(atomic: Atomic) -> u32 {
+    match atomic {
+        Atomic::IAdd | Atomic::Or | Atomic::Xor | Atomic::UMax => 0,
+        Atomic::And | Atomic::UMin => u32::MAX,
+        Atomic::SMin => i32::MAX as u32,
+        Atomic::SMax => i32::MIN as u32,
+    }
+}
+
+fn instruction(atomic: Atomic) -> spirv::Op {
+    match atomic {
+        Atomic::IAdd => spirv::Op::AtomicIAdd,
+        Atomic::And => spirv::Op::AtomicAnd,
+        Atomic::Or => spirv::Op::AtomicOr,
+        Atomic::Xor => spirv::Op::AtomicXor,
+        Atomic::SMin => spirv::Op::AtomicSMin,
+        Atomic::SMax => spirv::Op::AtomicSMax,
+        Atomic::UMin => spirv::Op::AtomicUMin,
+        Atomic::UMax => spirv::Op::AtomicUMax,
+    }
+}

@@ -1,0 +1,246 @@
+//! What is known to be wrong with a driver or with naga, one small program each: the files of `spec-tests/quirks`.
+//!
+//! A quirk is a λV program with lines `;@ quirk KEY: VALUE` in its comments. `adapter` and `driver` name where it was seen (`A or B` for several;
+//! `any` is everywhere, and may be followed by a remark), `route` and `constants` how the program was given to the device, `seen` the day, `says` a part of what the
+//! disagreement says. Where there are: `fuel`, the most steps of the source on one pixel, and `blames`, a part of the instruction to blame.
+
+use super::case::{Case, NoCase, Settings};
+use super::check;
+use super::device::{UnderTest, profile_of};
+use super::{Difference, Verdict};
+use crate::compile::lambda_v::Constants;
+use crate::gpu::Route;
+use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::syntax::Tree;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A known disagreement.
+#[derive(Clone, Debug)]
+pub struct Quirk {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Where it was read.
+    pub path: PathBuf,
+    /// The program as written.
+    pub tree: Tree,
+    /// The program.
+    pub program: Program,
+    /// How the program reaches the device.
+    pub route: Route,
+    /// Where its constants stand.
+    pub constants: Constants,
+    /// The day that it was seen, as 2026-11-21.
+    pub seen: String,
+    /// A part of what the disagreement says.
+    pub says: String,
+    /// A part of the instruction to blame; none where the search names none, or names one on some of the drivers only.
+    pub blames: Option<String>,
+    /// The most steps of the source on one pixel, if not what [`Settings`] have.
+    pub fuel: Option<u64>,
+    adapters: Vec<String>,
+    drivers: Vec<String>,
+}
+
+/// The most bytes of a file of quirks.
+const MAX_FILE: u64 = 1 << 20;
+
+impl Quirk {
+    /// Reads a quirk.
+    ///
+    /// Errors: a sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE`, a key is unknown, missing, twice there
+    /// or has no such value, the program does not resolve.
+    pub fn read(path: &Path) -> Result<Quirk, String> {
+        let wrong = |what: String| format!("{}: {what}", path.display());
+        let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
+        if size > MAX_FILE {
+            return Err(wrong(format!("the file has more than {MAX_FILE} bytes")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Quirk::parse(&name, path, &text).map_err(wrong)
+    }
+
+    fn parse(name: &str, path: &Path, text: &str) -> Result<Quirk, String> {
+        let mut keys = Keys::read(text)?;
+        let invalid = |e: SyntaxError| format!("{} ({})", e.message, e.code);
+        let tree = parse(text).map_err(invalid)?;
+        let quirk = Quirk {
+            name: name.into(),
+            path: path.into(),
+            program: Program::resolve(&tree).map_err(invalid)?,
+            tree,
+            route: keys.one_of("route", [Route::Passthrough, Route::Naga].map(|route| (route.name(), route)))?,
+            constants: keys.one_of("constants", [("module", Constants::InModule), ("opaque", Constants::Opaque)])?,
+            seen: keys.needed("seen")?,
+            says: keys.needed("says")?,
+            blames: keys.0.remove("blames"),
+            fuel: match keys.0.remove("fuel") {
+                Some(fuel) => Some(fuel.parse().map_err(|_| format!("fuel is \"{fuel}\" and must be a number of steps"))?),
+                None => None,
+            },
+            adapters: keys.alternatives("adapter")?,
+            drivers: keys.alternatives("driver")?,
+        };
+        match keys.0.into_keys().next() {
+            Some(unknown) => Err(format!("a quirk has no \"{unknown}\"")),
+            None => Ok(quirk),
+        }
+    }
+
+    /// Every quirk of a folder (its `.lv` files), in the order of their names.
+    ///
+    /// Errors: as of [`Quirk::read`]; the folder cannot be read, or holds none.
+    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, String> {
+        let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+        let entries = std::fs::read_dir(folder).map_err(wrong)?;
+        let mut paths: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(wrong)?;
+        paths.retain(|path| path.extension().is_some_and(|e| e == "lv"));
+        paths.sort();
+        match paths.is_empty() {
+            true => Err(format!("{}: the folder holds no .lv file", folder.display())),
+            false => paths.iter().map(|path| Quirk::read(path)).collect(),
+        }
+    }
+
+    /// Whether it is about this adapter, driver and route.
+    pub fn is_of(&self, device: &UnderTest<'_>) -> bool {
+        let fits = |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || names(found, name));
+        self.route == device.route && fits(&self.adapters, &device.adapter) && fits(&self.drivers, &device.driver)
+    }
+
+    /// How its program is judged.
+    pub fn settings(&self) -> Settings {
+        let settings = Settings::default();
+        Settings {
+            profile: profile_of(self.route),
+            constants: self.constants,
+            size: (2, 2),
+            references: false,
+            fuel: self.fuel.unwrap_or(settings.fuel),
+            ..settings
+        }
+    }
+
+    /// What its program comes to: between the semantics, and if they agree, on the device, with blame.
+    pub fn judge(&self, device: Option<&mut UnderTest<'_>>) -> Verdict {
+        let settings = self.settings();
+        let case = match Case::new(self.program.clone(), &settings) {
+            Ok(case) => case,
+            Err(NoCase::Decided(verdict)) => return verdict,
+            Err(NoCase::IllTyped(e)) => return Verdict::Failed(format!("{} ({})", e.message(), e.code())),
+        };
+        let ran = case.run(&settings);
+        match (device, &ran.verdict) {
+            (Some(device), Verdict::Agree) => check::on_device(device, &self.program, &settings).verdict,
+            _ => ran.verdict,
+        }
+    }
+
+    /// Whether a verdict on its program is the disagreement that was recorded.
+    ///
+    /// Errors: what it is instead, in a sentence.
+    pub fn is_recorded<'v>(&self, verdict: &'v Verdict) -> Result<&'v Difference, String> {
+        let Verdict::Disagree(difference) = verdict else {
+            return Err(format!("this driver no longer shows it ({}): remove the quirk", verdict.name()));
+        };
+        if !difference.what.contains(&self.says) {
+            return Err(format!("another disagreement than recorded: {}", difference.what));
+        }
+        match (&self.blames, &difference.blame) {
+            (Some(blames), Some(blame)) if !blame.instruction.contains(blames) => Err(format!("another blame than recorded: {blame}")),
+            (Some(_), None) => Err(match &difference.unblamed {
+                Some(unblamed) => format!("no blame, where one is recorded: {unblamed}"),
+                None => "no blame, where one is recorded".into(),
+            }),
+            _ => Ok(difference),
+        }
+    }
+}
+
+/// Whether `part` stands in `text` as whole words: "Mesa 22.3.6" not in "Mesa 22.3.61".
+fn names(text: &str, part: &str) -> bool {
+    let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let edges = |at: usize| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
+    !part.is_empty() && text.match_indices(part).map(|(at, _)| edges(at)).any(|(before, after)| !goes_on(before) && !goes_on(after))
+}
+
+/// The keys that are not read yet.
+struct Keys(BTreeMap<String, String>);
+
+impl Keys {
+    fn read(text: &str) -> Result<Keys, String> {
+        let mut keys = BTreeMap::new();
+        for (i, line) in text.lines().enumerate() {
+            let Some(directive) = line.strip_prefix(";@") else { continue };
+            let pair = directive.trim_start().strip_prefix("quirk ").and_then(|rest| rest.split_once(": "));
+            let (key, value) = pair.ok_or_else(|| format!("line {} is \"{line}\" and must be \";@ quirk KEY: VALUE\"", i + 1))?;
+            if keys.insert(key.to_string(), value.trim().to_string()).is_some() {
+                return Err(format!("line {}: a second \"{key}\"", i + 1));
+            }
+        }
+        Ok(Keys(keys))
+    }
+
+    fn needed(&mut self, key: &str) -> Result<String, String> {
+        self.0.remove(key).filter(|value| !value.is_empty()).ok_or_else(|| format!("a quirk needs \"{key}\""))
+    }
+
+    fn alternatives(&mut self, key: &str) -> Result<Vec<String>, String> {
+        Ok(self.needed(key)?.split(" or ").map(|name| name.trim().to_string()).collect())
+    }
+
+    fn one_of<T: Copy>(&mut self, key: &str, values: [(&str, T); 2]) -> Result<T, String> {
+        let found = self.needed(key)?;
+        let value = values.iter().find(|(name, _)| *name == found);
+        value.map(|(_, value)| *value).ok_or_else(|| format!("{key} is \"{found}\" and must be {} or {}", values[0].0, values[1].0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "; Words.\n;@ quirk adapter: A or B\n;@ quirk driver: any (of them)\n;@ quirk route: naga\n;@ quirk constants: opaque\n\
+        ;@ quirk fuel: 70\n;@ quirk seen: 2026-11-21\n;@ quirk says: a: b\n(- 0 1)\n";
+
+    fn read(text: &str) -> Result<Quirk, String> {
+        Quirk::parse("name", Path::new("name.lv"), text)
+    }
+
+    #[test]
+    fn a_quirk_is_what_its_lines_say() {
+        let quirk = read(GOOD).expect("reads");
+        assert_eq!((quirk.route, quirk.constants, quirk.fuel), (Route::Naga, Constants::Opaque, Some(70)));
+        assert_eq!((quirk.seen.as_str(), quirk.says.as_str(), quirk.blames), ("2026-11-21", "a: b", None));
+        assert_eq!((quirk.adapters, quirk.drivers), (vec!["A".to_string(), "B".into()], vec!["any (of them)".to_string()]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_quirk_is_said() {
+        let wrong = [
+            ("route: naga", "route: nagaa", "route is \"nagaa\" and must be passthrough or naga"),
+            ("constants: opaque", "constants: ", "a quirk needs \"constants\""),
+            (";@ quirk says: a: b\n", "", "a quirk needs \"says\""),
+            ("fuel: 70", "fuel: -1", "fuel is \"-1\" and must be a number of steps"),
+            ("seen: 2026", "adapter: 2026", "line 7: a second \"adapter\""),
+            ("fuel: 70", "feul: 70", "a quirk has no \"feul\""),
+            (";@ quirk fuel: 70", ";@quirk fuel 70", "line 6 is \";@quirk fuel 70\" and must be \";@ quirk KEY: VALUE\""),
+            ("(- 0 1)", "(- 0 1", "lv/syntax-unclosed"),
+            ("(- 0 1)", "(- 0 nobody)", "lv/unknown-identifier"),
+            ("(- 0 1)", "", "lv/program-empty"),
+        ];
+        for (from, to, expected) in wrong {
+            assert!(GOOD.contains(from), "{from}");
+            let said = read(&GOOD.replace(from, to)).expect_err(expected);
+            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        assert!(names("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe") && names("Mesa 22.3.6 (LLVM 15.0.6)", "Mesa 22.3.6"));
+        assert!(!names("Mesa 22.3.61", "Mesa 22.3.6") && !names("122.3.6", "22.3.6") && !names("anything", ""));
+    }
+}

@@ -1,0 +1,218 @@
+//! Judging expectations: each that holds, and the near miss that must not.
+
+use crate::script;
+use pretty_assertions::assert_eq;
+use smallstep::amber::*;
+
+/// The judgement of the last command of a script over what its buffers hold at first, changed.
+fn judged_with(text: &str, change: impl FnOnce(&mut Buffers)) -> Judgement {
+    let script = script(&format!("#!amber\n{text}"));
+    let mut held = script.contents();
+    change(&mut held);
+    let Some(Action::Expect(expect)) = script.commands.last().map(|c| &c.action) else { panic!("{text} ends with an EXPECT") };
+    judge(&script, expect, &held)
+}
+
+fn judged(text: &str) -> Judgement {
+    judged_with(text, |_| {})
+}
+
+#[track_caller]
+fn holds(text: &str) {
+    let judgement = judged(text);
+    assert_eq!(judgement, Judgement::default(), "{text}");
+}
+
+#[track_caller]
+fn fails(text: &str, message: &str) {
+    let judgement = judged(text);
+    let messages: Vec<String> = judgement.failures.iter().map(Failure::to_string).collect();
+    assert_eq!((judgement.decision(), messages.first().map(String::as_str)), (Decision::Fails, Some(message)), "{text}");
+}
+
+const INTEGERS: &str = "BUFFER b DATA_TYPE int32 DATA -1 2 3 END\n";
+const FLOATS: &str = "BUFFER b DATA_TYPE float DATA 0.1 -2.5 100 0 END\n";
+
+#[test]
+fn comparators() {
+    for (comparator, at_2, at_3) in
+        [("EQ", false, true), ("NE", true, false), ("LT", true, false), ("LE", true, true), ("GT", false, false), ("GE", false, true)]
+    {
+        for (value, expected) in [(2, at_2), (3, at_3)] {
+            for buffer in ["int32", "uint8", "float", "float16", "uint64", "double"] {
+                let text = format!("BUFFER b DATA_TYPE {buffer} DATA {value} END\nEXPECT b IDX 0 {comparator} 3");
+                assert_eq!(judged(&text).decision() == Decision::Holds, expected, "{text}");
+            }
+        }
+    }
+    holds(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"));
+    holds(&format!("{INTEGERS}EXPECT b IDX 0 LT 0 3"));
+    fails(&format!("{INTEGERS}EXPECT b IDX 4 EQ 2 4"), "line 3: buffer b, IDX 8: found 3, expected EQ 4");
+    fails(&format!("{INTEGERS}EXPECT b IDX 0 GT 0"), "line 3: buffer b, IDX 0: found -1, expected GT 0");
+    let judgement = judged(&format!("{INTEGERS}EXPECT b IDX 0 NE -1 0 3"));
+    assert_eq!((judgement.failed, judgement.failures.len()), (2, 2));
+}
+
+#[test]
+fn equality_of_floats() {
+    holds(&format!("{FLOATS}EXPECT b IDX 0 EQ 0.1 -2.5 100 -0.0"));
+    // The next float: 0.10000001.
+    fails(
+        &format!("{FLOATS}EXPECT b IDX 0 EQ 0.10000001"),
+        "line 3: buffer b, IDX 0: found 0.10000000149011612, expected EQ 0.10000000894069672",
+    );
+    holds("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.00000000999");
+    assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.000000011").decision(), Decision::Fails);
+    let nan = |held: &mut Buffers| held.0[0].bytes[..4].copy_from_slice(&0x7fc0_0000u32.to_le_bytes());
+    for (comparator, expected) in [("EQ", false), ("NE", true), ("LT", false), ("LE", false), ("GT", false), ("GE", false)] {
+        let judgement = judged_with(&format!("{FLOATS}EXPECT b IDX 0 {comparator} 1"), nan);
+        assert_eq!(judgement.decision() == Decision::Holds, expected, "{comparator}");
+    }
+    assert_eq!(judged_with(&format!("{FLOATS}EXPECT b IDX 0 TOLERANCE 1000 EQ 1"), nan).decision(), Decision::Fails);
+}
+
+#[test]
+fn tolerances() {
+    holds(&format!("{INTEGERS}EXPECT b IDX 0 TOLERANCE 1 EQ 0 3 4"));
+    fails(&format!("{INTEGERS}EXPECT b IDX 0 TOLERANCE 1 EQ 0 3 5"), "line 3: buffer b, IDX 8: found 3, expected EQ 5 within 1");
+    holds(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1% EQ 101"));
+    fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1 % EQ 101.5"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 101.5 within 1%");
+    holds(&format!("{FLOATS}EXPECT b IDX 4 TOLERANCE 0.5 EQ -3"));
+    // Per component; components past the last are exact; one holds for all.
+    let vectors = "BUFFER v DATA_TYPE vec3<int32> DATA 10 20 30 10 20 30 END\n";
+    holds(&format!("{vectors}EXPECT v IDX 0 TOLERANCE 1 2 EQ 11 22 30 9 18 30"));
+    fails(
+        &format!("{vectors}EXPECT v IDX 0 TOLERANCE 1 2 EQ 11 22 30 9 18 31"),
+        "line 3: buffer v, IDX 24: found 30, expected EQ 31 within 0",
+    );
+    assert_eq!(judged(&format!("{vectors}EXPECT v IDX 16 TOLERANCE 1 2 EQ 12")).decision(), Decision::Fails);
+    holds(&format!("{vectors}EXPECT v IDX 16 TOLERANCE 5 EQ 15 25 35"));
+    // Differences of wide integers are exact.
+    assert_eq!(
+        judged("BUFFER b DATA_TYPE uint64 DATA 0 END\nEXPECT b IDX 0 TOLERANCE 1 EQ 18446744073709551615").decision(),
+        Decision::Fails
+    );
+    holds("BUFFER b DATA_TYPE uint32 DATA 0 END\nEXPECT b IDX 0 TOLERANCE 4294967295 EQ 4294967295");
+}
+
+const IMAGE: &str = "IMAGE i FORMAT B8G8R8A8_UNORM DIM_2D WIDTH 2 HEIGHT 2 DATA\n0 128 255 0  0 128 255 0\n0 128 255 0  0 128 254 0\nEND\n";
+
+#[test]
+fn colours() {
+    holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 1 EQ_RGBA 255 128 0 0"));
+    holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 1 EQ_RGB 255 128 0"));
+    fails(
+        &format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 255 128 0"),
+        "line 6: buffer i, texel (1, 1): found [254, 128, 0, 0], expected [255, 128, 0] of 255",
+    );
+    fails(
+        &format!("{IMAGE}EXPECT i IDX 1 0 SIZE 1 1 EQ_RGBA 255 128 0 1"),
+        "line 6: buffer i, texel (1, 0): found [255, 128, 0, 0], expected [255, 128, 0, 1] of 255",
+    );
+    // A step of a channel is 1/255, 0.0039…; 0.002 is allowed if nothing is said.
+    holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 255 128 0 TOLERANCE 0.004"));
+    assert_eq!(judged(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 255 128 0 TOLERANCE 0.0039")).decision(), Decision::Fails);
+    holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGBA 255 128 0 0 TOLERANCE 0.4% 0 0 0"));
+    assert_eq!(judged(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGBA 255 128 0 0 TOLERANCE 0 0.4% 0 0")).decision(), Decision::Fails);
+    let floats = "IMAGE i DATA_TYPE R32_SFLOAT DIM_2D WIDTH 1 HEIGHT 1 DATA 0.5 END\n";
+    // Only what the format has is compared: 127.5 of 255 is within 0.002 of 127 and of 128.
+    holds(&format!("{floats}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGBA 127 9 9 9"));
+    holds(&format!("{floats}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGBA 128 9 9 9"));
+    fails(
+        &format!("{floats}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGBA 129 9 9 9"),
+        "line 3: buffer i, texel (0, 0): found [0.5 × 255], expected [129, 9, 9, 9] of 255",
+    );
+}
+
+#[test]
+fn whole_buffers() {
+    let pair = |a: &str, b: &str| format!("BUFFER a DATA_TYPE uint8 DATA {a} END\nBUFFER b DATA_TYPE uint8 DATA {b} END\n");
+    holds(&(pair("1 2 3", "1 2 3") + "EXPECT a EQ_BUFFER b"));
+    fails(&(pair("1 2 3", "1 4 3") + "EXPECT a EQ_BUFFER b"), "line 4: buffer a, byte 1: found 0x02, expected 0x04 as in b");
+    // By hand: differences 3, 4 and 0 have the squares' mean 25/3 and its root 2.886751.
+    holds(&(pair("10 20 30", "13 16 30") + "EXPECT a RMSE_BUFFER b TOLERANCE 2.8868"));
+    fails(
+        &(pair("10 20 30", "13 16 30") + "EXPECT a RMSE_BUFFER b TOLERANCE 2.8867"),
+        "line 4: buffer a: found a root mean square error of 2.886751345948129 to b, expected at most 2.8867",
+    );
+    holds(&(pair("0", "255") + "EXPECT a RMSE_BUFFER b TOLERANCE 255"));
+    // Padding counts for equality of bytes, not for values.
+    let padded = "BUFFER a DATA_TYPE vec3<float> DATA 1 2 3 END\nBUFFER b DATA_TYPE vec3<float> DATA 1 2 3 END\n";
+    let spoil = |held: &mut Buffers| held.0[1].bytes[12] = 7;
+    assert_eq!(judged_with(&format!("{padded}EXPECT a EQ_BUFFER b"), spoil).decision(), Decision::Fails);
+    assert_eq!(judged_with(&format!("{padded}EXPECT a RMSE_BUFFER b TOLERANCE 0"), spoil).decision(), Decision::Holds);
+    let nan = |held: &mut Buffers| held.0[1].bytes[..4].copy_from_slice(&[0xff; 4]);
+    assert_eq!(judged_with(&format!("{padded}EXPECT a RMSE_BUFFER b TOLERANCE 1e30"), nan).decision(), Decision::Fails);
+    // A buffer that came back too short.
+    let cut = |held: &mut Buffers| held.0[0].bytes.truncate(8);
+    for check in ["EQ_BUFFER b", "RMSE_BUFFER b TOLERANCE 9", "IDX 8 EQ 3"] {
+        assert_eq!(judged_with(&format!("{padded}EXPECT a {check}"), cut).decision(), Decision::Fails, "{check}");
+    }
+}
+
+#[test]
+fn histograms() {
+    let pair = |a: &str, b: &str| {
+        format!(
+            "BUFFER a DATA_TYPE R8G8B8A8_UNORM DATA {a} END\nBUFFER b DATA_TYPE R8G8B8A8_UNORM DATA {b} END\nEXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE "
+        )
+    };
+    // The order of texels does not matter.
+    holds(&(pair("1 2 3 4 5 6 7 8", "5 6 7 8 1 2 3 4") + "0"));
+    // By hand: one of two texels moves 64 bins in green: 1/2 · 64 / 256 = 0.125; red moves 2: less.
+    holds(&(pair("0 0 0 0 0 0 0 0", "2 64 0 0 0 0 0 0") + "0.125"));
+    fails(
+        &(pair("0 0 0 0 0 0 0 0", "2 64 0 0 0 0 0 0") + "0.1249"),
+        "line 4: buffer a: found an earth mover's distance of 0.125 to b, expected at most 0.1249",
+    );
+    // All the way: 255 of 256.
+    holds(&(pair("0 0 0 0", "0 0 0 255") + "0.99609375"));
+    assert_eq!(judged(&(pair("0 0 0 0", "0 0 0 255") + "0.996")).decision(), Decision::Fails);
+}
+
+#[test]
+fn undefined_bytes_decide_nothing() {
+    let undefined = |bytes: &'static [usize]| {
+        move |held: &mut Buffers| {
+            let whole = held.0[0].bytes.len();
+            held.0[0].undefined = (0..whole).map(|i| bytes.contains(&i)).collect();
+        }
+    };
+    let check = |text: &str, bytes, expected| {
+        let judgement = judged_with(text, undefined(bytes));
+        assert_eq!(judgement.decision(), expected, "{text}");
+        judgement
+    };
+    let text = format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2");
+    let judgement = check(&text, &[7], Decision::Undecided);
+    assert_eq!(judgement.undecided.as_deref(), Some("line 3: buffer b, IDX 4: the value is undefined"));
+    check(&text, &[8], Decision::Holds);
+    check(&format!("{INTEGERS}EXPECT b IDX 0 NE 5 5"), &[0], Decision::Undecided);
+    // A defined value that fails, fails.
+    check(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 9"), &[0], Decision::Fails);
+    let image = format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 1 EQ_RGB 255 128 0");
+    check(&image, &[2], Decision::Undecided);
+    check(&image, &[3], Decision::Holds);
+    check(&image, &[12], Decision::Holds);
+    check(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 1 0"), &[2], Decision::Fails);
+    let pair = "BUFFER a DATA_TYPE vec4<uint8> DATA 1 2 3 4 END\nBUFFER b DATA_TYPE vec4<uint8> DATA 1 9 3 4 END\n";
+    check(&format!("{pair}EXPECT a EQ_BUFFER b"), &[1], Decision::Undecided);
+    check(&format!("{pair}EXPECT b EQ_BUFFER a"), &[1], Decision::Undecided);
+    check(&format!("{pair}EXPECT a EQ_BUFFER b"), &[0], Decision::Fails);
+    check(&format!("{pair}EXPECT a RMSE_BUFFER b TOLERANCE 100"), &[0], Decision::Undecided);
+    check(&format!("{pair}EXPECT b RMSE_BUFFER a TOLERANCE 100"), &[0], Decision::Undecided);
+    check(&format!("{pair}EXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE 1"), &[0], Decision::Undecided);
+    // Writing defines.
+    let mut held = Contents { bytes: vec![0; 4], undefined: vec![true; 4] };
+    let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
+    assert_eq!(held.write(&lane), Ok(()));
+    assert_eq!((held.bytes, held.undefined), (vec![1, 2, 0, 0], vec![false, false, true, true]));
+}
+
+#[test]
+fn failures_are_listed_up_to_a_bound() {
+    let script = script("#!amber\nIMAGE i FORMAT R8_UNORM DIM_2D WIDTH 100 HEIGHT 100 FILL 3\nEXPECT i IDX 0 0 SIZE 100 100 EQ_RGB 0 0 0");
+    let Action::Expect(expect) = &script.commands[0].action else { panic!("an expectation") };
+    let judgement = judge(&script, expect, &script.contents());
+    assert_eq!((judgement.failed, judgement.failures.len()), (10_000, limits::MAX_FAILURES));
+}
