@@ -637,7 +637,7 @@ fn a_sieve_in_workgroup_memory() {
         store("i", "r")
     );
     let module = load(&text(32, "", declarations, &body));
-    let prime = |i: u32| !(2..6).any(|n| i > n && i % n == 0);
+    let prime = |i: u32| !(2..6).any(|n| i > n && i.is_multiple_of(n));
     let expected: Vec<String> = (0..32).map(|i| u32::from(prime(i)).to_string()).collect();
     assert_eq!(shown(&run(&module, 1, &[0; 32])), expected);
 }

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Action, Actions, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
+use super::{Action, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
 use crate::number::Instruction;
 use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
@@ -119,7 +119,7 @@ pub fn ext_inst_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
             Some(Next::Config(next))
         }
         Ok(Some(_)) if config.helper => Some(Next::Config(next)),
-        Ok(Some(extent)) => Some(Next::Acts(next, Actions::from_elem(Action::Store(extent, stored), 1))),
+        Ok(Some(extent)) => Some(Next::Acts(next, vec![Action::Store(extent, stored)])),
     }
 }
 
