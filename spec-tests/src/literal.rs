@@ -12,10 +12,9 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree};
 use smallstep_semantics::lambda_v::terms::{Node, Replacement, TermId, Terms};
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Type};
 use smallstep_semantics::lambda_v::typing::{TypeError, Typed};
-use smallstep_semantics::number::Arithmetic;
 use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::step::Config;
+use smallstep_semantics::spirv::step::{Config, Env};
 use smallstep_semantics::spirv::{Next, Rules};
 
 /// A report's rule by the letter.
@@ -81,12 +80,12 @@ pub static LITERALS: &[Literal] = &[
 
 // SPIR-V, report §3.
 
-fn phi_without_rest<'m>(_: &Arithmetic, _: &Config<'m>) -> Option<Next<'m>> {
+fn phi_without_rest<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
     None
 }
 
 /// p = parent_i, M(var_i) = V, M' = M[r ↦ V], for one OpPhi; LV-1 corrected.
-fn phi_alone<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
+fn phi_alone<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (phi, rest) = config.code.split_first()?;
     if phi.op != Op::Phi {
         return None;

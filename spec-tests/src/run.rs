@@ -3,7 +3,8 @@
 use crate::expect::Found;
 use crate::file::{BlockKind, CaseFile, Command, ErrorDirective, Test};
 use crate::literal::Literal;
-use crate::show::{derivation_lines, instruction_place, lambda_v_ending, load_code, spirv_ending};
+use crate::show::{derivation_lines, dispatch_ending, instruction_place, lambda_v_ending, load_code, spirv_ending};
+use rspirv::spirv::ExecutionModel;
 use similar::TextDiff;
 use smallstep::compile::lambda_v::{self as translation, Constants};
 use smallstep::diagnostic::Diagnostic;
@@ -22,7 +23,9 @@ use smallstep_semantics::lambda_v::types::Type;
 use smallstep_semantics::lambda_v::typing::{self, Limits};
 use smallstep_semantics::number::{Arithmetic, Lane, Profile};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::{self, LoadError, Module, WordsError};
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Robustness};
+use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -598,7 +601,7 @@ impl Run<'_> {
             Some(text) => text.replace(',', " ").parse().map_err(|e| format!("schedule={text}: {e}"))?,
         };
         let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
-        let limits = Limits { instructions: self.number("fuel", 100_000)?, ..Limits::default() };
+        let limits = RunLimits { instructions: self.number("fuel", FUEL)?, ..RunLimits::default() };
         let dispatch = Dispatch { entry: "main", groups, buffers: &buffers, push_constants: &[], robustness, limits };
         let rules = self.planted.relation.clone().unwrap_or_default();
         let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);

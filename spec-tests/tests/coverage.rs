@@ -29,11 +29,14 @@ const WITHOUT_NEAR_MISS: [(Rule, &str); 7] = [
     (Rule::LvMcBody, "every module has a body"),
 ];
 
+/// The rules of stages whose modules no case can run yet beyond λV's; `semantics/tests/spirv_grid.rs` fires them.
+const OTHER_STAGES: [Rule; 4] = [Rule::SpirvKill, Rule::SpirvTerminateInvocation, Rule::SpirvDemote, Rule::SpirvIsHelper];
+
 #[test]
 fn every_rule_fires_in_a_case_that_names_it() {
     let files = files();
     let fired: Vec<BTreeSet<Rule>> = files.iter().map(|f| report(f).fired).collect();
-    for &rule in Rule::ALL {
+    for &rule in Rule::ALL.iter().filter(|rule| !OTHER_STAGES.contains(rule)) {
         let firing = files.iter().zip(&fired).filter(|(f, fired)| f.rules.iter().any(|(_, r)| *r == rule) && fired.contains(&rule));
         assert!(firing.count() > 0, "{rule}: no case fires it and says so");
     }
@@ -42,7 +45,7 @@ fn every_rule_fires_in_a_case_that_names_it() {
 #[test]
 fn every_rule_that_can_fail_has_a_near_miss() {
     let files = files();
-    for &rule in Rule::ALL {
+    for &rule in Rule::ALL.iter().filter(|rule| !OTHER_STAGES.contains(rule)) {
         let (_, near) = cases_of(rule, &files);
         let excused = WITHOUT_NEAR_MISS.iter().any(|(r, _)| *r == rule);
         assert_eq!(near.is_empty(), excused, "{rule}: near-misses {near:?}, excused: {excused}");

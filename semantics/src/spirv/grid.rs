@@ -25,7 +25,7 @@ use super::memory::{Memory, Pointer};
 use super::module::Module;
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::run::{emit, only};
-use super::step::{Action, Arrived, Config, Env, Next, Relation, Sink, phi_group};
+use super::step::{Action, Arrived, Config, Env, Event, Next, Relation, Sink, phi_group};
 use super::value::{Scalar, Scalars};
 use crate::number::Why;
 use crate::outcome::{Limit, Outcome, Stuck};
@@ -303,12 +303,12 @@ impl<'m, 'r> Grid<'m, 'r> {
             match arrival(&waits) {
                 Arrival::Complete { .. } => {
                     released.extend(&members);
-                    barrier_release(self, &members);
+                    barrier_release(self, &members, sink);
                     for member in members {
                         while self.ending.is_none() && self.apply(member, false, sink) {}
                     }
                 }
-                Arrival::Divergent(divergence) => divergent_barrier(self, &members, divergence),
+                Arrival::Divergent(divergence) => divergent_barrier(self, &members, divergence, sink),
                 Arrival::Open => {
                     self.ending = Some(Outcome::Deadlock);
                 }
@@ -391,7 +391,7 @@ impl<'m, 'r> Grid<'m, 'r> {
             Next::Acts(next, actions) => {
                 let site = self.site(number);
                 self.goes_on(number, next);
-                actions.iter().all(|action| self.commit(agent, action, &site))
+                actions.iter().all(|action| self.commit(agent, action, &site, sink))
             }
             Next::Waits(next, arrived) => {
                 self.goes_on(number, next);
@@ -437,8 +437,12 @@ impl<'m, 'r> Grid<'m, 'r> {
         }
     }
 
-    /// Undefined behaviour was met.
+    /// Undefined behaviour was met. Of each kind, one at each instruction is noted.
     fn note(&mut self, undefined: Undefined) {
+        let instruction = |u: &Undefined| u.site.as_ref().map(|site| site.instruction);
+        if self.undefined.iter().any(|u| u.ub == undefined.ub && instruction(u) == instruction(&undefined)) {
+            return;
+        }
         self.undefined.push(undefined);
         if !self.keep_going || self.undefined.len() >= MAX_UNDEFINED {
             self.ending = self.undefined.first().cloned().map(Outcome::Undefined);
@@ -467,7 +471,7 @@ impl<'m, 'r> Grid<'m, 'r> {
     }
 
     /// Does an action. Whether the invocation can go on.
-    fn commit(&mut self, agent: Agent, action: &Action, site: &Site) -> bool {
+    fn commit(&mut self, agent: Agent, action: &Action, site: &Site, sink: &mut dyn Sink) -> bool {
         let (extent, kind) = match action {
             Action::Load(extent) => (extent, Kind::Load),
             Action::Store(extent, _) => (extent, Kind::Store),
@@ -477,7 +481,7 @@ impl<'m, 'r> Grid<'m, 'r> {
                 return true;
             }
         };
-        self.detect(agent, extent, kind, site);
+        self.detect(agent, extent, kind, site, sink);
         match action {
             Action::Store(extent, scalars) => self.shared.store(extent, scalars),
             Action::Atomic { extent, store: Some(scalar), .. } => self.shared.store(extent, std::slice::from_ref(scalar)),
@@ -486,7 +490,7 @@ impl<'m, 'r> Grid<'m, 'r> {
         self.ending.is_none()
     }
 
-    fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site) {
+    fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site, sink: &mut dyn Sink) {
         if !self.shared.is_written(extent.object) {
             return;
         }
@@ -494,8 +498,19 @@ impl<'m, 'r> Grid<'m, 'r> {
         for (offset, bytes) in extent.stretches() {
             let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };
             if let Some(race) = self.detector.access(&access) {
-                data_race(self, &race, extent, site);
+                data_race(self, &race, extent, site, sink);
             }
+        }
+    }
+
+    /// Shows a rule of several invocations: at which instruction, and the first of them.
+    fn show(&self, rule: Rule, instruction: u32, number: u32, step: u64, sink: &mut dyn Sink) {
+        let (at, agent) = (self.module.place(instruction as usize), self.topology.agent(number));
+        let invocation = InvocationId { workgroup: agent.workgroup, local: agent.local };
+        if let Some(instruction) = self.module.instructions().get(instruction as usize)
+            && sink.wants_events()
+        {
+            sink.event(&Event { rule, invocation, step, at, instruction, value: None, actions: &[] });
         }
     }
 
@@ -547,7 +562,7 @@ impl<'m, 'r> Grid<'m, 'r> {
 }
 
 /// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
-fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32]) {
+fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
     for &member in members {
         if let Some(invocation) = grid.invocations.get_mut(&member)
@@ -558,13 +573,14 @@ fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32]) {
             grid.set_ready(member);
         }
     }
-    if let (Some(Arrived { memory, semantics, .. }), Some(&first)) = (arrived, members.first()) {
+    if let (Some(Arrived { instruction, memory, semantics, .. }), Some(&first)) = (arrived, members.first()) {
+        grid.show(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
         grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
     }
 }
 
 /// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
-fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Divergence) {
+fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
     let text = |index: usize| {
         let agent = grid.topology.agent(members[index]);
         let [x, y, z] = grid.prepared.global(agent.workgroup, agent.local);
@@ -583,6 +599,7 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
     site.line = grid.module.source_line(barrier as usize);
     let place = grid.module.place(barrier as usize);
     (site.function, site.block) = (place.function, place.block);
+    grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
     let what = format!("OpControlBarrier is reached by {} and not by all of its workgroup: {other}", text(waiting));
     grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: site.to_string(), site: Some(Box::new(site)) });
     for &member in members {
@@ -595,7 +612,8 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
 }
 
 /// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
-fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &Extent, site: &Site) {
+fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
+    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => "a buffer".to_string(),
         ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),

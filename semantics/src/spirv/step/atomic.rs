@@ -2,7 +2,7 @@
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
-use super::{Action, Actions, Config, Env, Next, Row, memory, row};
+use super::{Action, Config, Env, Next, Row, memory, row};
 use crate::number::{Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::concurrency::{AtomicOp, Scope, Semantics};
@@ -104,7 +104,7 @@ impl Atomic {
             config.control.mark_scalars(std::slice::from_mut(&mut scalar));
             scalar
         });
-        Next::Acts(next, Actions::from_elem(Action::Atomic { extent, op, scope, semantics, store }, 1))
+        Next::Acts(next, vec![Action::Atomic { extent, op, scope, semantics, store }])
     }
 }
 

@@ -1,7 +1,7 @@
 //! SPIR-V §3.3.20, Barrier Instructions, as one invocation sees them: it arrives. That all leave together is a rule of the grid, and so will
 //! be what a quad's invocations compute from each other's values.
 
-use super::{Action, Actions, Arrived, Config, Env, Next, Row, atomic, row};
+use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
 use crate::rule::Rule;
 use crate::spirv::concurrency::Scope;
 use crate::spirv::grammar::Op;
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Row] = &[
 pub fn memory_barrier<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::MemoryBarrier)?;
     let (scope, semantics) = atomic::ordering(config, operands[0], operands[1])?;
-    Some(Next::Acts(config.advanced(1), Actions::from_elem(Action::Fence { scope, semantics }, 1)))
+    Some(Next::Acts(config.advanced(1), vec![Action::Fence { scope, semantics }]))
 }
 
 /// M, (OpControlBarrier e s m, I), c, p → M, I, c, p once all invocations of the scope e have arrived

@@ -84,8 +84,11 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars?))))
 }
 
+/// The component that a dynamic index chooses, and the index; or why that is undefined.
+type Chosen = Result<(usize, Scalar), Origin>;
+
 /// The components that a dynamic index may choose from, and the one that it chooses, or why that is undefined.
-fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Result<(usize, Scalar), Origin>)> {
+fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Chosen)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);
     let at = match index.undefined {

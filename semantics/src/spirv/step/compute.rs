@@ -3,26 +3,23 @@
 
 use smallvec::SmallVec;
 
-use super::{Action, Actions, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
+use super::{Action, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
 use crate::number::Instruction;
 use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
-use crate::spirv::module::WHOLE;
 use crate::spirv::object;
 use crate::spirv::operation::{self, Operation, Shape};
 use crate::spirv::operation::{Operand, Site};
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalars;
 use crate::undefined::Ub;
-use rspirv::spirv::Decoration;
 
 const DIVISIONS: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod];
 const SIGNED_DIVISIONS: &[Op] = &[Op::SDiv, Op::SRem, Op::SMod];
 const TO_INTEGER: &[Op] = &[Op::ConvertFToU, Op::ConvertFToS];
 const PARTIAL: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod, Op::ConvertFToU, Op::ConvertFToS];
-const WRAPPING: &[Op] = &[Op::IAdd, Op::ISub, Op::IMul, Op::ShiftLeftLogical, Op::SNegate, Op::ExtInst];
 
 pub(super) const RULES: &[Row] = &[
     Row { rule: Rule::SpirvCompute, ops: Ops::Computing, function: compute },
@@ -33,7 +30,6 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvDivisionOverflow, SIGNED_DIVISIONS, division_overflow),
     row(Rule::SpirvConversionRange, TO_INTEGER, conversion_range),
     row(Rule::SpirvUndefinedOperand, PARTIAL, undefined_operand),
-    row(Rule::SpirvWrap, WRAPPING, wrap),
 ];
 
 /// The core instructions that the table of operations has.
@@ -69,13 +65,8 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
         return Some(Ok(env.calculator.arithmetic.apply(op, &tuples).into_iter().map(Into::into).collect()));
     }
     let args: SmallVec<[Operand<'_>; 3]> = values.iter().map(|(scalars, shape)| Operand { shape: *shape, scalars }).collect();
-    let decorated = |d: Decoration| config.module.decoration(head.result, WHOLE, d).is_some();
-    let site = Site {
-        instruction: config.index(),
-        invocation: env.invocation,
-        no_signed_wrap: decorated(Decoration::NoSignedWrap),
-        no_unsigned_wrap: decorated(Decoration::NoUnsignedWrap),
-    };
+    // The decorations NoSignedWrap and NoUnsignedWrap are refused at load.
+    let site = Site { instruction: config.index(), invocation: env.invocation, ..Site::default() };
     Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
 }
 
@@ -128,7 +119,7 @@ pub fn ext_inst_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
             Some(Next::Config(next))
         }
         Ok(Some(_)) if config.helper => Some(Next::Config(next)),
-        Ok(Some(extent)) => Some(Next::Acts(next, Actions::from_elem(Action::Store(extent, stored), 1))),
+        Ok(Some(extent)) => Some(Next::Acts(next, vec![Action::Store(extent, stored)])),
     }
 }
 
@@ -178,11 +169,4 @@ pub fn undefined_operand<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<
             None => "has an operand that is undefined".to_string(),
         }
     })
-}
-
-/// An overflow: M, (r = Op τ a…, I), c, p is undefined behaviour where r is decorated NoSignedWrap or NoUnsignedWrap
-///                                                              [spirv/wrap, SPIR-V §3.2.20]
-pub fn wrap<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    config.next_of(WRAPPING)?;
-    faults(env, config, Ub::Wrap, || "overflows, and is decorated not to".to_string())
 }

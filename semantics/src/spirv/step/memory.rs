@@ -2,6 +2,10 @@
 //!
 //! Memory of the invocation's own is in M; what invocations share is read through the environment and written by the grid. Accesses by
 //! instructions of other sections (atomics, Modf, Frexp) break the same clauses, so the rules for undefined behaviour are theirs too.
+//!
+//! No rule says what an access outside of its object is, or a store to read-only memory: chains are in bounds, buffers as long as their
+//! blocks, and load refuses modules that could store to what is not writable. Where robustness lets a chain go beyond the end of a buffer,
+//! what is there touches nothing.
 
 use rspirv::spirv::MemoryAccess;
 use smallvec::SmallVec;
@@ -40,10 +44,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvCopyMemory, &[Op::CopyMemory], copy_memory),
     row(Rule::SpirvCopyMemoryOverlapping, &[Op::CopyMemory], copy_memory_overlapping),
     row(Rule::SpirvArrayLength, &[Op::ArrayLength], array_length),
-    row(Rule::SpirvLoadOutOfBounds, ACCESSES, load_out_of_bounds),
-    row(Rule::SpirvStoreOutOfBounds, ACCESSES, store_out_of_bounds),
-    row(Rule::SpirvMisaligned, ACCESSES, misaligned),
-    row(Rule::SpirvStoreReadOnly, ACCESSES, store_read_only),
+    row(Rule::SpirvMisaligned, ACCESSES, misaligned_access),
 ];
 
 /// M, (r = OpVariable τ Function [v], I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p
@@ -281,40 +282,11 @@ fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Nex
     config.undefined(ub, format!("{} accesses, through %{pointer}, {fault}", config.name()))
 }
 
-/// M(a) outside of its object: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else reads
-///                                                              [spirv/load-out-of-bounds, SPIR-V §3.3.8; Vulkan, robustBufferAccess]
-pub fn load_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    match fault(env, config)? {
-        (fault @ Fault::OutOfBounds { .. }, Operation::Load, id) => Some(faulting(config, Ub::LoadOutOfBounds, &fault, id)),
-        _ => None,
-    }
-}
-
-/// M(a) outside of its object: M, (OpStore a v, I), c, p is undefined behaviour, and whatever else writes
-///                                                              [spirv/store-out-of-bounds, SPIR-V §3.3.8; Vulkan, robustBufferAccess]
-pub fn store_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    match fault(env, config)? {
-        (fault @ Fault::OutOfBounds { .. }, Operation::Store | Operation::Atomic, id) => {
-            Some(faulting(config, Ub::StoreOutOfBounds, &fault, id))
-        }
-        _ => None,
-    }
-}
-
 /// M(a) no multiple of its alignment: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else accesses memory
 ///                                                              [spirv/misaligned-access, SPIR-V §3.2.27]
-pub fn misaligned<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+pub fn misaligned_access<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match fault(env, config)? {
         (fault @ Fault::Misaligned { .. }, _, id) => Some(faulting(config, Ub::Misaligned, &fault, id)),
-        _ => None,
-    }
-}
-
-/// M(a) read-only: M, (OpStore a v, I), c, p is undefined behaviour, and whatever else writes
-///                                                              [spirv/store-read-only, SPIR-V §3.2.20, NonWritable]
-pub fn store_read_only<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    match fault(env, config)? {
-        (fault @ Fault::ReadOnly { .. }, _, id) => Some(faulting(config, Ub::ReadOnlyStore, &fault, id)),
         _ => None,
     }
 }

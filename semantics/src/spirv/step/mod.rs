@@ -148,7 +148,7 @@ pub enum Action {
 }
 
 /// The actions of one rule, in order.
-pub type Actions = SmallVec<[Action; 1]>;
+pub type Actions = Vec<Action>;
 
 /// A control barrier that an invocation has arrived at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,8 +215,15 @@ const fn row(rule: Rule, ops: &'static [Op], function: RuleFunction) -> Row {
     Row { rule, ops: Ops::Of(ops), function }
 }
 
+/// The table of rules.
+struct Table {
+    rows: Vec<Row>,
+    /// By opcode, the rows that may apply.
+    by_op: FxHashMap<u32, Vec<u16>>,
+}
+
 /// The rules as they are, section by section.
-static STANDARD: LazyLock<(Vec<Row>, FxHashMap<u32, Vec<u16>>)> = LazyLock::new(|| {
+static STANDARD: LazyLock<Table> = LazyLock::new(|| {
     let sections: [&[Row]; 8] = [
         control::RULES,
         miscellaneous::RULES,
@@ -227,16 +234,16 @@ static STANDARD: LazyLock<(Vec<Row>, FxHashMap<u32, Vec<u16>>)> = LazyLock::new(
         atomic::RULES,
         barrier::RULES,
     ];
-    let table = sections.concat();
+    let rows = sections.concat();
     let mut by_op: FxHashMap<u32, Vec<u16>> = FxHashMap::default();
-    for (at, row) in table.iter().enumerate() {
+    for (at, row) in rows.iter().enumerate() {
         let ops: Vec<Op> = match row.ops {
             Ops::Of(ops) => ops.to_vec(),
             Ops::Computing => compute::ops(),
         };
         ops.iter().for_each(|&op| by_op.entry(op as u32).or_default().push(at as u16));
     }
-    (table, by_op)
+    Table { rows, by_op }
 });
 
 /// The rules of the judgement, as a table that tests may decorate.
@@ -254,12 +261,12 @@ impl Rules {
 
     /// The rules of the table.
     pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
-        STANDARD.0.iter().map(|row| row.rule)
+        STANDARD.rows.iter().map(|row| row.rule)
     }
 
     /// Whether there is a rule for instructions of that opcode.
     pub fn has(&self, op: Op) -> bool {
-        STANDARD.1.contains_key(&(op as u32))
+        STANDARD.by_op.contains_key(&(op as u32))
     }
 
     /// The table with one rule's function replaced; the replacement may call the one it replaces by its name in this module. A rule that
@@ -275,8 +282,8 @@ impl Rules {
 
     /// The rules that may apply to an instruction, with their functions.
     fn about(&self, op: Op) -> impl Iterator<Item = (Rule, RuleFunction)> + '_ {
-        let rows = STANDARD.1.get(&(op as u32)).map_or(&[][..], Vec::as_slice);
-        let own = rows.iter().map(|&at| &STANDARD.0[at as usize]).map(|row| (row.rule, row.function));
+        let rows = STANDARD.by_op.get(&(op as u32)).map_or(&[][..], Vec::as_slice);
+        let own = rows.iter().map(|&at| &STANDARD.rows[at as usize]).map(|row| (row.rule, row.function));
         own.filter(|(rule, _)| self.replaced.iter().all(|(of, _)| of != rule)).chain(self.replaced.iter().copied())
     }
 }
