@@ -106,7 +106,7 @@ pub struct ObservedBuffer {
 /// What is observed of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Observation {
-    /// The storage buffers in the order of the dispatch.
+    /// The storage buffers that the entry point names, in the order of the dispatch.
     pub buffers: Vec<ObservedBuffer>,
     /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and OpFunctionEnd not counted, merges and OpVariable counted.
     pub instructions: u64,

@@ -21,6 +21,7 @@ use super::concurrency::{
 };
 use super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, UndefinedBytes};
 use super::error::LoadError;
+use super::grammar::Op;
 use super::memory::{Memory, Pointer};
 use super::module::Module;
 use super::shared::{Extent, ObjectId, Shared};
@@ -374,7 +375,9 @@ impl<'m, 'r> Grid<'m, 'r> {
             }
             return false;
         }
-        let count = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) as u64 } else { 1 };
+        // Lines are no instructions that execute; the OpPhi of a block are one rule and several instructions.
+        let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
+        let count = config.code[..taken].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
         if self.instructions + count > self.fuel {
             self.ending = Some(Outcome::OutOfFuel);
             return false;

@@ -11,6 +11,7 @@ use super::{Engines, Judged, Runner, for_device, judge, same_on_device};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
+use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.
 const CHUNK: u64 = 256;
@@ -247,13 +248,13 @@ fn compare(expected: &Observation, outcome: &DeviceOutcome) -> Shown {
     }
 }
 
-/// The smallest module found that shows a finding still: the same runner at fault.
+/// The smallest module found that shows a finding still: the same runner at fault, in the same words but for numbers.
 pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<tree::Module> {
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
     let mut fails = |module: &tree::Module| {
         let case = module.case();
         match (judge(&case, &plan.engines), finding.runner) {
-            (Judged::Wrong(runner, _), wanted) => runner == wanted,
+            (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
             (Judged::Observed(expected), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
                 let outcome = device.run(for_device(&case)).outcome;
                 matches!(compare(&expected, &outcome), Shown::Wrong(_, failed) if failed == finding.failed)

@@ -189,6 +189,10 @@ fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)
 
 /// Whether two observations are the same, and if not, the first difference.
 pub fn same(expected: &Observation, found: &Observation) -> Result<(), String> {
+    let places = |o: &Observation| o.buffers.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
+    if places(expected) != places(found) {
+        return Err(format!("it observes the buffers {:?}, where {:?} are due", places(found), places(expected)));
+    }
     for (e, f) in expected.buffers.iter().zip(&found.buffers) {
         same_bytes(e, &f.bytes)?;
         if e.undefined != f.undefined {

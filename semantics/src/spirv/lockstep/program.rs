@@ -253,6 +253,8 @@ pub struct BufferVariable {
     pub needed: u64,
     /// Whether the module may write it.
     pub writable: bool,
+    /// Whether it is a storage buffer, so that its contents are observed.
+    pub is_storage: bool,
 }
 
 /// A runtime array within a buffer.

@@ -1,6 +1,7 @@
 //! SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and GLSL.std.450: one rule computes, by the
 //! table of operations; where behaviour is undefined, there is a rule for each reason.
 
+use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
 
 use super::{Action, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
@@ -9,6 +10,7 @@ use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
+use crate::spirv::module::WHOLE;
 use crate::spirv::object;
 use crate::spirv::operation::{self, Operation, Shape};
 use crate::spirv::operation::{Operand, Site};
@@ -19,7 +21,22 @@ use crate::undefined::Ub;
 const DIVISIONS: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod];
 const SIGNED_DIVISIONS: &[Op] = &[Op::SDiv, Op::SRem, Op::SMod];
 const TO_INTEGER: &[Op] = &[Op::ConvertFToU, Op::ConvertFToS];
-const PARTIAL: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod, Op::ConvertFToU, Op::ConvertFToS];
+const WRAPPING: &[Op] = &[Op::IAdd, Op::ISub, Op::IMul, Op::SNegate, Op::ShiftLeftLogical, Op::ExtInst];
+const PARTIAL: &[Op] = &[
+    Op::UDiv,
+    Op::SDiv,
+    Op::UMod,
+    Op::SRem,
+    Op::SMod,
+    Op::ConvertFToU,
+    Op::ConvertFToS,
+    Op::IAdd,
+    Op::ISub,
+    Op::IMul,
+    Op::SNegate,
+    Op::ShiftLeftLogical,
+    Op::ExtInst,
+];
 
 pub(super) const RULES: &[Row] = &[
     Row { rule: Rule::SpirvCompute, ops: Ops::Computing, function: compute },
@@ -29,6 +46,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvDivisionByZero, DIVISIONS, division_by_zero),
     row(Rule::SpirvDivisionOverflow, SIGNED_DIVISIONS, division_overflow),
     row(Rule::SpirvConversionRange, TO_INTEGER, conversion_range),
+    row(Rule::SpirvWrap, WRAPPING, wrap),
     row(Rule::SpirvUndefinedOperand, PARTIAL, undefined_operand),
 ];
 
@@ -65,8 +83,13 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
         return Some(Ok(env.calculator.arithmetic.apply(op, &tuples).into_iter().map(Into::into).collect()));
     }
     let args: SmallVec<[Operand<'_>; 3]> = values.iter().map(|(scalars, shape)| Operand { shape: *shape, scalars }).collect();
-    // The decorations NoSignedWrap and NoUnsignedWrap are refused at load.
-    let site = Site { instruction: config.index(), invocation: env.invocation, ..Site::default() };
+    let decorated = |decoration| config.module.decoration(head.result, WHOLE, decoration).is_some();
+    let site = Site {
+        instruction: config.index(),
+        invocation: env.invocation,
+        no_signed_wrap: decorated(Decoration::NoSignedWrap),
+        no_unsigned_wrap: decorated(Decoration::NoUnsignedWrap),
+    };
     Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
 }
 
@@ -156,6 +179,13 @@ pub fn conversion_range<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'
     let (head, operands) = config.next_of(TO_INTEGER)?;
     let why = || format!("converts %{}, whose value {} does not hold", operands[0], config.module.types().text(head.result_type));
     faults(env, config, Ub::ConversionRange, why)
+}
+
+/// r overflows although it is decorated NoSignedWrap or NoUnsignedWrap: M, (r = Op τ a…, I), c, p is undefined behaviour
+///                                                              [spirv/wrap, SPIR-V §3.2.20]
+pub fn wrap<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    config.next_of(WRAPPING)?;
+    faults(env, config, Ub::Wrap, || "overflows, and is decorated NoSignedWrap or NoUnsignedWrap".to_string())
 }
 
 /// An operand that is any value: M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one of these values

@@ -137,7 +137,7 @@ impl Compiler<'_> {
                     return self.unsupported("a buffer without DescriptorSet and Binding");
                 }
                 let needed = module.buffer_size(variable.id);
-                Storage::Buffer(self.buffer(BufferVariable { id: variable.id, descriptor, needed, writable: !read_only })?)
+                Storage::Buffer(self.buffer(BufferVariable { id: variable.id, descriptor, needed, writable: !read_only, is_storage })?)
             }
             class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
         };

@@ -254,6 +254,10 @@ impl Shared<'_> {
     fn observation(&self) -> Observation {
         let mut observed = Vec::new();
         for (at, buffer) in self.dispatch.buffers.iter().enumerate() {
+            let place = Some((buffer.set, buffer.binding));
+            if !self.program.buffers.iter().any(|variable| variable.is_storage && variable.descriptor == place) {
+                continue;
+            }
             let bytes = self.buffers.bytes(at);
             let mut undefined: Vec<UndefinedBytes> = Vec::new();
             for (start, origin) in self.buffers.undefined(at) {
