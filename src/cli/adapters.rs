@@ -55,6 +55,23 @@ fn print(record: &AdapterRecord) {
         record.max_color_attachment_bytes_per_sample,
         record.max_texture_dimension_2d
     );
+    let compute = &record.compute;
+    let [x, y, z] = compute.max_workgroup_size;
+    say!(
+        "   compute      {} invocations in a workgroup, {x} by {y} by {z}; {} bytes of workgroup memory; {} workgroups in a dimension",
+        compute.max_invocations_per_workgroup,
+        compute.max_workgroup_storage_size,
+        compute.max_workgroups_per_dimension
+    );
+    say!(
+        "   buffers      {} descriptor sets, {} storage buffers of {} bytes, {} uniform buffers of {} bytes, {} bytes of push constants",
+        compute.max_descriptor_sets,
+        compute.max_storage_buffers,
+        record.max_storage_buffer_binding_size,
+        compute.max_uniform_buffers,
+        compute.max_uniform_buffer_binding_size,
+        compute.max_push_constants_size
+    );
     match &record.float_controls {
         None => say!("   floats       not known: Vulkan is below 1.2"),
         Some([_, single, _]) => say!("   floats       32 bit: {}", controls(single)),
@@ -100,5 +117,18 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         "max_color_attachment_bytes_per_sample": record.max_color_attachment_bytes_per_sample,
         "max_texture_dimension_2d": record.max_texture_dimension_2d,
         "max_storage_buffer_binding_size": record.max_storage_buffer_binding_size,
+        "int8": record.int8,
+        "compute": {
+            "max_workgroups_per_dimension": record.compute.max_workgroups_per_dimension,
+            "max_invocations_per_workgroup": record.compute.max_invocations_per_workgroup,
+            "max_workgroup_size": record.compute.max_workgroup_size,
+            "max_workgroup_storage_size": record.compute.max_workgroup_storage_size,
+            "max_descriptor_sets": record.compute.max_descriptor_sets,
+            "max_storage_buffers": record.compute.max_storage_buffers,
+            "max_uniform_buffers": record.compute.max_uniform_buffers,
+            "max_uniform_buffer_binding_size": record.compute.max_uniform_buffer_binding_size,
+            "max_push_constants_size": record.compute.max_push_constants_size,
+            "max_buffer_size": record.compute.max_buffer_size,
+        },
     })
 }

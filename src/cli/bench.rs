@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use smallstep::dispatch::FragmentDispatch;
+use smallstep::dispatch::Dispatch;
 use smallstep::gpu::rate::{self, RateError, RateOptions, Rates, Round};
 use smallstep::gpu::{Options, Route, Selection, ShaderCache};
 use smallstep::theorem::campaign;
@@ -14,7 +14,7 @@ use smallstep::theorem::device::profile_of;
 /// Set for the process that measures; see [`Bench::run`].
 const COLD: &str = "SMALLSTEP_BENCH_COLD";
 
-/// Measure how many programs a second a device draws, bare and through the harness
+/// Measure how many programs a second a device runs, bare and through the harness
 #[derive(Args)]
 pub(crate) struct Bench {
     /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the first
@@ -23,7 +23,7 @@ pub(crate) struct Bench {
     /// passthrough or naga; passthrough where it is offered, if not given
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
-    /// Programs that each half draws, in all rounds together
+    /// Programs that each half runs, in all rounds together
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     count: u32,
     /// Rounds to spread them over; the medians over the rounds are told
@@ -35,6 +35,9 @@ pub(crate) struct Bench {
     /// Chains of so many operations in the place of generated λV programs
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     operations: Option<u32>,
+    /// Compute programs of 64 invocations in the place of fragment programs
+    #[arg(long, requires = "operations")]
+    compute: bool,
     /// Where the programs begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -68,10 +71,11 @@ impl Bench {
             threads: self.threads,
             device: Options { workers: self.workers, window: self.window, program_limit: Duration::from_secs(60), ..Options::default() },
         };
-        let programs = |route| -> Box<dyn Iterator<Item = FragmentDispatch>> {
+        let programs = |route| -> Box<dyn Iterator<Item = Dispatch>> {
             let programs: Box<dyn Iterator<Item = _>> = match self.operations {
-                None => Box::new(campaign::dispatches(self.seed, profile_of(route), (self.size, self.size))),
-                Some(operations) => Box::new(rate::programs(self.seed, operations as usize, self.size)),
+                None => Box::new(campaign::dispatches(self.seed, profile_of(route), (self.size, self.size)).map(Dispatch::from)),
+                Some(operations) if self.compute => Box::new(rate::computations(self.seed, operations as usize).map(Dispatch::from)),
+                Some(operations) => Box::new(rate::programs(self.seed, operations as usize, self.size).map(Dispatch::from)),
             };
             match self.distinct {
                 None => programs,
@@ -102,6 +106,7 @@ impl Bench {
     fn programs_are(&self) -> String {
         match self.operations {
             None => format!("generated programs of seed {}", self.seed),
+            Some(operations) if self.compute => format!("chains of {operations} operations by 64 invocations each"),
             Some(operations) => format!("chains of {operations} operations"),
         }
     }
@@ -132,7 +137,8 @@ impl Bench {
             );
         } else {
             say!("{}, {}", rates.adapter, rates.route);
-            say!("{programs} {} at {}x{}, medians of {} rounds", self.programs_are(), self.size, self.size, rates.rounds.len());
+            let at = if self.compute { String::new() } else { format!(" at {0}x{0}", self.size) };
+            say!("{programs} {}{at}, medians of {} rounds", self.programs_are(), rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
             say!("harness  {harness:10.1} programs/s");
             say!("ratio    {ratio:10.2}");

@@ -1,15 +1,16 @@
 //! `smallstep fuzz`: a campaign over generated programs.
 
-use super::check::{Judged, devices};
+use super::bar::Bar;
+use super::check::Judged;
+use super::device::DeviceArgs;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::generate;
-use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
-use smallstep::theorem::campaign::{self, Finding, Plan, Progress, Tally};
+use smallstep::theorem::campaign::{self, Finding, Plan, Tally};
 use smallstep::theorem::case::Settings;
-use smallstep::theorem::check::Devices;
 use smallstep::theorem::device::UnderTest;
 use smallstep::theorem::journal::Journal;
 use smallstep::theorem::known::{Explained, Explanation, Known};
@@ -25,9 +26,6 @@ const SHRINK: usize = 20;
 /// The same where the known ones are told apart: what is not made minimal is not known.
 const SHRINK_KNOWN: usize = 500;
 
-/// Worker processes for a software adapter.
-const SOFTWARE_WORKERS: usize = 2;
-
 /// Check the theorem over generated programs: a campaign, reproducible from its seed.
 #[derive(Args)]
 pub(crate) struct Fuzz {
@@ -35,7 +33,7 @@ pub(crate) struct Fuzz {
     #[arg(long)]
     count: Option<u64>,
     /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
-    #[arg(long, value_parser = time)]
+    #[arg(long, value_parser = super::device::time)]
     time: Option<Duration>,
     /// The seed of all programs.
     #[arg(long, default_value_t = 1)]
@@ -43,12 +41,8 @@ pub(crate) struct Fuzz {
     /// I/N: only the chunks of shard I (from 0) of N.
     #[arg(long, value_parser = shard, default_value = "0/1")]
     shard: (u64, u64),
-    /// The device: none, auto (the first), required, or an adapter's name or index.
-    #[arg(long, default_value = "none")]
-    device: String,
-    /// How words reach the device: passthrough or naga.
-    #[arg(long, value_parser = super::route)]
-    route: Option<Route>,
+    #[command(flatten)]
+    device: DeviceArgs,
     #[command(flatten)]
     judged: Judged,
     /// One program in so many runs on the reference relations too; 0: none.
@@ -60,12 +54,6 @@ pub(crate) struct Fuzz {
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
-    /// Worker processes for the device; 2 for a software adapter, else 1, if not given.
-    #[arg(long)]
-    workers: Option<usize>,
-    /// How long the device may take for one program, as 20s.
-    #[arg(long, value_parser = time, default_value = "20s")]
-    program_limit: Duration,
     /// Where the campaign notes what it has done, and takes up what it finds.
     #[arg(long)]
     journal: Option<PathBuf>,
@@ -91,19 +79,6 @@ pub(crate) struct Fuzz {
     json: bool,
 }
 
-fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
-}
-
 fn shard(text: &str) -> Result<(u64, u64), String> {
     let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
     let (i, n) = text.split_once('/').ok_or_else(wrong)?;
@@ -119,7 +94,7 @@ impl Fuzz {
             Ok(quirks) => quirks,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
-        let mut device = match self.open_device() {
+        let mut device = match self.device.open() {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
@@ -159,37 +134,6 @@ impl Fuzz {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         self.report(&plan, &tally, name.as_deref(), device.as_mut(), quirks.as_deref(), seconds)
-    }
-
-    fn open_device(&self) -> Result<Option<Device>, String> {
-        let selection = match devices(std::slice::from_ref(&self.device)) {
-            Devices::None => return Ok(None),
-            Devices::Auto | Devices::Required => Selection::First,
-            Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
-        };
-        let mut options = gpu::Options { program_limit: self.program_limit, ..gpu::Options::default() };
-        if let Some(workers) = self.workers {
-            options.workers = workers.max(1);
-        }
-        match self.open_with_workers(&selection, options) {
-            Ok(device) => Ok(Some(device)),
-            Err(e) if self.device == "auto" => {
-                eprintln!("unchecked on devices: {e}");
-                Ok(None)
-            }
-            Err(e) => Err(e.to_string()),
-        }
-    }
-
-    /// A software adapter compiles on one thread for each device, so that two workers make more programs a second than one. Which adapter it is shows
-    /// when it is open.
-    fn open_with_workers(&self, selection: &Selection, options: gpu::Options) -> Result<Device, NoDevice> {
-        let device = Device::open(selection, self.route, options.clone())?;
-        if self.workers.is_some() || device.adapter().kind != "software" {
-            return Ok(device);
-        }
-        drop(device);
-        Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
     }
 
     /// Judges one program alone, with the relations.
@@ -366,10 +310,10 @@ impl Fuzz {
 
     fn replay_flags(&self, plan: &Plan) -> String {
         let mut flags = String::new();
-        if self.device != "none" {
-            flags += &format!(" --device '{}'", self.device);
+        if self.device.device != "none" {
+            flags += &format!(" --device '{}'", self.device.device);
         }
-        if let Some(route) = self.route {
+        if let Some(route) = self.device.route {
             flags += &format!(" --route {route}");
         }
         let (w, h) = plan.settings.size;
@@ -404,28 +348,4 @@ fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> Stri
     let lanes = counts.lanes.checked + counts.lanes.undecided;
     let percent = 100.0 * counts.lanes.checked as f64 / lanes.max(1) as f64;
     format!("{}; {} of {lanes} lanes decided ({percent:.1} %)", shown.join(", "), counts.lanes.checked)
-}
-
-/// Progress on standard error, if that is a terminal.
-struct Bar(indicatif::ProgressBar);
-
-impl Bar {
-    fn new(count: Option<u64>) -> Bar {
-        let bar = match count {
-            Some(count) => indicatif::ProgressBar::new(count),
-            None => indicatif::ProgressBar::new_spinner(),
-        };
-        let template = "{bar:30} {human_pos} programs, {per_sec}, {eta} left, {msg}";
-        if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        Bar(bar)
-    }
-}
-
-impl Progress for Bar {
-    fn advanced(&self, programs: u64, _: Option<u64>, findings: u64) {
-        self.0.set_position(programs);
-        self.0.set_message(format!("{findings} disagreements"));
-    }
 }

@@ -20,10 +20,13 @@ macro_rules! say_part {
 
 mod adapters;
 mod asm;
+mod bar;
 mod bench;
 mod check;
+mod device;
 mod exit;
 mod fuzz;
+mod fuzz_spirv;
 mod input;
 mod output;
 mod planted;
@@ -56,6 +59,8 @@ enum Command {
     Asm(asm::Asm),
     Dis(asm::Dis),
     Fuzz(fuzz::Fuzz),
+    #[command(name = "fuzz-spirv")]
+    FuzzSpirv(fuzz_spirv::FuzzSpirv),
     Planted(planted::Planted),
     Vectors(vectors::Vectors),
     Replay(replay::Replay),
@@ -75,6 +80,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Asm(command) => command.run(),
         Command::Dis(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::FuzzSpirv(command) => command.run(),
         Command::Planted(command) => command.run(),
         Command::Vectors(command) => command.run(),
         Command::Replay(command) => command.run(),

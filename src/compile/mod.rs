@@ -1,4 +1,5 @@
-//! The compilers between the languages.
+//! The compilers between the languages, and the passes over words.
 
+pub mod bindings;
 pub mod lambda_v;
 pub mod probe;

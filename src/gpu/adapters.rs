@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::Options;
 use super::child::{self, Launch};
-use super::float_controls::{self, FloatControlsByWidth};
+use super::float_controls::FloatControlsByWidth;
+use super::physical;
 
 /// The width of a colour attachment's pixel: four 32-bit floats.
 pub(crate) const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
@@ -39,8 +40,58 @@ pub struct AdapterRecord {
     pub max_color_attachment_bytes_per_sample: u32,
     /// The widest and highest grid.
     pub max_texture_dimension_2d: u32,
-    /// The largest constants buffer, in bytes.
+    /// The largest constants or storage buffer, in bytes.
     pub max_storage_buffer_binding_size: u64,
+    /// Whether the capability Int8 is enabled.
+    pub int8: bool,
+    /// The limits of compute programs.
+    pub compute: ComputeLimits,
+}
+
+/// What bounds a compute program on a device, beside the size of its storage buffers: the adapter's own limits, as far as wgpu uses them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ComputeLimits {
+    /// Workgroups in x, in y and in z.
+    pub max_workgroups_per_dimension: u32,
+    /// Invocations of one workgroup.
+    pub max_invocations_per_workgroup: u32,
+    /// Invocations of one workgroup in x, y and z.
+    pub max_workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory.
+    pub max_workgroup_storage_size: u32,
+    /// Descriptor sets.
+    pub max_descriptor_sets: u32,
+    /// Storage buffers of one program.
+    pub max_storage_buffers: u32,
+    /// Uniform buffers of one program.
+    pub max_uniform_buffers: u32,
+    /// Bytes of one uniform buffer.
+    pub max_uniform_buffer_binding_size: u64,
+    /// Bytes of push constants.
+    pub max_push_constants_size: u32,
+    /// Bytes of all buffers together, which go to the device, and come back, in one.
+    pub max_buffer_size: u64,
+}
+
+impl ComputeLimits {
+    fn of(limits: &wgpu::Limits) -> ComputeLimits {
+        ComputeLimits {
+            max_workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
+            max_invocations_per_workgroup: limits.max_compute_invocations_per_workgroup,
+            max_workgroup_size: [
+                limits.max_compute_workgroup_size_x,
+                limits.max_compute_workgroup_size_y,
+                limits.max_compute_workgroup_size_z,
+            ],
+            max_workgroup_storage_size: limits.max_compute_workgroup_storage_size,
+            max_descriptor_sets: limits.max_bind_groups,
+            max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
+            max_uniform_buffers: limits.max_uniform_buffers_per_shader_stage,
+            max_uniform_buffer_binding_size: limits.max_uniform_buffer_binding_size,
+            max_push_constants_size: limits.max_immediate_size,
+            max_buffer_size: limits.max_buffer_size,
+        }
+    }
 }
 
 impl fmt::Display for AdapterRecord {
@@ -177,7 +228,7 @@ pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
 fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
     let info = adapter.get_info();
     let limits = adapter.limits();
-    let (float_controls, vulkan) = float_controls::query(adapter);
+    let physical = physical::query(adapter);
     let usages = adapter.get_texture_format_features(TARGET_FORMAT).allowed_usages;
     AdapterRecord {
         index,
@@ -193,14 +244,16 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         .into(),
         backend: info.backend.to_string(),
         pci: info.device_pci_bus_id,
-        vulkan: vulkan.unwrap_or((0, 0)),
+        vulkan: physical.vulkan.unwrap_or((0, 0)),
         passthrough: adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS),
         float_targets: usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC),
-        float_controls,
+        float_controls: physical.float_controls,
         max_color_attachments: limits.max_color_attachments,
         max_color_attachment_bytes_per_sample: limits.max_color_attachment_bytes_per_sample,
         max_texture_dimension_2d: limits.max_texture_dimension_2d,
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
+        int8: physical.int8,
+        compute: ComputeLimits::of(&limits),
     }
 }
 
@@ -224,6 +277,8 @@ mod tests {
             max_color_attachment_bytes_per_sample: 128,
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
+            int8: false,
+            compute: ComputeLimits::default(),
         }
     }
 

@@ -13,8 +13,16 @@ const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
 
 /// The features that capabilities stand for and that a device enables where the adapter has them.
-pub(crate) const OPTIONAL_FEATURES: wgpu::Features =
-    wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64).union(wgpu::Features::SHADER_I16).union(wgpu::Features::SHADER_F16);
+pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
+    .union(wgpu::Features::SHADER_INT64)
+    .union(wgpu::Features::SHADER_I16)
+    .union(wgpu::Features::SHADER_F16)
+    .union(INT64_ATOMICS);
+
+const INT64_ATOMICS: wgpu::Features = wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS.union(wgpu::Features::SHADER_INT64_ATOMIC_MIN_MAX);
+
+/// The same, of what wgpu calls experimental and offers beside passthrough only: the Vulkan memory model comes with the cooperative matrices.
+pub(crate) const EXPERIMENTAL_FEATURES: wgpu::Features = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
 /// Why the words cannot be handed to a device with these features, if they cannot: the capability, extension, version or execution mode, by name.
 pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
@@ -69,7 +77,12 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         9 => feature("Float16", wgpu::Features::SHADER_F16),
         10 => feature("Float64", wgpu::Features::SHADER_F64),
         11 => feature("Int64", wgpu::Features::SHADER_INT64),
+        12 => feature("Int64Atomics", INT64_ATOMICS),
         22 => feature("Int16", wgpu::Features::SHADER_I16),
+        39 if device.int8 => Ok(()),
+        // wgpu enables 16-bit storage with either 16-bit type.
+        4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
+        5345 | 5346 if features.contains(EXPERIMENTAL_FEATURES) => Ok(()),
         4464..=4468 => {
             let (name, has) = float_control(capability);
             match device.float_controls {
@@ -90,13 +103,19 @@ fn capability_name(capability: u32) -> String {
         4 => "Addresses",
         5 => "Linkage",
         6 => "Kernel",
-        12 => "Int64Atomics",
         35 => "SampleRateShading",
         39 => "Int8",
         61..=68 => "GroupNonUniform and its kin",
         4427 => "DrawParameters",
         4433 => "StorageBuffer16BitAccess",
+        4434 => "UniformAndStorageBuffer16BitAccess",
+        4435 => "StoragePushConstant16",
+        4436 => "StorageInputOutput16",
+        4441 => "VariablePointersStorageBuffer",
+        4442 => "VariablePointers",
         4448 => "StorageBuffer8BitAccess",
+        4449 => "UniformAndStorageBuffer8BitAccess",
+        4450 => "StoragePushConstant8",
         5345 => "VulkanMemoryModel",
         5346 => "VulkanMemoryModelDeviceScope",
         5379 => "DemoteToHelperInvocation",
@@ -120,10 +139,12 @@ fn float_control(capability: u32) -> (&'static str, HasControl) {
 }
 
 fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
-    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class, 1.2 the float controls.
+    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class and 16-bit
+    // storage, 1.2 the float controls and the memory model, 1.3 instructions that mean nothing. What else they need is a capability.
     let since = match name {
-        "SPV_KHR_storage_buffer_storage_class" => (1, 1),
-        "SPV_KHR_float_controls" => (1, 2),
+        "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" => (1, 1),
+        "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" => (1, 2),
+        "SPV_KHR_non_semantic_info" => (1, 3),
         _ => return Err(format!("the device does not enable the extension {name}")),
     };
     if device.vulkan >= since {
@@ -160,6 +181,7 @@ fn string(words: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::adapters::ComputeLimits;
     use super::*;
 
     fn device() -> AdapterRecord {
@@ -179,6 +201,8 @@ mod tests {
             max_color_attachment_bytes_per_sample: 128,
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
+            int8: false,
+            compute: ComputeLimits::default(),
         }
     }
 
@@ -209,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let unknown = extension(b"SPV_AMD_gcn_shader");
-        let cases: [(&str, Vec<u32>); 10] = [
+        let cases: [(&str, Vec<u32>); 13] = [
             ("magic", vec![0; 5]),
             ("5", vec![MAGIC]),
             ("SPIR-V 1.6", module(0x0001_0600, &[])),
@@ -219,6 +243,9 @@ mod tests {
             ("Float64", module(0x0001_0300, &[&[17, 10]])),
             ("FloatControls2", module(0x0001_0300, &[&[17, 6029]])),
             ("SPV_AMD_gcn_shader", module(0x0001_0300, &[&unknown])),
+            ("Int8", module(0x0001_0300, &[&[17, 39]])),
+            ("StorageBuffer16BitAccess", module(0x0001_0300, &[&[17, 4433]])),
+            ("Int64Atomics", module(0x0001_0300, &[&[17, 12]])),
             ("word 5", vec![MAGIC, 0x0001_0000, 0, 1, 0, 0x0009_0011]),
         ];
         for (expected, words) in cases {
@@ -227,5 +254,9 @@ mod tests {
         }
         let f64 = module(0x0001_0300, &[&[17, 10]]);
         assert_eq!(missing(&f64, &device(), wgpu::Features::SHADER_F64), Ok(()));
+        let halves = module(0x0001_0300, &[&[17, 9], &[17, 4433]]);
+        assert_eq!(missing(&halves, &device(), wgpu::Features::SHADER_F16), Ok(()));
+        let bytes = module(0x0001_0300, &[&[17, 39]]);
+        assert_eq!(missing(&bytes, &AdapterRecord { int8: true, ..device() }, wgpu::Features::empty()), Ok(()));
     }
 }

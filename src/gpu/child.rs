@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::supervisor::Event;
-use super::wire::{Draw, Report, WireError};
+use super::wire::{Report, Run, WireError};
 use super::{AdapterRecord, Exit, NoDevice, Options, Route, Selection};
 
 /// What is kept of a worker's standard error, in bytes.
@@ -90,7 +90,7 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
 pub(super) struct Worker {
     child: Child,
     /// Programs for the thread that writes them.
-    programs: mpsc::Sender<Draw>,
+    programs: mpsc::Sender<Run>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     stderr_ended: mpsc::Receiver<()>,
     pub(super) started: Instant,
@@ -139,8 +139,8 @@ impl Worker {
     }
 
     /// Gives it a program. Of a worker that has ended already, the end of its output tells.
-    pub(super) fn give(&self, draw: Draw) {
-        let _ = self.programs.send(draw);
+    pub(super) fn give(&self, run: Run) {
+        let _ = self.programs.send(run);
     }
 
     /// Ends it, after letting it go by itself for a while: how it went, and the last lines of its standard error.
@@ -195,12 +195,12 @@ fn last_lines(bytes: &[u8]) -> String {
 }
 
 /// Writes until the queue or the pipe closes. The end of the worker's input is the end of this.
-fn write_programs(stdin: ChildStdin, queue: &mpsc::Receiver<Draw>) {
+fn write_programs(stdin: ChildStdin, queue: &mpsc::Receiver<Run>) {
     let mut out = BufWriter::with_capacity(1 << 16, stdin);
     while let Ok(first) = queue.recv() {
         let mut next = Some(first);
-        while let Some(draw) = next {
-            if draw.write(&mut out).is_err() {
+        while let Some(run) = next {
+            if run.write(&mut out).is_err() {
                 return;
             }
             next = queue.try_recv().ok();

@@ -13,14 +13,14 @@ use super::child::Launch;
 use super::shader_cache::ShaderCache;
 use super::supervisor::{Coordinator, Event};
 use super::{Finished, Route};
-use crate::dispatch::FragmentDispatch;
+use crate::dispatch::Dispatch;
 
 /// How a device is run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The program that has the `worker` subcommand; None for this one ([`std::env::current_exe`]).
     pub executable: Option<PathBuf>,
-    /// How long one program may take, compiled and drawn alone.
+    /// How long one program may take, compiled and run alone.
     pub program_limit: Duration,
     /// How long a worker may take to open its device.
     pub start_limit: Duration,
@@ -101,7 +101,7 @@ pub(super) struct State {
 /// A program and the number that its user gave it.
 pub(super) struct Job {
     pub(super) id: u64,
-    pub(super) dispatch: FragmentDispatch,
+    pub(super) dispatch: Dispatch,
 }
 
 impl Shared {
@@ -178,22 +178,22 @@ impl Device {
     /// Hands a program over; the number comes back with its outcome and need not be unique.
     ///
     /// Waits while two windows' worth of programs for each worker are unfinished. It never waits for [`Device::receive`], so one thread may submit
-    /// everything and then receive; what it has not received is in memory, and is bounded if it receives as it goes, or by [`Device::draw_all`].
-    pub fn submit(&self, id: u64, dispatch: FragmentDispatch) {
+    /// everything and then receive; what it has not received is in memory, and is bounded if it receives as it goes, or by [`Device::run_all`].
+    pub fn submit(&self, id: u64, dispatch: impl Into<Dispatch>) {
         let mut state = self.shared.lock();
         while state.unfinished >= self.shared.capacity {
             state = self.shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        self.enqueue(state, Job { id, dispatch });
+        self.enqueue(state, Job { id, dispatch: dispatch.into() });
     }
 
     /// Hands a program over, or gives it back where [`Device::submit`] would wait.
-    pub fn try_submit(&self, id: u64, dispatch: FragmentDispatch) -> Result<(), FragmentDispatch> {
+    pub fn try_submit(&self, id: u64, dispatch: impl Into<Dispatch>) -> Result<(), Dispatch> {
         let state = self.shared.lock();
         if state.unfinished >= self.shared.capacity {
-            return Err(dispatch);
+            return Err(dispatch.into());
         }
-        self.enqueue(state, Job { id, dispatch });
+        self.enqueue(state, Job { id, dispatch: dispatch.into() });
         Ok(())
     }
 
@@ -231,35 +231,35 @@ impl Device {
         self.shared.lock().finished.pop_front()
     }
 
-    /// Draws all these programs, numbered from 0, taking them as there is room for them. Outcomes come in any order. Memory is bounded.
-    pub fn draw_all<I>(&mut self, programs: I) -> DrawAll<'_, I::IntoIter>
+    /// Runs all these programs, numbered from 0, taking them as there is room for them. Outcomes come in any order. Memory is bounded.
+    pub fn run_all<I>(&mut self, programs: I) -> RunAll<'_, I::IntoIter>
     where
-        I: IntoIterator<Item = FragmentDispatch>,
+        I: IntoIterator<Item: Into<Dispatch>>,
     {
-        DrawAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
+        RunAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
     }
 
-    /// Draws one program and waits for it.
-    pub fn draw(&mut self, program: FragmentDispatch) -> Finished {
-        self.draw_all([program]).next().expect("every submitted program comes back")
+    /// Runs one program and waits for it.
+    pub fn run(&mut self, program: impl Into<Dispatch>) -> Finished {
+        self.run_all([program]).next().expect("every submitted program comes back")
     }
 }
 
-/// The outcomes of [`Device::draw_all`].
-pub struct DrawAll<'d, I> {
+/// The outcomes of [`Device::run_all`].
+pub struct RunAll<'d, I> {
     device: &'d Device,
     programs: I,
     next_id: u64,
-    held: Option<FragmentDispatch>,
+    held: Option<Dispatch>,
     exhausted: bool,
 }
 
-impl<I: Iterator<Item = FragmentDispatch>> Iterator for DrawAll<'_, I> {
+impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
     type Item = Finished;
 
     fn next(&mut self) -> Option<Finished> {
         while !self.exhausted {
-            let Some(program) = self.held.take().or_else(|| self.programs.next()) else {
+            let Some(program) = self.held.take().or_else(|| self.programs.next().map(Into::into)) else {
                 self.exhausted = true;
                 break;
             };

@@ -1,4 +1,4 @@
-//! Drawing fragment programs on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
+//! Running fragment and compute programs on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
 //!
 //! ```no_run
 //! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
@@ -20,28 +20,33 @@
 //!
 //! - Every program that is submitted comes back once, with one [`DeviceOutcome`].
 //! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only
-//!   one in the worker; programs that were there beside it are drawn again, one at a time.
-//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their hash is in the frame.
+//!   one in the worker; programs that were there beside it are run again, one at a time.
+//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their hash is in what it shows. A module whose bindings
+//!   wgpu would renumber is adapted before, by [`crate::compile::bindings`], and its own words are then the adapted ones.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::dispatch::Frame;
+use crate::dispatch::{ComputeResult, Frame};
 
 mod adapters;
+mod batch;
 mod capabilities;
 mod child;
+mod compute;
 mod device;
 mod draw;
 mod float_controls;
+mod open;
+mod physical;
 pub mod rate;
 mod shader_cache;
 mod supervisor;
 mod wire;
 pub mod worker;
 
-pub use adapters::{AdapterRecord, NO_ADAPTER, NoDevice, Selection, list};
-pub use device::{Device, DrawAll, Options};
+pub use adapters::{AdapterRecord, ComputeLimits, NO_ADAPTER, NoDevice, Selection, list};
+pub use device::{Device, Options, RunAll};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
 pub use shader_cache::ShaderCache;
 
@@ -112,6 +117,8 @@ impl fmt::Display for Exit {
 pub enum DeviceOutcome {
     /// It was drawn.
     Drawn(Frame),
+    /// It was computed.
+    Computed(ComputeResult),
     /// wgpu, naga or the driver refused the module or its pipeline; the text is theirs.
     Refused(String),
     /// The worker process ended on it.
@@ -134,6 +141,7 @@ impl fmt::Display for DeviceOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceOutcome::Drawn(frame) => write!(f, "drawn: words {:#018x}", frame.words_hash),
+            DeviceOutcome::Computed(result) => write!(f, "computed: words {:#018x}", result.words_hash),
             DeviceOutcome::Refused(why) => write!(f, "refused: {why}"),
             DeviceOutcome::Crashed { exit, stderr } if stderr.is_empty() => {
                 write!(f, "crashed: {exit}")

@@ -2,7 +2,7 @@
 //!
 //! A worker normally holds a window of programs. When it ends, hangs or loses its device with several of them, nobody can say which one it was: they all
 //! become *suspects*, and the next worker gets them one at a time, before anything else. Whoever is alone in a worker when it fails has failed. So one bad
-//! program costs one or two restarts and its neighbours a second drawing, never a verdict.
+//! program costs one or two restarts and its neighbours a second run, never a verdict.
 //!
 //! Time: among many, a worker hangs if for the limit nothing was reported, or if its oldest program has been overtaken by two windows' worth of others and
 //! is older than the limit. That is a suspicion only; the limit as a verdict is measured on a program alone.
@@ -16,13 +16,14 @@ use std::time::{Duration, Instant};
 use super::adapters::{AdapterRecord, NoDevice};
 use super::child::{LEAVE, Launch, Worker};
 use super::device::{Job, Shared};
-use super::draw::Declined;
-use super::wire::{Draw, Report, WireError};
+use super::open::Declined;
+use super::wire::{Report, Run, WireError};
 use super::{DeviceOutcome, Exit, Finished, Options, Route};
+use crate::dispatch::Shown;
 
 /// After so many workers in a row that did not even start, the device is given up.
 const START_ATTEMPTS: u32 = 3;
-/// The most bytes of frames that a worker is asked for at once, unless a single program makes more.
+/// The most bytes of frames and buffers that a worker has at once, unless a single program has more.
 const WINDOW_BYTES: u64 = 256 << 20;
 
 /// What a coordinator waits for.
@@ -189,7 +190,7 @@ impl Coordinator {
         }
         jobs.extend(std::mem::take(&mut self.shared.lock().pending));
         for job in jobs {
-            self.finish(job, DeviceOutcome::Lost(format!("there is no worker to draw it: {why}")));
+            self.finish(job, DeviceOutcome::Lost(format!("there is no worker to run it: {why}")));
         }
     }
 
@@ -239,8 +240,8 @@ impl Coordinator {
         }
         let number = self.next_number;
         self.next_number += 1;
-        self.bytes_in_flight += job.dispatch.frame_bytes();
-        worker.give(Draw { number, dispatch: job.dispatch.clone() });
+        self.bytes_in_flight += job.dispatch.bytes();
+        worker.give(Run { number, dispatch: job.dispatch.clone() });
         self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
     }
 
@@ -288,10 +289,11 @@ impl Coordinator {
                     return self.ended(Some(WireError::Malformed(format!("a result for program {number}, which it does not hold"))));
                 };
                 self.reported += 1;
-                self.bytes_in_flight -= job.dispatch.frame_bytes();
+                self.bytes_in_flight -= job.dispatch.bytes();
                 self.alone = false;
                 let outcome = match result {
-                    Ok(frame) => DeviceOutcome::Drawn(frame),
+                    Ok(Shown::Frame(frame)) => DeviceOutcome::Drawn(frame),
+                    Ok(Shown::Buffers(result)) => DeviceOutcome::Computed(result),
                     Err(Declined::Refused(why)) => DeviceOutcome::Refused(why),
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };

@@ -7,14 +7,19 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use super::adapters::AdapterRecord;
+use super::adapters::{AdapterRecord, ComputeLimits};
 use super::float_controls::FloatControls;
-use super::{Route, draw::Declined};
-use crate::dispatch::{self, FragmentDispatch, Frame, Target};
+use super::{Route, open::Declined};
+use crate::dispatch::{self, BufferBinding, BufferKind, ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
+use smallstep_semantics::spirv::Buffer;
 
 const MAGIC: u32 = 0x536d_5374;
-/// The most words of one frame: the largest image, or the largest module and constants, and some.
-const MAX_BODY: usize = dispatch::MAX_FRAME_PIXELS as usize * 4 + (1 << 20);
+/// The most words of one frame: the largest image, or the largest module and buffers, and some.
+const MAX_BODY: usize = LARGEST_DATA + dispatch::MAX_WORDS + (1 << 20);
+const LARGEST_DATA: usize = {
+    let (frame, buffers) = (dispatch::MAX_FRAME_PIXELS as usize * 4, dispatch::MAX_BUFFER_BYTES as usize / 4);
+    if frame > buffers { frame } else { buffers }
+};
 /// How many items are read before more memory is taken.
 const STRIDE: usize = 1 << 16;
 
@@ -27,12 +32,14 @@ const UNCHECKED: u32 = 6;
 const LOST: u32 = 7;
 const GAVE_UP: u32 = 8;
 const ADAPTERS: u32 = 9;
+const COMPUTE: u32 = 10;
+const COMPUTED: u32 = 11;
 
-/// From parent to worker: draw this. The number comes back with the result.
+/// From parent to worker: run this. The number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Draw {
+pub(crate) struct Run {
     pub(crate) number: u64,
-    pub(crate) dispatch: FragmentDispatch,
+    pub(crate) dispatch: Dispatch,
 }
 
 /// From worker to parent.
@@ -45,7 +52,7 @@ pub(crate) enum Report {
     /// There is no such device. The last report.
     NoDevice(String),
     /// What became of one program.
-    Finished { number: u64, result: Result<Frame, Declined> },
+    Finished { number: u64, result: Result<Shown, Declined> },
     /// The device is lost, and everything that it was given. The last report.
     Lost(String),
     /// The driver refused a program in a way after which wgpu has no device any more. The last report.
@@ -76,43 +83,69 @@ fn malformed<T>(what: impl Into<String>) -> Result<T, WireError> {
     Err(WireError::Malformed(what.into()))
 }
 
-impl Draw {
+impl Run {
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let d = &self.dispatch;
-        let mut body = Vec::with_capacity(d.words.len() + d.constants.len() + 32);
+        let mut body = Vec::with_capacity(32);
         put_u64(&mut body, self.number);
-        body.extend([d.width, d.height]);
-        put_string(&mut body, &d.entry);
-        body.push(d.outputs.len() as u32);
-        for target in &d.outputs {
-            body.extend([target.location, target.components]);
-        }
-        put_words(&mut body, &d.words);
-        put_words(&mut body, &d.constants);
-        write_frame(out, DRAW, &body, &[])
+        put_string(&mut body, self.dispatch.entry());
+        let mut data: Vec<&[u8]> = vec![bytemuck::cast_slice(self.dispatch.words())];
+        let kind = match &self.dispatch {
+            Dispatch::Fragment(d) => {
+                body.extend([d.width, d.height, d.outputs.len() as u32]);
+                for target in &d.outputs {
+                    body.extend([target.location, target.components]);
+                }
+                data.push(bytemuck::cast_slice(&d.constants));
+                DRAW
+            }
+            Dispatch::Compute(d) => {
+                body.extend(d.groups);
+                body.push(d.buffers.len() as u32);
+                for buffer in &d.buffers {
+                    body.extend([buffer.set, buffer.binding, buffer.kind as u32]);
+                }
+                data.push(&d.push_constants);
+                data.extend(d.buffers.iter().map(|buffer| buffer.bytes.as_slice()));
+                COMPUTE
+            }
+        };
+        write_frame(out, kind, &body, &data)
     }
 
     /// The next frame; None at the end of the stream.
-    pub(crate) fn read(input: &mut impl Read) -> Result<Option<Draw>, WireError> {
+    pub(crate) fn read(input: &mut impl Read) -> Result<Option<Run>, WireError> {
         let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
         };
-        if kind != DRAW {
+        if kind != DRAW && kind != COMPUTE {
             return malformed(format!("kind {kind} where a program is due"));
         }
         let number = body.u64()?;
-        let (width, height) = (body.word()?, body.word()?);
         let entry = body.string()?;
-        let count = body.word()?;
-        let mut outputs = Vec::new();
-        for _ in 0..count {
-            outputs.push(Target { location: body.word()?, components: body.word()? });
-        }
-        let words = Arc::from(body.words()?);
-        let constants = body.words()?;
+        let dispatch = if kind == DRAW {
+            let [width, height, count] = body.array()?;
+            let outputs = body.items(count as usize)?.into_iter().map(|[location, components]| Target { location, components }).collect();
+            let words = Arc::from(body.words()?);
+            FragmentDispatch { words, entry, width, height, outputs, constants: body.words()? }.into()
+        } else {
+            let groups = body.array()?;
+            let [count] = body.array()?;
+            let places = body.items::<3>(count as usize)?;
+            let (words, push_constants) = (Arc::from(body.words()?), body.bytes()?);
+            let mut buffers = Vec::new();
+            for [set, binding, kind] in places {
+                buffers.push(BufferBinding { set, binding, kind: buffer_kind(kind)?, bytes: body.bytes()? });
+            }
+            ComputeDispatch { words, entry, groups, buffers, push_constants }.into()
+        };
         body.end()?;
-        Ok(Some(Draw { number, dispatch: FragmentDispatch { words, entry, width, height, outputs, constants } }))
+        Ok(Some(Run { number, dispatch }))
     }
+}
+
+fn buffer_kind(number: u32) -> Result<BufferKind, WireError> {
+    let kinds = [BufferKind::Uniform, BufferKind::ReadOnly, BufferKind::ReadWrite];
+    kinds.into_iter().find(|kind| *kind as u32 == number).map_or_else(|| malformed(format!("buffer kind {number}")), Ok)
 }
 
 impl Report {
@@ -147,10 +180,18 @@ impl Report {
             Report::Finished { number, result } => {
                 put_u64(&mut body, *number);
                 match result {
-                    Ok(frame) => {
+                    Ok(Shown::Frame(frame)) => {
                         put_u64(&mut body, frame.words_hash);
                         body.push(frame.images.len() as u32);
-                        return write_frame(out, DRAWN, &body, &frame.images);
+                        let images: Vec<&[u8]> = frame.images.iter().map(|image| bytemuck::cast_slice(image)).collect();
+                        return write_frame(out, DRAWN, &body, &images);
+                    }
+                    Ok(Shown::Buffers(result)) => {
+                        put_u64(&mut body, result.words_hash);
+                        body.push(result.buffers.len() as u32);
+                        result.buffers.iter().for_each(|buffer| body.extend([buffer.set, buffer.binding]));
+                        let buffers: Vec<&[u8]> = result.buffers.iter().map(|buffer| buffer.bytes.as_slice()).collect();
+                        return write_frame(out, COMPUTED, &body, &buffers);
                     }
                     Err(Declined::Refused(text)) => {
                         put_string(&mut body, text);
@@ -194,7 +235,15 @@ impl Report {
                 for _ in 0..count {
                     images.push(body.image()?);
                 }
-                Report::Finished { number, result: Ok(Frame { words_hash, images }) }
+                Report::Finished { number, result: Ok(Shown::Frame(Frame { words_hash, images })) }
+            }
+            COMPUTED => {
+                let (number, words_hash, count) = (body.u64()?, body.u64()?, body.word()?);
+                let mut buffers = Vec::new();
+                for [set, binding] in body.items(count as usize)? {
+                    buffers.push(Buffer { set, binding, bytes: body.bytes()? });
+                }
+                Report::Finished { number, result: Ok(Shown::Buffers(ComputeResult { words_hash, buffers })) }
             }
             REFUSED => Report::Finished { number: body.u64()?, result: Err(Declined::Refused(body.string()?)) },
             UNCHECKED => Report::Finished { number: body.u64()?, result: Err(Declined::Unchecked(body.string()?)) },
@@ -205,18 +254,18 @@ impl Report {
     }
 }
 
-/// A frame of some words and, after them, some images, each with its length in words; images are not copied on the way.
-fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], images: &[Vec<[u32; 4]>]) -> io::Result<()> {
-    let length = body.len() + images.iter().map(|image| 1 + image.len() * 4).sum::<usize>();
+/// A frame of some words and, after them, some data, each with its length in bytes, and padded to words; data are not copied on the way.
+fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &[&[u8]]) -> io::Result<()> {
+    let length = body.len() + data.iter().map(|bytes| 1 + bytes.len().div_ceil(4)).sum::<usize>();
     if length > MAX_BODY {
         return Err(io::Error::other(format!("a frame of {length} words is over the bound of {MAX_BODY}")));
     }
     out.write_all(bytemuck::cast_slice(&[MAGIC, kind, length as u32]))?;
     out.write_all(bytemuck::cast_slice(body))?;
-    for image in images {
-        let pixels: &[u32] = image.as_flattened();
-        out.write_all(bytemuck::bytes_of(&(pixels.len() as u32)))?;
-        out.write_all(bytemuck::cast_slice(pixels))?;
+    for bytes in data {
+        out.write_all(bytemuck::bytes_of(&(bytes.len() as u32)))?;
+        out.write_all(bytes)?;
+        out.write_all(&[0; 4][..bytes.len().next_multiple_of(4) - bytes.len()])?;
     }
     Ok(())
 }
@@ -250,11 +299,6 @@ fn put_u64(body: &mut Vec<u32>, value: u64) {
     body.extend([value as u32, (value >> 32) as u32]);
 }
 
-fn put_words(body: &mut Vec<u32>, words: &[u32]) {
-    body.push(words.len() as u32);
-    body.extend(words);
-}
-
 fn put_string(body: &mut Vec<u32>, text: &str) {
     body.push(text.len() as u32);
     body.extend(text.as_bytes().chunks(4).map(|chunk| {
@@ -274,6 +318,19 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
+    body.push(u32::from(record.int8));
+    let compute = &record.compute;
+    body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
+    body.extend(compute.max_workgroup_size);
+    body.extend([
+        compute.max_workgroup_storage_size,
+        compute.max_descriptor_sets,
+        compute.max_storage_buffers,
+        compute.max_uniform_buffers,
+    ]);
+    body.push(compute.max_push_constants_size);
+    put_u64(body, compute.max_uniform_buffer_binding_size);
+    put_u64(body, compute.max_buffer_size);
 }
 
 /// What is left of a frame's body, still in the stream.
@@ -321,17 +378,35 @@ impl<R: Read> Body<'_, R> {
         Ok(u64::from(low) | u64::from(high) << 32)
     }
 
+    /// Data of so many items as its length says.
+    fn data<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
+        let bytes = self.word()? as usize;
+        if !bytes.is_multiple_of(4 * N) {
+            return malformed(format!("{bytes} bytes, which are no whole items of {}", 4 * N));
+        }
+        self.items(bytes / (4 * N))
+    }
+
     fn words(&mut self) -> Result<Vec<u32>, WireError> {
-        let count = self.word()? as usize;
-        Ok(self.items::<1>(count)?.into_flattened())
+        Ok(self.data::<1>()?.into_flattened())
     }
 
     fn image(&mut self) -> Result<Vec<[u32; 4]>, WireError> {
-        let words = self.word()? as usize;
-        if !words.is_multiple_of(4) {
-            return malformed(format!("an image of {words} words, which are no whole pixels"));
+        self.data()
+    }
+
+    fn bytes(&mut self) -> Result<Vec<u8>, WireError> {
+        let length = self.word()? as usize;
+        let padded = length.div_ceil(4) * 4;
+        self.claim(padded / 4)?;
+        let mut bytes = Vec::new();
+        while bytes.len() < padded {
+            let start = bytes.len();
+            bytes.resize(padded.min(start + 4 * STRIDE), 0);
+            self.input.read_exact(&mut bytes[start..]).map_err(WireError::Io)?;
         }
-        self.items(words / 4)
+        bytes.truncate(length);
+        Ok(bytes)
     }
 
     fn string(&mut self) -> Result<String, WireError> {
@@ -365,6 +440,19 @@ impl<R: Read> Body<'_, R> {
             max_color_attachment_bytes_per_sample: self.word()?,
             max_texture_dimension_2d: self.word()?,
             max_storage_buffer_binding_size: self.u64()?,
+            int8: self.flag()?,
+            compute: ComputeLimits {
+                max_workgroups_per_dimension: self.word()?,
+                max_invocations_per_workgroup: self.word()?,
+                max_workgroup_size: self.array()?,
+                max_workgroup_storage_size: self.word()?,
+                max_descriptor_sets: self.word()?,
+                max_storage_buffers: self.word()?,
+                max_uniform_buffers: self.word()?,
+                max_push_constants_size: self.word()?,
+                max_uniform_buffer_binding_size: self.u64()?,
+                max_buffer_size: self.u64()?,
+            },
         })
     }
 
@@ -377,18 +465,28 @@ impl<R: Read> Body<'_, R> {
 mod tests {
     use super::*;
 
-    fn draw() -> Draw {
-        Draw {
-            number: u64::MAX - 1,
-            dispatch: FragmentDispatch {
-                words: Arc::from([1, 2, 3]),
-                entry: "maïn".into(),
-                width: 3,
-                height: 2,
-                outputs: vec![Target { location: 2, components: 1 }, Target { location: 0, components: 4 }],
-                constants: vec![7],
-            },
-        }
+    fn runs() -> [Run; 2] {
+        let draw = FragmentDispatch {
+            words: Arc::from([1, 2, 3]),
+            entry: "maïn".into(),
+            width: 3,
+            height: 2,
+            outputs: vec![Target { location: 2, components: 1 }, Target { location: 0, components: 4 }],
+            constants: vec![7],
+        };
+        let buffer = |binding: u32, kind: BufferKind, bytes: &[u8]| BufferBinding { set: 1, binding, kind, bytes: bytes.to_vec() };
+        let compute = ComputeDispatch {
+            words: Arc::from([4, 5]),
+            entry: "main".into(),
+            groups: [7, 8, 9],
+            buffers: vec![
+                buffer(0, BufferKind::ReadWrite, &[1, 2, 3, 4, 5, 6, 7, 8]),
+                buffer(3, BufferKind::Uniform, &[9; 5]),
+                buffer(2, BufferKind::ReadOnly, &[1; 4]),
+            ],
+            push_constants: vec![1, 2, 3, 4],
+        };
+        [Run { number: u64::MAX - 1, dispatch: draw.into() }, Run { number: 3, dispatch: compute.into() }]
     }
 
     fn reports() -> Vec<Report> {
@@ -408,7 +506,21 @@ mod tests {
             max_color_attachment_bytes_per_sample: 128,
             max_texture_dimension_2d: 16384,
             max_storage_buffer_binding_size: 1 << 40,
+            int8: true,
+            compute: ComputeLimits {
+                max_workgroups_per_dimension: 1,
+                max_invocations_per_workgroup: 2,
+                max_workgroup_size: [3, 4, 5],
+                max_workgroup_storage_size: 6,
+                max_descriptor_sets: 7,
+                max_storage_buffers: 8,
+                max_uniform_buffers: 9,
+                max_push_constants_size: 10,
+                max_uniform_buffer_binding_size: 11 << 32,
+                max_buffer_size: 12 << 32,
+            },
         };
+        let buffer = |binding: u32, bytes: &[u8]| Buffer { set: 2, binding, bytes: bytes.to_vec() };
         vec![
             Report::Ready(Box::new(record.clone()), Route::Naga),
             Report::Adapters(vec![]),
@@ -416,7 +528,14 @@ mod tests {
             Report::NoDevice("none".into()),
             Report::Lost("gone".into()),
             Report::GaveUp("it would not".into()),
-            Report::Finished { number: 9, result: Ok(Frame { words_hash: 1 << 63, images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]] }) },
+            Report::Finished {
+                number: 9,
+                result: Ok(Shown::Frame(Frame { words_hash: 1 << 63, images: vec![vec![[1, 2, 3, 4]; 6], vec![[0; 4]; 6]] })),
+            },
+            Report::Finished {
+                number: 9,
+                result: Ok(Shown::Buffers(ComputeResult { words_hash: 5, buffers: vec![buffer(0, &[1; 6]), buffer(4, &[2; 8])] })),
+            },
             Report::Finished { number: 9, result: Err(Declined::Refused("no".into())) },
             Report::Finished { number: 9, result: Err(Declined::Unchecked("why".into())) },
         ]
@@ -425,12 +544,14 @@ mod tests {
     #[test]
     fn frames_come_back_as_they_were_written() {
         let mut bytes = Vec::new();
-        draw().write(&mut bytes).expect("memory takes it");
-        draw().write(&mut bytes).expect("memory takes it");
+        for run in runs() {
+            run.write(&mut bytes).expect("memory takes it");
+        }
         let mut input = bytes.as_slice();
-        assert_eq!(Draw::read(&mut input).expect("whole"), Some(draw()));
-        assert_eq!(Draw::read(&mut input).expect("whole"), Some(draw()));
-        assert_eq!(Draw::read(&mut input).expect("the end"), None);
+        for run in runs() {
+            assert_eq!(Run::read(&mut input).expect("whole"), Some(run));
+        }
+        assert_eq!(Run::read(&mut input).expect("the end"), None);
         for report in reports() {
             let mut bytes = Vec::new();
             report.write(&mut bytes).expect("memory takes it");
@@ -450,15 +571,27 @@ mod tests {
             for end in 1..bytes.len() {
                 assert!(Report::read(&mut &bytes[..end]).is_err(), "a frame cut to {end} of {} bytes", bytes.len());
             }
-            // Any word replaced by a huge one: an error or another frame, never a panic and never memory for what is not there.
-            for word in 0..bytes.len() / 4 {
-                let mut altered = bytes.clone();
-                altered[word * 4..word * 4 + 4].copy_from_slice(&[0xff; 4]);
-                let _ = Report::read(&mut altered.as_slice());
-                let _ = Draw::read(&mut altered.as_slice());
+            alter(&bytes);
+        }
+        for run in runs() {
+            let mut bytes = Vec::new();
+            run.write(&mut bytes).expect("memory takes it");
+            for end in 1..bytes.len() {
+                assert!(Run::read(&mut &bytes[..end]).is_err(), "a frame cut to {end} of {} bytes", bytes.len());
             }
+            alter(&bytes);
         }
         let text = b"a driver that prints to standard output";
         assert!(matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver")));
+    }
+
+    /// Any word replaced by a huge one: an error or another frame, never a panic and never memory for what is not there.
+    fn alter(bytes: &[u8]) {
+        for word in 0..bytes.len() / 4 {
+            let mut altered = bytes.to_vec();
+            altered[word * 4..word * 4 + 4].copy_from_slice(&[0xff; 4]);
+            let _ = Report::read(&mut altered.as_slice());
+            let _ = Run::read(&mut altered.as_slice());
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The worker process: it holds the device, and may be lost.
 //!
-//! Several threads compile, fewer draw. A drawing thread takes whatever is compiled into one submission, and while the device is busy with it prepares
+//! Several threads compile, fewer run what is compiled. A running thread takes whatever is compiled into one submission, and while the device is busy with it prepares
 //! the next, so batches are as large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of programs here.
 //!
 //! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the worker misbehave: a comma-separated list of
-//! `crash-start`, `hang-start`, or `FAULT:HASH` with FAULT one of `crash-compile`, `crash-draw`, `hang-compile`, `hang-draw`, `lost`, `garbage`, and HASH
+//! `crash-start`, `hang-start`, or `FAULT:HASH` with FAULT one of `crash-compile`, `crash-run`, `hang-compile`, `hang-run`, `lost`, `garbage`, and HASH
 //! the [`words_hash`](crate::dispatch::words_hash), in hexadecimal, of the program that brings it about.
 
 use std::collections::HashMap;
@@ -14,23 +14,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::draw::{BatchError, Declined, DrawDevice, Drawable, Painter, Submitted};
-use super::wire::{Draw, Report};
+use super::batch::{Program, Runner, Submitted};
+use super::open::{BatchError, Declined, OpenDevice};
+use super::wire::{Report, Run};
 use super::{Route, Selection};
+use crate::dispatch::{Dispatch, Shown};
 
 /// The variable that tests set.
 pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
 
 /// The most programs of one submission.
 pub(crate) const BATCH: usize = 64;
-/// The most readback bytes of one submission, unless a single program has more.
+/// The most bytes that the programs of one submission take and give, unless a single program has more.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Submissions that a drawing thread has with the device at once: one that is worked on, one that waits.
+/// Submissions that a running thread has with the device at once: one that is worked on, one that waits.
 const OVERLAP: usize = 2;
-/// How long a program waits for others, to be drawn with them.
+/// How long a program waits for others, to be run with them.
 const COMPANY: Duration = Duration::from_millis(20);
-/// Threads that compile for each that draws.
-const COMPILING_FOR_ONE_DRAWING: usize = 8;
+/// Threads that compile for each that runs programs.
+const COMPILING_FOR_ONE_RUNNING: usize = 8;
 
 /// What a worker is started with.
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ pub struct ServeOptions {
 pub enum End {
     /// Everything was done, or there was no device and the parent knows.
     Done,
-    /// The input ended while programs were being drawn: the parent is gone. Threads are left in the driver, perhaps for ever, and an orderly exit would
+    /// The input ended while programs were being run: the parent is gone. Threads are left in the driver, perhaps for ever, and an orderly exit would
     /// wait for them there: the process should kill itself.
     Abandoned,
 }
@@ -64,7 +66,7 @@ pub fn serve(
     let faults = Faults::from_environment();
     faults.at_start();
     let output: Output = Arc::new(Mutex::new(BufWriter::new(Box::new(output))));
-    let device = match DrawDevice::open(&options.selection, options.route) {
+    let device = match OpenDevice::open(&options.selection, options.route) {
         Ok(device) => Arc::new(device),
         Err(none) => {
             report(&output, &Report::NoDevice(none.0));
@@ -76,7 +78,7 @@ pub fn serve(
     flush(&output)?;
 
     let (held, compiling) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (jobs, job_queue) = mpsc::channel::<Draw>();
+    let (jobs, job_queue) = mpsc::channel::<Run>();
     let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
     let worker = Arc::new(Worker { device, output, held: held.clone(), compiling: compiling.clone(), faults });
     let job_queue = Arc::new(Mutex::new(job_queue));
@@ -89,16 +91,16 @@ pub fn serve(
     }
     drop(compiled);
     let compiled_queue = Arc::new(Mutex::new(compiled_queue));
-    for _ in 0..count.div_ceil(COMPILING_FOR_ONE_DRAWING) {
+    for _ in 0..count.div_ceil(COMPILING_FOR_ONE_RUNNING) {
         let (worker, queue) = (worker.clone(), compiled_queue.clone());
-        threads.push(thread::Builder::new().name("draw".into()).spawn(move || worker.draw(&queue))?);
+        threads.push(thread::Builder::new().name("run".into()).spawn(move || worker.run(&queue))?);
     }
 
     let mut input = BufReader::new(input);
-    while let Some(draw) = Draw::read(&mut input)? {
+    while let Some(run) = Run::read(&mut input)? {
         held.fetch_add(1, Ordering::SeqCst);
         compiling.fetch_add(1, Ordering::SeqCst);
-        if jobs.send(draw).is_err() {
+        if jobs.send(run).is_err() {
             break;
         }
     }
@@ -148,11 +150,11 @@ pub fn abort_on_panic() {
 
 struct Compiled {
     number: u64,
-    drawable: Drawable,
+    program: Program,
 }
 
 struct Worker {
-    device: Arc<DrawDevice>,
+    device: Arc<OpenDevice>,
     output: Output,
     /// Programs taken and not yet reported.
     held: Arc<AtomicUsize>,
@@ -162,7 +164,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn finished(&self, number: u64, result: Result<crate::dispatch::Frame, Declined>) {
+    fn finished(&self, number: u64, result: Result<Shown, Declined>) {
         report(&self.output, &Report::Finished { number, result });
         self.held.fetch_sub(1, Ordering::SeqCst);
     }
@@ -177,9 +179,9 @@ impl Worker {
         let _ = flush(&self.output);
     }
 
-    fn compile(&self, jobs: &Mutex<mpsc::Receiver<Draw>>, compiled: &mpsc::Sender<Compiled>) {
+    fn compile(&self, jobs: &Mutex<mpsc::Receiver<Run>>, compiled: &mpsc::Sender<Compiled>) {
         loop {
-            let Ok(Draw { number, dispatch }) = lock(jobs).recv() else {
+            let Ok(Run { number, dispatch }) = lock(jobs).recv() else {
                 return;
             };
             self.faults.at_compile(&dispatch, self);
@@ -196,8 +198,8 @@ impl Worker {
                 });
             }
             match result {
-                Ok(drawable) => {
-                    let sent = compiled.send(Compiled { number, drawable });
+                Ok(program) => {
+                    let sent = compiled.send(Compiled { number, program });
                     self.compiling.fetch_sub(1, Ordering::SeqCst);
                     if sent.is_err() {
                         return;
@@ -212,23 +214,23 @@ impl Worker {
         }
     }
 
-    fn draw(&self, queue: &Mutex<mpsc::Receiver<Compiled>>) {
-        let mut painter = Painter::new(&self.device);
-        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Drawable>, Submitted)> = Default::default();
+    fn run(&self, queue: &Mutex<mpsc::Receiver<Compiled>>) {
+        let mut runner = Runner::new(&self.device);
+        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Program>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
             // With nothing under way there is nothing else to do than to wait. Another thread that waits for programs holds the queue: then there is none.
             let collected = if under_way.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
             let collected = collected.or_else(|| queue.try_lock().ok().map(|queue| self.collect(&queue, &mut next, false)));
             if let Some((numbers, batch)) = collected.flatten() {
-                for drawable in &batch {
-                    self.faults.at_draw(drawable.words_hash());
+                for program in &batch {
+                    self.faults.at_run(program.words_hash());
                 }
-                match painter.submit(batch.clone()) {
+                match runner.submit(batch.clone()) {
                     Ok(submitted) => under_way.push_back((numbers, batch, submitted)),
                     Err(BatchError::Lost(why)) => return self.lost(&why),
                     Err(_) => {
-                        if !self.draw_singly(&mut painter, numbers, batch) {
+                        if !self.run_singly(&mut runner, numbers, batch) {
                             return;
                         }
                     }
@@ -240,15 +242,15 @@ impl Worker {
                 return;
             }
             if let Some((numbers, batch, submitted)) = under_way.pop_front() {
-                match painter.finish(submitted) {
-                    Ok(frames) => {
-                        for (number, frame) in numbers.into_iter().zip(frames) {
-                            self.finished(number, Ok(frame));
+                match runner.finish(submitted) {
+                    Ok(shown) => {
+                        for (number, shown) in numbers.into_iter().zip(shown) {
+                            self.finished(number, Ok(shown));
                         }
                     }
                     Err(BatchError::Lost(why)) => return self.lost(&why),
                     Err(_) => {
-                        if !self.draw_singly(&mut painter, numbers, batch) {
+                        if !self.run_singly(&mut runner, numbers, batch) {
                             return;
                         }
                     }
@@ -261,14 +263,14 @@ impl Worker {
     /// The programs of the next submission; `None` if there is none, or with `waits`, if there will be none any more.
     ///
     /// A submission costs about as much as a program, so it waits a little for company while others are being compiled.
-    fn collect(&self, queue: &mpsc::Receiver<Compiled>, next: &mut Option<Compiled>, waits: bool) -> Option<(Vec<u64>, Vec<Drawable>)> {
+    fn collect(&self, queue: &mpsc::Receiver<Compiled>, next: &mut Option<Compiled>, waits: bool) -> Option<(Vec<u64>, Vec<Program>)> {
         let first = match next.take() {
             Some(first) => first,
             None if waits => queue.recv().ok()?,
             None => queue.try_recv().ok()?,
         };
-        let mut bytes = first.drawable.readback_bytes();
-        let (mut numbers, mut batch) = (vec![first.number], vec![first.drawable]);
+        let mut bytes = first.program.bytes();
+        let (mut numbers, mut batch) = (vec![first.number], vec![first.program]);
         let until = Instant::now() + COMPANY;
         while batch.len() < BATCH {
             let more = queue.try_recv().ok().or_else(|| {
@@ -276,25 +278,25 @@ impl Worker {
                 if enough { None } else { queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok() }
             });
             let Some(more) = more else { break };
-            bytes += more.drawable.readback_bytes();
+            bytes += more.program.bytes();
             if bytes > BATCH_BYTES {
                 *next = Some(more);
                 break;
             }
             numbers.push(more.number);
-            batch.push(more.drawable);
+            batch.push(more.program);
         }
         Some((numbers, batch))
     }
 
-    /// Draws each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
-    fn draw_singly(&self, painter: &mut Painter<'_>, numbers: Vec<u64>, batch: Vec<Drawable>) -> bool {
-        for (number, drawable) in numbers.into_iter().zip(batch) {
-            let result = painter.submit(vec![drawable]).and_then(|submitted| painter.finish(submitted));
+    /// Runs each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
+    fn run_singly(&self, runner: &mut Runner<'_>, numbers: Vec<u64>, batch: Vec<Program>) -> bool {
+        for (number, program) in numbers.into_iter().zip(batch) {
+            let result = runner.submit(vec![program]).and_then(|submitted| runner.finish(submitted));
             match result {
-                Ok(frames) => {
-                    for frame in frames {
-                        self.finished(number, Ok(frame));
+                Ok(shown) => {
+                    for shown in shown {
+                        self.finished(number, Ok(shown));
                     }
                 }
                 Err(BatchError::Refused(why)) => self.finished(number, Err(Declined::Refused(why))),
@@ -344,7 +346,7 @@ impl Faults {
         }
     }
 
-    fn at_compile(&self, dispatch: &crate::dispatch::FragmentDispatch, worker: &Worker) {
+    fn at_compile(&self, dispatch: &Dispatch, worker: &Worker) {
         if self.by_hash.is_empty() {
             return;
         }
@@ -367,13 +369,13 @@ impl Faults {
         }
     }
 
-    fn at_draw(&self, hash: u64) {
+    fn at_run(&self, hash: u64) {
         match self.by_hash.get(&hash).map(String::as_str) {
-            Some("crash-draw") => {
+            Some("crash-run") => {
                 eprintln!("a crash that the test asked for");
                 std::process::abort();
             }
-            Some("hang-draw") => hang(),
+            Some("hang-run") => hang(),
             _ => {}
         }
     }

@@ -136,7 +136,7 @@ pub fn draw(source: &Source, device: &mut Device, grid: &Grid) -> Result<Picture
     };
     let dispatch = loaded.dispatch(grid.size);
     dispatch.check().map_err(|e| NotRun::Malformed(e.to_string()))?;
-    let frame = match device.draw(dispatch).outcome {
+    let frame = match device.run(dispatch).outcome {
         DeviceOutcome::Drawn(frame) => frame,
         other => return Err(NotRun::Device(other)),
     };

@@ -10,6 +10,7 @@ pub mod campaign;
 pub mod case;
 pub mod check;
 pub mod device;
+pub mod dispatches;
 pub mod journal;
 pub mod known;
 pub mod planted;

@@ -46,7 +46,7 @@ pub trait Drawer {
 
 impl Drawer for Device {
     fn draw(&mut self, dispatch: FragmentDispatch) -> DeviceOutcome {
-        Device::draw(self, dispatch).outcome
+        Device::run(self, dispatch).outcome
     }
 
     fn max_outputs(&self) -> u32 {

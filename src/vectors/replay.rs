@@ -235,7 +235,7 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
             return Some(dispatch);
         }
     });
-    for finished in device.draw_all(programs) {
+    for finished in device.run_all(programs) {
         let Some((line, case)) = waiting.borrow_mut().remove(&finished.id) else { continue };
         let (verdict, lanes) = match finished.outcome {
             DeviceOutcome::Drawn(frame) if frame.words_hash != case.dispatch.words_hash() => {

@@ -28,7 +28,7 @@ impl Drawer for Swapping<'_> {
         let mut words = dispatch.words.to_vec();
         words.swap(at + 3, at + 4);
         dispatch.words = words.into();
-        match self.device.draw(dispatch).outcome {
+        match self.device.run(dispatch).outcome {
             // What the compiler before the device did, nobody sees.
             DeviceOutcome::Drawn(frame) => DeviceOutcome::Drawn(smallstep::dispatch::Frame { words_hash: given, ..frame }),
             other => other,

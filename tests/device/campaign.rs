@@ -60,14 +60,14 @@ fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str
 
 #[test]
 fn a_crash_costs_one_verdict_and_exit_code_4() {
-    let Some(found) = campaign("crash-draw", &[]) else { return };
+    let Some(found) = campaign("crash-run", &[]) else { return };
     assert!(found.2.contains("\"kind\":\"finding\""), "the failure is looked at alone: {}", found.2);
     costs_one_program(found, "signal 6 (SIGABRT)");
 }
 
 #[test]
 fn a_hang_costs_one_verdict_and_exit_code_4() {
-    let Some(found) = campaign("hang-draw", &["--program-limit", "2s", "--shrink", "0"]) else { return };
+    let Some(found) = campaign("hang-run", &["--program-limit", "2s", "--shrink", "0"]) else { return };
     costs_one_program(found, "not done in 2 s");
 }
 

@@ -4,26 +4,16 @@ use pretty_assertions::assert_eq;
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, Decoration, ExecutionMode};
 use smallstep::dispatch::{CLEARED, FragmentDispatch, Target, words_hash};
-use smallstep::gpu::{Device, DeviceOutcome, Route};
+use smallstep::gpu::{DeviceOutcome, Route};
 
 use super::modules::{Fragment, colour, dispatch, frag_coord, half_discarded};
-use super::{drawn, open, options};
-
-fn both_routes(test: impl Fn(&mut Device)) {
-    for route in [Route::Passthrough, Route::Naga] {
-        let Some(mut device) = open(Some(route), options()) else {
-            return;
-        };
-        assert_eq!(device.route(), route);
-        test(&mut device);
-    }
-}
+use super::{both_routes, drawn, open, options};
 
 #[test]
 fn the_report_s_example_is_yellow_everywhere() {
     both_routes(|device| {
         let words = colour([1.0, 1.0, 0.0, 1.0]);
-        let finished = device.draw(dispatch(words.clone(), 4, 4));
+        let finished = device.run(dispatch(words.clone(), 4, 4));
         assert_eq!(finished.route, device.route());
         let frame = drawn(finished.outcome);
         assert_eq!(frame.words_hash, words_hash(&words));
@@ -35,7 +25,7 @@ fn the_report_s_example_is_yellow_everywhere() {
 fn frag_coord_is_exactly_the_middle_of_the_pixel() {
     both_routes(|device| {
         for (width, height) in [(1, 1), (4, 4), (7, 3), (512, 512), (1023, 2)] {
-            let frame = drawn(device.draw(dispatch(frag_coord(), width, height)).outcome);
+            let frame = drawn(device.run(dispatch(frag_coord(), width, height)).outcome);
             let expected: Vec<[u32; 4]> =
                 (0..height).flat_map(|y| (0..width).map(move |x| [x as f32 + 0.5, y as f32 + 0.5, 0.0, 1.0].map(f32::to_bits))).collect();
             assert!(frame.images == vec![expected.clone()], "{width} by {height} on {}: {:?}", device.route(), {
@@ -55,7 +45,7 @@ fn outputs_come_in_the_order_of_the_dispatch_and_may_leave_gaps() {
         module.output(0, first);
         module.output(3, second);
         let outputs = vec![Target { location: 3, components: 4 }, Target { location: 0, components: 2 }];
-        let frame = drawn(device.draw(FragmentDispatch { outputs, ..dispatch(module.finish(), 2, 3) }).outcome);
+        let frame = drawn(device.run(FragmentDispatch { outputs, ..dispatch(module.finish(), 2, 3) }).outcome);
         let bits = |lanes: [f32; 4]| vec![lanes.map(f32::to_bits); 6];
         assert_eq!(frame.images, vec![bits([5.0, -0.0, f32::MAX, f32::MIN_POSITIVE]), bits([1.0, 2.0, 3.0, 4.0])]);
     });
@@ -74,7 +64,7 @@ fn eight_outputs_are_drawn_and_a_ninth_is_unchecked_by_name() {
             module.output(location, value);
         }
         let outputs = (0..count).map(|location| Target { location, components: 4 }).collect();
-        let outcome = device.draw(FragmentDispatch { outputs, ..dispatch(module.finish(), 3, 3) }).outcome;
+        let outcome = device.run(FragmentDispatch { outputs, ..dispatch(module.finish(), 3, 3) }).outcome;
         if count == most {
             let expected: Vec<_> = (0..count).map(|location| vec![[(location as f32).to_bits(); 4]; 9]).collect();
             assert_eq!(drawn(outcome).images, expected);
@@ -89,7 +79,7 @@ fn a_discarded_pixel_stays_cleared_whatever_was_drawn_there_before() {
     both_routes(|device| {
         let programs = [colour([7.0; 4]), half_discarded(2.0), half_discarded(0.0)].map(|words| dispatch(words, 4, 1));
         let mut images = vec![vec![]; 3];
-        for finished in device.draw_all(programs) {
+        for finished in device.run_all(programs) {
             images[finished.id as usize] = drawn(finished.outcome).images.remove(0);
         }
         let (seven, one) = ([7.0f32.to_bits(); 4], [1.0f32.to_bits(); 4]);
@@ -107,7 +97,7 @@ fn constants_are_read_bit_for_bit() {
         module.output(0, value);
         // A negative zero, an infinity, the least normal number and the largest: bits that arithmetic on the way would lose.
         let constants = vec![0x8000_0000, 0x7f80_0000, 0x0080_0000, 77, 0x7f7f_ffff];
-        let frame = drawn(device.draw(FragmentDispatch { constants, ..dispatch(module.finish(), 2, 2) }).outcome);
+        let frame = drawn(device.run(FragmentDispatch { constants, ..dispatch(module.finish(), 2, 2) }).outcome);
         assert_eq!(frame.images, vec![vec![[0x8000_0000, 0x7f80_0000, 0x0080_0000, 0x7f7f_ffff]; 4]]);
     });
 }
@@ -142,7 +132,7 @@ fn float_controls_are_accepted_through_passthrough_and_kept() {
     let c2 = -(c0 * c1);
     assert_ne!(c0.mul_add(c1, c2).to_bits(), (c0 * c1 + c2).to_bits(), "the constants must tell the two apart");
     let constants = [c0, c1, c2, 0.0].map(f32::to_bits).to_vec();
-    let frame = drawn(device.draw(FragmentDispatch { constants, ..dispatch(float_controls().finish(), 2, 2) }).outcome);
+    let frame = drawn(device.run(FragmentDispatch { constants, ..dispatch(float_controls().finish(), 2, 2) }).outcome);
     let expected = [c0 + c1, c0 * c1, c0 * c1 + c2, -0.0].map(f32::to_bits);
     assert_eq!(frame.images, vec![vec![expected; 4]]);
 }
@@ -156,7 +146,7 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
     let mut module = Fragment::new(3, &[Capability::Kernel]);
     let value = module.vec4([0.0; 4]);
     module.output(0, value);
-    let outcome = device.draw(dispatch(module.finish(), 2, 2)).outcome;
+    let outcome = device.run(dispatch(module.finish(), 2, 2)).outcome;
     assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("Kernel")), "{outcome}");
 
     // Float controls that the adapter does not list are not tried.
@@ -165,7 +155,7 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
     module.execution_mode(ExecutionMode::DenormFlushToZero, 32);
     let value = module.vec4([1.0; 4]);
     module.output(0, value);
-    let outcome = device.draw(dispatch(module.finish(), 2, 2)).outcome;
+    let outcome = device.run(dispatch(module.finish(), 2, 2)).outcome;
     if single.denorm_flush_to_zero {
         drawn(outcome);
     } else {
@@ -182,15 +172,15 @@ fn naga_refuses_what_it_cannot_read() {
     let garbage = [0x0723_0203, 0x0001_0000, 0, 9, 0, 3 << 16 | 62, 7, 8];
     // Float controls, which naga's reader does not take.
     for words in [garbage.as_slice().into(), float_controls().finish()] {
-        let outcome = device.draw(dispatch(words, 2, 2)).outcome;
+        let outcome = device.run(dispatch(words, 2, 2)).outcome;
         assert!(matches!(&outcome, DeviceOutcome::Refused(why) if !why.is_empty()), "{outcome}");
     }
     // An entry point that is not there.
     let missing = FragmentDispatch { entry: "absent".into(), ..dispatch(colour([0.0; 4]), 2, 2) };
-    let outcome = device.draw(missing).outcome;
+    let outcome = device.run(missing).outcome;
     assert!(matches!(&outcome, DeviceOutcome::Refused(why) if why.contains("absent")), "{outcome}");
     assert_eq!(device.restarts(), 0, "a refusal costs no worker");
-    drawn(device.draw(dispatch(colour([0.0; 4]), 2, 2)).outcome);
+    drawn(device.run(dispatch(colour([0.0; 4]), 2, 2)).outcome);
 }
 
 #[test]
@@ -201,10 +191,10 @@ fn words_that_are_no_module_never_reach_the_driver() {
     for (words, expected) in
         [(vec![], "header"), (vec![1, 2, 3, 4, 5], "magic"), (vec![0x0723_0203, 0x0001_0000, 0, 9, 0, 0xffff_0000], "word 5")]
     {
-        let outcome = device.draw(dispatch(words.into(), 2, 2)).outcome;
+        let outcome = device.run(dispatch(words.into(), 2, 2)).outcome;
         assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
     }
-    let outcome = device.draw(dispatch(colour([0.0; 4]), 0, 2)).outcome;
+    let outcome = device.run(dispatch(colour([0.0; 4]), 0, 2)).outcome;
     assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains("0 by 2")), "{outcome}");
     assert_eq!(device.restarts(), 0);
 }
@@ -215,7 +205,7 @@ fn programs_of_many_sizes_in_one_batch_do_not_mix() {
         let programs: Vec<FragmentDispatch> =
             (0..200u32).map(|i| dispatch(colour([i as f32, -(i as f32), 0.5, 1.0]), 1 + i % 7, 1 + i % 5)).collect();
         let mut back = vec![None; programs.len()];
-        for finished in device.draw_all(programs.clone()) {
+        for finished in device.run_all(programs.clone()) {
             let slot = &mut back[finished.id as usize];
             assert!(slot.is_none(), "program {} came back twice", finished.id);
             *slot = Some(drawn(finished.outcome));

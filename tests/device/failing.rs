@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
-use smallstep::dispatch::FragmentDispatch;
+use smallstep::dispatch::{ComputeDispatch, Dispatch, FragmentDispatch};
 use smallstep::gpu::{Device, DeviceOutcome, Exit, Options, Route, Selection, worker};
 
+use super::computing::{self, multiples, one_buffer};
 use super::modules::{colour, dispatch, endless};
 use super::{drawn, open, options};
 
@@ -19,15 +20,21 @@ fn with_fault(fault: String) -> Options {
     Options { program_limit: Duration::from_secs(3), environment, ..options() }
 }
 
-fn open_with_fault(fault: &str, culprit: &FragmentDispatch) -> Option<Device> {
+fn open_with_fault(fault: &str, culprit: &Dispatch) -> Option<Device> {
     open(None, with_fault(format!("{fault}:{:x}", culprit.words_hash())))
 }
 
-/// Submits 20 programs, of which the thirteenth does `fault`, and checks that the others are drawn. The outcome of the thirteenth.
-fn one_of_twenty(fault: &str) -> Option<DeviceOutcome> {
-    let device = open_with_fault(fault, &program(12))?;
+/// A compute program whose every word tells which it is.
+fn computation(i: u64) -> ComputeDispatch {
+    one_buffer(multiples(100 + i as u32), [1, 1, 1], 4)
+}
+
+/// Submits 20 programs, all drawn, all computed, or both by turns, of which the thirteenth does `fault`, and checks that the others are run. The outcome
+/// of the thirteenth.
+fn one_of_twenty(fault: &str, of: fn(u64) -> Dispatch) -> Option<DeviceOutcome> {
+    let device = open_with_fault(fault, &of(12))?;
     for i in 0..20 {
-        device.submit(i, program(i));
+        device.submit(i, of(i));
     }
     let mut culprit = None;
     let mut others = 0;
@@ -36,22 +43,48 @@ fn one_of_twenty(fault: &str) -> Option<DeviceOutcome> {
             assert_eq!(culprit, None, "it came back twice");
             culprit = Some(finished.outcome);
         } else {
-            let expected = vec![vec![[(finished.id as f32).to_bits(), 0.25f32.to_bits(), 0, 1.0f32.to_bits()]; 16]];
-            assert_eq!(drawn(finished.outcome).images, expected);
+            is_of(finished.id, finished.outcome);
             others += 1;
         }
     }
     assert_eq!(others, 19);
     // The device is as good as new.
-    device.submit(99, program(99));
-    drawn(device.receive().expect("it comes back").outcome);
+    device.submit(99, of(99));
+    is_of(99, device.receive().expect("it comes back").outcome);
     assert!((1..=3).contains(&device.restarts()), "{} restarts", device.restarts());
     culprit
 }
 
+/// Checks that this is what program `i` shows, drawn or computed.
+#[track_caller]
+fn is_of(i: u64, outcome: DeviceOutcome) {
+    match outcome {
+        DeviceOutcome::Computed(result) => {
+            let expected: Vec<u8> = (0..4).flat_map(|x| (x * (100 + i as u32) + 7).to_le_bytes()).collect();
+            assert_eq!(result.buffer(0, 0), Some(expected.as_slice()));
+        }
+        outcome => {
+            let expected = vec![vec![[(i as f32).to_bits(), 0.25f32.to_bits(), 0, 1.0f32.to_bits()]; 16]];
+            assert_eq!(drawn(outcome).images, expected);
+        }
+    }
+}
+
+fn drawings(i: u64) -> Dispatch {
+    program(i).into()
+}
+
+fn computations(i: u64) -> Dispatch {
+    computation(i).into()
+}
+
+fn by_turns(i: u64) -> Dispatch {
+    if i.is_multiple_of(2) { computations(i) } else { drawings(i) }
+}
+
 #[test]
 fn a_crash_while_compiling_costs_one_program() {
-    let Some(outcome) = one_of_twenty("crash-compile") else {
+    let Some(outcome) = one_of_twenty("crash-compile", drawings) else {
         return;
     };
     let DeviceOutcome::Crashed { exit, stderr } = &outcome else { panic!("{outcome}") };
@@ -63,15 +96,65 @@ fn a_crash_while_compiling_costs_one_program() {
 
 #[test]
 fn a_crash_while_drawing_costs_one_program() {
-    let Some(outcome) = one_of_twenty("crash-draw") else {
+    let Some(outcome) = one_of_twenty("crash-run", drawings) else {
         return;
     };
     assert!(matches!(outcome, DeviceOutcome::Crashed { .. }), "{outcome}");
 }
 
 #[test]
+fn a_crash_while_computing_costs_one_program() {
+    for of in [computations, by_turns] {
+        for fault in ["crash-run", "crash-compile"] {
+            let Some(outcome) = one_of_twenty(fault, of) else {
+                return;
+            };
+            assert!(matches!(outcome, DeviceOutcome::Crashed { .. }), "{outcome}");
+        }
+    }
+}
+
+#[test]
+fn a_hang_or_a_loss_while_computing_costs_one_program() {
+    let Some(outcome) = one_of_twenty("hang-run", computations) else {
+        return;
+    };
+    assert_eq!(outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
+    let Some(outcome) = one_of_twenty("lost", by_turns) else {
+        return;
+    };
+    assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
+}
+
+/// No fault is injected here: the device itself does not end. Not on hardware, which others may share.
+#[test]
+fn a_computation_that_never_ends_costs_one_program() {
+    let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
+        return;
+    };
+    if device.adapter().kind != "software" {
+        eprintln!("SKIPPED: an endless computation is tried on software adapters only");
+        return;
+    }
+    for i in 0..20 {
+        let never = || one_buffer(computing::endless(), [1 << 15, 1, 1], 4 << 15);
+        device.submit(i, if i == 7 { never().into() } else { by_turns(i) });
+    }
+    let mut back = 0;
+    while let Some(finished) = device.receive() {
+        back += 1;
+        if finished.id == 7 {
+            assert_eq!(finished.outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
+        } else {
+            is_of(finished.id, finished.outcome);
+        }
+    }
+    assert_eq!(back, 20);
+}
+
+#[test]
 fn a_hang_while_drawing_costs_one_program() {
-    let Some(outcome) = one_of_twenty("hang-draw") else {
+    let Some(outcome) = one_of_twenty("hang-run", drawings) else {
         return;
     };
     assert_eq!(outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
@@ -79,7 +162,7 @@ fn a_hang_while_drawing_costs_one_program() {
 
 #[test]
 fn a_hang_while_compiling_costs_one_program() {
-    let Some(outcome) = one_of_twenty("hang-compile") else {
+    let Some(outcome) = one_of_twenty("hang-compile", drawings) else {
         return;
     };
     assert_eq!(outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
@@ -87,7 +170,7 @@ fn a_hang_while_compiling_costs_one_program() {
 
 #[test]
 fn a_lost_device_costs_one_program() {
-    let Some(outcome) = one_of_twenty("lost") else {
+    let Some(outcome) = one_of_twenty("lost", drawings) else {
         return;
     };
     assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
@@ -95,7 +178,7 @@ fn a_lost_device_costs_one_program() {
 
 #[test]
 fn nonsense_on_the_worker_s_output_costs_one_program() {
-    let Some(outcome) = one_of_twenty("garbage") else {
+    let Some(outcome) = one_of_twenty("garbage", drawings) else {
         return;
     };
     let DeviceOutcome::Crashed { exit: Exit::Garbled(what), .. } = &outcome else { panic!("{outcome}") };
@@ -250,7 +333,7 @@ fn several_culprits_and_several_workers_lose_nothing() {
         return;
     };
     let mut back = vec![0; 120];
-    for finished in device.draw_all((0..120).map(program)) {
+    for finished in device.run_all((0..120).map(program)) {
         back[finished.id as usize] += 1;
         if culprits.contains(&finished.id) {
             assert!(matches!(finished.outcome, DeviceOutcome::Crashed { .. }), "{}: {}", finished.id, finished.outcome);
@@ -294,7 +377,7 @@ fn without_a_driver_the_way_to_one_is_said() {
 
 #[test]
 fn dropping_a_device_in_the_middle_does_not_wait_for_it() {
-    let Some(device) = open_with_fault("hang-draw", &program(5)) else {
+    let Some(device) = open_with_fault("hang-run", &drawings(5)) else {
         return;
     };
     for i in 0..20 {

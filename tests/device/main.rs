@@ -1,9 +1,10 @@
-//! What is drawn on a real device, and what becomes of programs when it fails.
+//! What is drawn and computed on a real device, and what becomes of programs when it fails.
 //!
 //! Without a device these tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
 mod blame;
 mod campaign;
+mod computing;
 mod drawing;
 mod failing;
 mod modules;
@@ -42,5 +43,16 @@ fn drawn(outcome: DeviceOutcome) -> Frame {
     match outcome {
         DeviceOutcome::Drawn(frame) => frame,
         other => panic!("it was not drawn: {other}"),
+    }
+}
+
+/// Runs the test on each route, where there is a device.
+fn both_routes(test: impl Fn(&mut Device)) {
+    for route in [Route::Passthrough, Route::Naga] {
+        let Some(mut device) = open(Some(route), options()) else {
+            return;
+        };
+        assert_eq!(device.route(), route);
+        test(&mut device);
     }
 }

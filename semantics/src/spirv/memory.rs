@@ -175,11 +175,10 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// The scalars that a pointer into the invocation's own memory points to.
-    pub fn load_own(&self, module: &Module, pointer: &Pointer, invocation: u32) -> Option<Scalars> {
+    /// The scalars that a pointer into the invocation's own memory points to; what nothing has written is made undefined by the instruction `at`.
+    pub fn load_own(&self, module: &Module, pointer: &Pointer, at: u32, invocation: u32) -> Option<Scalars> {
         let first = self.bases.get(&pointer.variable)?.checked_add(pointer.address.offset as usize)?;
-        let instruction = module.definition(pointer.variable)? as u32;
-        let unwritten = Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction, invocation });
+        let unwritten = Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction: at, invocation });
         let count = module.types().scalars(pointer.address.type_) as usize;
         (first..first + count).map(|at| Some(self.contents.get(at)?.unwrap_or(unwritten))).collect()
     }

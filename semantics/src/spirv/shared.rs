@@ -259,13 +259,14 @@ impl Shared {
         reach.map(|_| extent)
     }
 
-    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
-    pub fn load(&self, module: &Module, extent: &Extent, type_: u32, invocation: u32) -> Scalars {
+    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing. What nothing has written is made undefined by
+    /// the instruction `at` of the invocation.
+    pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
         let mut scalars = Scalars::new();
         let mut cells = extent.cells.iter();
         module.types().visit_scalars(type_, &mut |type_| {
             scalars.push(match cells.next() {
-                Some(cell) => self.scalar(module, extent.object, *cell, type_, invocation),
+                Some(cell) => self.scalar(extent.object, *cell, type_, Origin { kind: Unspecified::Uninitialised, instruction: at, invocation }),
                 None if self.robustness == Robustness::Access2 => exact(type_, 0),
                 None => in_doubt(exact(type_, 0), Why::Domain),
             });
@@ -273,15 +274,11 @@ impl Shared {
         scalars
     }
 
-    fn scalar(&self, module: &Module, object: ObjectId, cell: Cell, type_: Type, invocation: u32) -> Scalar {
+    fn scalar(&self, object: ObjectId, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
         match object {
             ObjectId::Workgroup { workgroup, index } => {
-                let (id, ..) = self.variables[index as usize];
                 let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
-                found.copied().flatten().unwrap_or_else(|| {
-                    let instruction = module.definition(id).unwrap_or(0) as u32;
-                    Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction, invocation })
-                })
+                found.copied().flatten().unwrap_or_else(|| Scalar::undefined(unwritten))
             }
             ObjectId::Buffer(index) => {
                 let backing = &self.backings[index as usize];

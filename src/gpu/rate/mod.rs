@@ -1,7 +1,7 @@
 //! How many programs a second: bare, and through the harness.
 //!
 //! *Bare* is what a prototype would do that measures nothing but the device: in this process, some threads, each of which makes the pipelines of a batch,
-//! draws it in one submission, and makes those of the next while it waits. *Harness* is [`Device::draw_all`]: the same programs through the worker process,
+//! draws it in one submission, and makes those of the next while it waits. *Harness* is [`Device::run_all`]: the same programs through the worker process,
 //! supervised. Both draw with the same code, on the same adapter, by turns. A driver remembers what it has compiled, also from one process to another, so the
 //! half that came second to a program would find the work done: in a measured round each half draws programs of its own, every other one from the same source.
 //! Before that both draw the same programs, and every frame of one is compared with the other's. Opening the device counts for neither.
@@ -11,14 +11,15 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::draw::{BatchError, Declined, DrawDevice, Painter, Submitted};
+use super::batch::{Runner, Submitted};
+use super::open::{BatchError, Declined, OpenDevice};
 use super::worker::BATCH;
 use super::{AdapterRecord, Device, DeviceOutcome, Finished, NoDevice, Options, Route, Selection};
-use crate::dispatch::{FragmentDispatch, Frame};
+use crate::dispatch::{Dispatch, Shown};
 
 mod modules;
 
-pub use modules::programs;
+pub use modules::{computations, programs};
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -117,14 +118,14 @@ impl From<NoDevice> for RateError {
 ///
 /// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
 /// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
-pub fn measure<I: Iterator<Item = FragmentDispatch>>(
+pub fn measure<I: Iterator<Item = Dispatch>>(
     selection: &Selection,
     route: Option<Route>,
     options: &RateOptions,
     source: impl FnOnce(Route) -> I,
     mut progress: impl FnMut(&Round),
 ) -> Result<Rates, RateError> {
-    let bare = DrawDevice::open(selection, route)?;
+    let bare = OpenDevice::open(selection, route)?;
     let mut source = source(bare.route);
     let mut harness = Device::open(selection, Some(bare.route), options.device.clone())?;
     if *harness.adapter() != bare.record {
@@ -134,28 +135,28 @@ pub fn measure<I: Iterator<Item = FragmentDispatch>>(
         0 => thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let mut draw = |half: Half, programs: Vec<FragmentDispatch>| -> Result<(Duration, Vec<Option<Frame>>), RateError> {
+    let mut run = |half: Half, programs: Vec<Dispatch>| -> Result<(Duration, Vec<Option<Shown>>), RateError> {
         let begun = Instant::now();
-        let drawn = match half {
-            Half::Bare => draw_bare(&bare, threads, &programs),
-            Half::Harness => draw_through_harness(&mut harness, programs),
+        let shown = match half {
+            Half::Bare => run_bare(&bare, threads, &programs),
+            Half::Harness => run_through_harness(&mut harness, programs),
         };
         let took = begun.elapsed();
-        Ok((took, drawn?))
+        Ok((took, shown?))
     };
-    let mut take = |count: usize| -> Result<Vec<FragmentDispatch>, RateError> {
-        let programs: Vec<FragmentDispatch> = source.by_ref().take(count).collect();
+    let mut take = |count: usize| -> Result<Vec<Dispatch>, RateError> {
+        let programs: Vec<Dispatch> = source.by_ref().take(count).collect();
         if programs.len() < count {
             return Err(RateError::Programs(format!("the source of programs ended: {} where {count} were asked for", programs.len())));
         }
         Ok(programs)
     };
     let same = take(options.programs)?;
-    let (_, from_bare) = draw(Half::Bare, same.clone())?;
-    let (_, from_harness) = draw(Half::Harness, same.clone())?;
+    let (_, from_bare) = run(Half::Bare, same.clone())?;
+    let (_, from_harness) = run(Half::Harness, same.clone())?;
     if let Some(at) = (0..same.len()).find(|&i| from_bare[i] != from_harness[i]) {
         let hash = same[at].words_hash();
-        return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, was drawn differently bare and through the harness")));
+        return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, showed something else bare and through the harness")));
     }
     let mut rounds = Vec::new();
     for number in 0..options.rounds {
@@ -165,11 +166,11 @@ pub fn measure<I: Iterator<Item = FragmentDispatch>>(
             for_harness.push(pair[1].clone());
         }
         let (bare, harness) = if number % 2 == 0 {
-            let (bare, _) = draw(Half::Bare, for_bare)?;
-            (bare, draw(Half::Harness, for_harness)?.0)
+            let (bare, _) = run(Half::Bare, for_bare)?;
+            (bare, run(Half::Harness, for_harness)?.0)
         } else {
-            let (harness, _) = draw(Half::Harness, for_harness)?;
-            (draw(Half::Bare, for_bare)?.0, harness)
+            let (harness, _) = run(Half::Harness, for_harness)?;
+            (run(Half::Bare, for_bare)?.0, harness)
         };
         let round = Round { programs: options.programs, bare, harness };
         progress(&round);
@@ -185,47 +186,48 @@ enum Half {
     Harness,
 }
 
-fn draw_through_harness(device: &mut Device, programs: Vec<FragmentDispatch>) -> Result<Vec<Option<Frame>>, RateError> {
-    let mut frames = vec![None; programs.len()];
-    for Finished { id, outcome, .. } in device.draw_all(programs) {
+fn run_through_harness(device: &mut Device, programs: Vec<Dispatch>) -> Result<Vec<Option<Shown>>, RateError> {
+    let mut shown = vec![None; programs.len()];
+    for Finished { id, outcome, .. } in device.run_all(programs) {
         match outcome {
-            DeviceOutcome::Drawn(frame) => frames[id as usize] = Some(frame),
+            DeviceOutcome::Drawn(frame) => shown[id as usize] = Some(Shown::Frame(frame)),
+            DeviceOutcome::Computed(result) => shown[id as usize] = Some(Shown::Buffers(result)),
             other => {
-                return Err(RateError::Programs(format!("program {id} was not drawn by the harness: {other}")));
+                return Err(RateError::Programs(format!("program {id} was not run by the harness: {other}")));
             }
         }
     }
-    Ok(frames)
+    Ok(shown)
 }
 
-fn draw_bare(device: &DrawDevice, threads: usize, programs: &[FragmentDispatch]) -> Result<Vec<Option<Frame>>, RateError> {
+fn run_bare(device: &OpenDevice, threads: usize, programs: &[Dispatch]) -> Result<Vec<Option<Shown>>, RateError> {
     // Batches small enough that every thread gets several.
     let batch = (programs.len() / (threads * 4)).clamp(1, BATCH);
     let batches = Mutex::new(programs.chunks(batch).enumerate());
     let next = || batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    let draw = || -> Result<Vec<(usize, Vec<Frame>)>, String> {
-        let mut painter = Painter::new(device);
+    let run = || -> Result<Vec<(usize, Vec<Shown>)>, String> {
+        let mut runner = Runner::new(device);
         let mut drawn = Vec::new();
         let mut waiting: Option<(usize, Submitted)> = None;
-        let finish = |painter: &mut Painter<'_>, waiting: Option<(usize, Submitted)>| -> Result<_, BatchError> {
-            waiting.map(|(at, submitted)| painter.finish(submitted).map(|frames| (at, frames))).transpose()
+        let finish = |runner: &mut Runner<'_>, waiting: Option<(usize, Submitted)>| -> Result<_, BatchError> {
+            waiting.map(|(at, submitted)| runner.finish(submitted).map(|shown| (at, shown))).transpose()
         };
         while let Some((at, chunk)) = next() {
             let compiled = chunk.iter().map(|program| device.compile(program)).collect::<Result<Vec<_>, _>>();
             let compiled = compiled.map_err(|(Declined::Refused(why) | Declined::Unchecked(why))| why)?;
-            let submitted = painter.submit(compiled).map_err(|error| error.to_string())?;
-            drawn.extend(finish(&mut painter, waiting.replace((at, submitted))).map_err(|error| error.to_string())?);
+            let submitted = runner.submit(compiled).map_err(|error| error.to_string())?;
+            drawn.extend(finish(&mut runner, waiting.replace((at, submitted))).map_err(|error| error.to_string())?);
         }
-        drawn.extend(finish(&mut painter, waiting).map_err(|error| error.to_string())?);
+        drawn.extend(finish(&mut runner, waiting).map_err(|error| error.to_string())?);
         Ok(drawn)
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(draw)).collect();
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a bare thread panicked".into()))).collect()
     });
     let mut frames = vec![None; programs.len()];
     for result in results {
-        for (at, drawn) in result.map_err(|why| RateError::Programs(format!("a program was not drawn bare: {why}")))? {
+        for (at, drawn) in result.map_err(|why| RateError::Programs(format!("a program was not run bare: {why}")))? {
             for (i, frame) in drawn.into_iter().enumerate() {
                 frames[at * batch + i] = Some(frame);
             }

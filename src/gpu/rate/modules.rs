@@ -1,8 +1,9 @@
-//! A family of fragment programs for measuring: chains of 32-bit float arithmetic over `FragCoord`, with a branch, no two alike.
+//! Families of programs for measuring, no two programs alike: fragment programs that are chains of 32-bit float arithmetic over `FragCoord`, with
+//! branches; compute programs that are chains of 32-bit integer arithmetic over a buffer.
 
 use std::sync::Arc;
 
-use crate::dispatch::{FragmentDispatch, Target};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, FragmentDispatch, Target};
 
 /// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size` pixels, the same for the same `seed`.
 pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item = FragmentDispatch> {
@@ -13,6 +14,22 @@ pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item =
         height: size,
         outputs: vec![Target { location: 0, components: 4 }],
         constants: Vec::new(),
+    })
+}
+
+/// Distinct programs without end: 64 invocations of chains of `operations` steps each, over one storage buffer of 64 words.
+pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = ComputeDispatch> {
+    (0u64..).map(move |number| ComputeDispatch {
+        words: integers(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),
+        entry: "main".into(),
+        groups: [1; 3],
+        buffers: vec![BufferBinding {
+            set: 0,
+            binding: 0,
+            kind: BufferKind::ReadWrite,
+            bytes: (0..64u32).flat_map(|i| (i * i).to_le_bytes()).collect(),
+        }],
+        push_constants: Vec::new(),
     })
 }
 
@@ -157,6 +174,79 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     Arc::from(words)
 }
 
+/// Each invocation computes on its element, and writes the end of its chain there.
+fn integers(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
+    let (main, void, function, uint, vec3, array, block) = (1, 2, 3, 4, 5, 6, 7);
+    let (to_block, to_word, to_vec3, to_lane, buffer, id) = (8, 9, 10, 11, 12, 13);
+    let mut words = vec![0x0723_0203, 0x0001_0300, 0, 0, 0];
+    instruction(&mut words, 17, &[1]); // OpCapability Shader
+    instruction(&mut words, 14, &[0, 1]); // OpMemoryModel Logical GLSL450
+    instruction(&mut words, 15, &[5, main, u32::from_le_bytes(*b"main"), 0, id]); // OpEntryPoint GLCompute
+    instruction(&mut words, 16, &[main, 17, 64, 1, 1]); // OpExecutionMode LocalSize
+    instruction(&mut words, 71, &[id, 11, 28]); // OpDecorate BuiltIn GlobalInvocationId
+    instruction(&mut words, 71, &[array, 6, 4]); // OpDecorate ArrayStride 4
+    instruction(&mut words, 71, &[block, 2]); // OpDecorate Block
+    instruction(&mut words, 72, &[block, 0, 35, 0]); // OpMemberDecorate Offset 0
+    instruction(&mut words, 71, &[buffer, 34, 0]); // OpDecorate DescriptorSet 0
+    instruction(&mut words, 71, &[buffer, 33, 0]); // OpDecorate Binding 0
+
+    let mut m = Words { next: 14, ..Words::default() };
+    instruction(&mut m.types, 19, &[void]);
+    instruction(&mut m.types, 33, &[function, void]);
+    instruction(&mut m.types, 21, &[uint, 32, 0]);
+    instruction(&mut m.types, 23, &[vec3, uint, 3]);
+    instruction(&mut m.types, 29, &[array, uint]); // OpTypeRuntimeArray
+    instruction(&mut m.types, 30, &[block, array]); // OpTypeStruct
+    instruction(&mut m.types, 32, &[to_block, 12, block]); // OpTypePointer StorageBuffer
+    instruction(&mut m.types, 32, &[to_word, 12, uint]);
+    instruction(&mut m.types, 32, &[to_vec3, 1, vec3]); // OpTypePointer Input
+    instruction(&mut m.types, 32, &[to_lane, 1, uint]);
+    instruction(&mut m.types, 59, &[to_block, buffer, 12]); // OpVariable
+    instruction(&mut m.types, 59, &[to_vec3, id, 1]);
+    let constant = |m: &mut Words, value: u32| {
+        let id = m.id();
+        instruction(&mut m.types, 43, &[uint, id, value]);
+        id
+    };
+
+    instruction(&mut m.code, 54, &[void, main, 0, function]); // OpFunction
+    let label = m.id();
+    instruction(&mut m.code, 248, &[label]); // OpLabel
+    let zero = constant(&mut m, 0);
+    let lane = m.value(65, to_lane, &[id, zero]); // OpAccessChain
+    let lane = m.value(61, uint, &[lane]); // OpLoad
+    let element = m.value(65, to_word, &[buffer, zero, lane]);
+    let word = m.value(61, uint, &[element]);
+    // The number, so that no two programs are the same words.
+    let number = constant(&mut m, number as u32);
+    let mut values = vec![lane, number, word];
+    for _ in 0..operations {
+        let (a, b) = (values[random.below(values.len())], values[values.len() - 1]);
+        let fresh = random.next() as u32;
+        // OpIAdd, OpISub, OpIMul, OpBitwiseXor, OpBitwiseOr, OpUDiv, OpShiftRightLogical
+        let value = match random.below(7) {
+            5 => {
+                let c = constant(&mut m, fresh | 1);
+                m.value(134, uint, &[b, c])
+            }
+            6 => {
+                let c = constant(&mut m, fresh % 32);
+                m.value(194, uint, &[b, c])
+            }
+            which => m.value([128, 130, 132, 198, 197][which], uint, &[a, b]),
+        };
+        values.push(value);
+    }
+    instruction(&mut m.code, 62, &[element, values[values.len() - 1]]); // OpStore
+    instruction(&mut m.code, 253, &[]); // OpReturn
+    instruction(&mut m.code, 56, &[]); // OpFunctionEnd
+
+    words[3] = m.next;
+    words.extend(m.types);
+    words.extend(m.code);
+    Arc::from(words)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -170,5 +260,11 @@ mod tests {
         assert_eq!(hashes.len(), some.len());
         assert!(some.iter().all(|program| program.check().is_ok()));
         assert_eq!(some, programs(7, 24, 8).take(500).collect::<Vec<_>>());
+
+        let some: Vec<ComputeDispatch> = computations(7, 24).take(500).collect();
+        let hashes: HashSet<u64> = some.iter().map(ComputeDispatch::words_hash).collect();
+        assert_eq!(hashes.len(), some.len());
+        assert!(some.iter().all(|program| program.check().is_ok()));
+        assert_eq!(some, computations(7, 24).take(500).collect::<Vec<_>>());
     }
 }

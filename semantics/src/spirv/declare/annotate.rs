@@ -119,7 +119,7 @@ impl Declare<'_> {
             Some(
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
                 | NoPerspective | Flat | Centroid | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable | NonReadable
-                | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction,
+                | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap | NoUnsignedWrap,
             ) => true,
             // What source languages say for people and tools, without meaning here.
             Some(UserSemantic | UserTypeGOOGLE | CounterBuffer) => return Ok(()),

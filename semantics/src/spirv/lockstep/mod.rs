@@ -13,11 +13,19 @@ mod run;
 use super::error::LoadError;
 use super::module::Module;
 
-pub use program::Program;
+pub use program::{Op, Program};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.
     pub fn compile(module: &Module, entry: &str) -> Result<Program, LoadError> {
         compile::compile(module, entry)
+    }
+
+    /// The program with every code of one kind turned into another that takes the same operands: a planted bug, for tests of what compares this
+    /// machine with something.
+    #[must_use]
+    pub fn replaced(mut self, from: Op, to: Op) -> Program {
+        self.codes.iter_mut().filter(|code| code.op == from).for_each(|code| code.op = to);
+        self
     }
 }

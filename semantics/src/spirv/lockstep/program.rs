@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::super::concurrency::{Scope, Semantics};
 use super::super::operation::{Operation, Shape};
 use super::super::words::Instruction;
 
@@ -25,7 +26,8 @@ pub enum Slot {
 pub type Slots = SmallVec<[Slot; 4]>;
 
 /// What a code does with columns d, a, b, c, or with sets where it says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the comment above each group says what its names do")]
 #[rustfmt::skip]
 pub enum Op {
     // d := a ∘ b, or d := ∘ a, 32-bit integers.
@@ -58,8 +60,8 @@ pub enum Op {
     Undefine, UndefineSet,
     // The length of array c of the run.
     Length,
-    // An atomic of `Program::atomics`.
-    Atomic,
+    // An atomic of `Program::atomics`; a fence of `Program::fences`, c.
+    Atomic, Fence,
     // An operation of `Program::sites`, lane by lane.
     Compute,
 }
@@ -139,6 +141,12 @@ pub struct Atomic {
     pub value: u32,
     /// The comparator, or [`NONE`].
     pub comparator: u32,
+    /// Its scope.
+    pub scope: Scope,
+    /// Its semantics; of OpAtomicCompareExchange, those where it exchanges.
+    pub semantics: Semantics,
+    /// Of OpAtomicCompareExchange, those where it does not.
+    pub unequal: Semantics,
 }
 
 /// A copy of one scalar.
@@ -210,6 +218,10 @@ pub enum End {
         orders_shared: bool,
         /// Whether buffers are.
         orders_buffers: bool,
+        /// The same in full.
+        scope: Scope,
+        /// The same in full.
+        semantics: Semantics,
     },
     /// OpUnreachable.
     Unreachable,
@@ -303,6 +315,9 @@ pub struct Program {
     pub(super) initial_shared: Vec<(u32, u32)>,
     pub(super) buffers: Vec<BufferVariable>,
     pub(super) arrays: Vec<RuntimeArray>,
+    pub(super) fences: Vec<(Scope, Semantics)>,
     /// Whether workgroups must run in order.
     pub(super) in_order: bool,
+    /// Whether atomics or fences acquire or release, so that happens-before is more than barriers.
+    pub(super) synchronises: bool,
 }

@@ -78,7 +78,7 @@ fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32
     let pointer = config.pointer(operands[0])?;
     let extent = memory::reach(env, config, &pointer, operation, 1)?.ok()??;
     let (scope, semantics) = ordering(config, operands[1], semantics)?;
-    let mut old = *env.shared.load(config.module, &extent, pointer.address.type_, env.invocation).first()?;
+    let mut old = *env.shared.load(config.module, &extent, pointer.address.type_, config.index(), env.invocation).first()?;
     if config.helper {
         let (kind, invocation) = (Unspecified::HelperResult, env.invocation);
         old = Scalar::undefined(Origin { kind, instruction: config.index(), invocation });

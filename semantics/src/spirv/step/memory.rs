@@ -158,8 +158,8 @@ pub(super) fn reach(
 /// The scalars at what an access touches.
 fn scalars_at(env: &Env<'_>, config: &Config<'_>, pointer: &Pointer, extent: &Option<Extent>) -> Option<Scalars> {
     match extent {
-        None => config.memory.load_own(config.module, pointer, env.invocation),
-        Some(extent) => Some(env.shared.load(config.module, extent, pointer.address.type_, env.invocation)),
+        None => config.memory.load_own(config.module, pointer, config.index(), env.invocation),
+        Some(extent) => Some(env.shared.load(config.module, extent, pointer.address.type_, config.index(), env.invocation)),
     }
 }
 

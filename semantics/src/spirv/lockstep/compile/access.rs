@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::super::concurrency::Ordering;
 use super::super::super::grammar::Op as Core;
 use super::super::super::types::{Address, Type};
 use super::super::super::words::Instruction;
@@ -339,12 +340,9 @@ impl Compiler<'_> {
         let stores = i.is(Core::AtomicStore);
         let pointer = self.pointer(operands[0])?;
         let exchanges = matches!(i.op, Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak);
-        let semantics = [Some(operands[2]), exchanges.then(|| operands[3])].into_iter().flatten();
-        for id in semantics {
-            if self.module.constant_value(id).is_none_or(|s| s & 0x1e != 0) {
-                return self.unsupported(format!("{} that acquires or releases in the lockstep machine", i.name()));
-            }
-        }
+        let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
+        let unequal = if exchanges { self.semantics(operands[3])? } else { semantics };
+        self.program.synchronises |= [semantics, unequal].iter().any(|s| s.ordering != Ordering::Relaxed);
         let space = match pointer.storage {
             Storage::Registers(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
             Storage::Local => Space::Local,
@@ -358,13 +356,13 @@ impl Compiler<'_> {
         let value = rest.first().map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
         let comparator = rest.get(1).map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
         let d = if stores { NONE } else { self.column()? };
-        self.program.atomics.push(Atomic { op: i.op, space, address: pointer.dynamic, offset: pointer.fixed as u32, value, comparator });
+        let (address, offset) = (pointer.dynamic, pointer.fixed as u32);
+        self.program.atomics.push(Atomic { op: i.op, space, address, offset, value, comparator, scope, semantics, unequal });
         let number = self.program.atomics.len() as u32 - 1;
         self.emit(Op::Atomic, d, pointer.dynamic, value, number);
         if !stores {
             self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]));
         }
-        self.has_atomics = true;
         self.program.in_order |= space != Space::Local;
         Ok(())
     }

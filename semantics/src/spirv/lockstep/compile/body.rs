@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::super::super::concurrency::Ordering;
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Function;
 use super::super::super::operation;
@@ -172,8 +173,11 @@ impl Compiler<'_> {
             }
             Core::VectorExtractDynamic | Core::VectorInsertDynamic => self.vector_dynamic(i),
             Core::MemoryBarrier => {
-                let semantics = self.module.constant_value(operands[1]).unwrap_or(0);
-                self.has_fences |= semantics & 0x1e != 0;
+                let (scope, semantics) = (self.scope(operands[0])?, self.semantics(operands[1])?);
+                self.program.fences.push((scope, semantics));
+                self.emit(Op::Fence, NONE, NONE, NONE, self.program.fences.len() as u32 - 1);
+                self.program.synchronises |= semantics.ordering != Ordering::Relaxed;
+                self.program.in_order |= self.program.synchronises;
                 Ok(())
             }
             Core::ExtInst => match operation::glsl(operands[1]) {

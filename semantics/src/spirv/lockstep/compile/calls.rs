@@ -1,13 +1,9 @@
 //! Calls and barriers: where a block is cut in two.
 
+use super::super::super::concurrency::{Class, Ordering, Scope, Semantics};
 use super::super::super::words::Instruction;
 use super::super::program::{Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home};
-
-/// Acquire and Release together, AcquireRelease, or SequentiallyConsistent: SPIR-V §3.2.26.
-fn orders(semantics: u64) -> bool {
-    semantics & 0x18 != 0 || semantics & 0x6 == 0x6
-}
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, i: &Instruction) -> Compiled<Ends> {
@@ -43,13 +39,33 @@ impl Compiler<'_> {
 
     pub(super) fn barrier(&mut self, i: &Instruction) -> Compiled<Ends> {
         let operands = self.operands(i);
-        let [execution, memory, semantics] = [0, 1, 2].map(|k| self.module.constant_value(operands[k]));
-        let (Some(2), Some(memory), Some(semantics)) = (execution, memory, semantics) else {
+        if self.scope(operands[0])? != Scope::Workgroup {
             return self.unsupported("OpControlBarrier of another scope than Workgroup in the lockstep machine");
-        };
-        // CrossDevice, Device, Workgroup and QueueFamily have all invocations of a workgroup in them.
-        let wide_enough = matches!(memory, 0 | 1 | 2 | 5);
-        let orders = wide_enough && orders(semantics);
-        Ok(Ends::Barrier { orders_shared: orders && semantics & 0x100 != 0, orders_buffers: orders && semantics & 0x40 != 0 })
+        }
+        let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
+        // A release before it and an acquire after it, of all invocations of the workgroup.
+        let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
+        let [orders_shared, orders_buffers] = [Class::Workgroup, Class::Uniform].map(|class| orders && semantics.classes.contains(class));
+        Ok(Ends::Barrier { orders_shared, orders_buffers, scope, semantics })
+    }
+
+    /// A scope that a constant names.
+    pub(super) fn scope(&self, id: u32) -> Compiled<Scope> {
+        let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
+        match word.map(Scope::decode) {
+            Some(Ok(scope)) => Ok(scope),
+            Some(Err(error)) => self.unsupported(error.to_string()),
+            None => self.unsupported("a scope that is no constant"),
+        }
+    }
+
+    /// Memory semantics that a constant names.
+    pub(super) fn semantics(&self, id: u32) -> Compiled<Semantics> {
+        let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
+        match word.map(Semantics::decode) {
+            Some(Ok(semantics)) => Ok(semantics),
+            Some(Err(error)) => self.unsupported(error.to_string()),
+            None => self.unsupported("memory semantics that are no constant"),
+        }
     }
 }

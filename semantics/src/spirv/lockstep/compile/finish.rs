@@ -95,7 +95,7 @@ fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, use
             let atomic = &program.atomics[code.c as usize];
             uses.extend([column(atomic.address), column(atomic.value), column(atomic.comparator)].into_iter().flatten());
         }
-        Op::ForgetLocal | Op::ForgetSets => {}
+        Op::ForgetLocal | Op::ForgetSets | Op::Fence => {}
         Op::Undefine => defines.extend(column(code.d)),
         Op::Forget | Op::Length => defines.extend(column(code.d)),
         _ => {
@@ -155,7 +155,9 @@ impl Compiler<'_> {
             self.at = part.at as usize;
             let ends = match part.ends {
                 Ends::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
-                Ends::Barrier { orders_shared, orders_buffers } => End::Barrier { then, orders_shared, orders_buffers },
+                Ends::Barrier { orders_shared, orders_buffers, scope, semantics } => {
+                    End::Barrier { then, orders_shared, orders_buffers, scope, semantics }
+                }
                 Ends::Call { function, args } => {
                     let edge = self.edge(number_of[&first_block(function)], args.iter().map(|&(to, from)| Move { to, from }))?;
                     End::Call { edge, link: self.frames[&function].link, then }

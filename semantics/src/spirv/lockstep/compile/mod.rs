@@ -18,6 +18,7 @@ use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::super::concurrency::{Scope, Semantics};
 use super::super::error::{LoadError, Place};
 use super::super::module::{Function, Module};
 use super::super::types::{Address, Type};
@@ -78,7 +79,7 @@ pub(super) struct Part {
 pub(super) enum Ends {
     Terminator,
     Call { function: u32, args: SmallVec<[(Slot, Slot); 8]> },
-    Barrier { orders_shared: bool, orders_buffers: bool },
+    Barrier { orders_shared: bool, orders_buffers: bool, scope: Scope, semantics: Semantics },
 }
 
 /// A function that is reached: where its result is and where it returns to.
@@ -102,8 +103,6 @@ pub(super) struct Compiler<'m> {
     pub(super) constants: FxHashMap<(u8, u64), Slot>,
     pub(super) at: usize,
     pub(super) function: u32,
-    pub(super) has_atomics: bool,
-    pub(super) has_fences: bool,
 }
 
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
@@ -154,7 +153,9 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
             initial_shared: Vec::new(),
             buffers: Vec::new(),
             arrays: Vec::new(),
+            fences: Vec::new(),
             in_order: false,
+            synchronises: false,
         },
         homes: FxHashMap::default(),
         frames: FxHashMap::default(),
@@ -165,8 +166,6 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         constants: FxHashMap::default(),
         at: 0,
         function: 0,
-        has_atomics: false,
-        has_fences: false,
     };
     compiler.constants_of_module()?;
     compiler.globals(&functions)?;
@@ -174,9 +173,6 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         let function = *module.function(id).expect("load has checked the call graph");
         compiler.begin(&function)?;
         compiler.bodies(&function)?;
-    }
-    if compiler.has_atomics && compiler.has_fences {
-        return compiler.unsupported("atomics beside OpMemoryBarrier in the lockstep machine");
     }
     compiler.finish(&functions)
 }

@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use super::super::super::concurrency::{Access, Agent, AtomicOp, Class, Kind};
 use super::super::super::grammar::Op as Core;
 use super::super::super::operation::{Bits, Calculator, Operand, Site as Where, pure};
 use super::super::super::value::{Origin, Scalar};
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Atomic, Code, NONE, Op, Site, Slot, Space};
-use super::races::Touch;
+use super::races::{SHARED_MEMORY, Touch};
 use super::warp::{Kept, Warp, blend, kept};
 use super::{Broken, Group, Shared};
 use crate::number::{Computed, Trust};
@@ -159,6 +160,10 @@ impl Warp {
             Op::Length => {
                 self.columns[code.d as usize] = [shared.lengths[code.c as usize]; LANES];
                 self.undefined[code.d as usize] = 0;
+                Ok(())
+            }
+            Op::Fence => {
+                self.fence(code, shared, group);
                 Ok(())
             }
             Op::Atomic => self.atomic(code, &shared.program.atomics[code.c as usize], shared, group),
@@ -548,8 +553,38 @@ impl Warp {
         Ok(())
     }
 
+    /// What the full detector says of an access.
+    #[cold]
+    fn access(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, place: (u32, u32, u32, Class), kind: Kind) -> Done {
+        let (object, offset, bytes, class) = place;
+        let agent = Agent { workgroup: group.number, local: self.first + lane as u32 };
+        let (offset, bytes, instruction) = (u64::from(offset), u64::from(bytes), code.at);
+        let Some(detector) = &mut group.detector else { return Ok(()) };
+        match detector.access(&Access { agent, object, offset, bytes, class, kind, instruction }) {
+            None => Ok(()),
+            Some(race) => {
+                let name = shared.program.instructions[code.at as usize].name();
+                let what = format!("{name}: {race}");
+                Err(self.broken(Ub::DataRace, what, code.at, 1 << lane))
+            }
+        }
+    }
+
+    fn fence(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group) {
+        let (scope, semantics) = shared.program.fences[code.c as usize];
+        if let Some(detector) = &mut group.detector {
+            for lane in column::lanes(self.active) {
+                detector.fence(Agent { workgroup: group.number, local: self.first + lane as u32 }, scope, &semantics);
+            }
+        }
+    }
+
     #[inline]
     fn touch_shared(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, kind: Touch) -> Done {
+        if group.detector.is_some() {
+            let place = (SHARED_MEMORY, 4 * self.address(code, lane), 4, Class::Workgroup);
+            return self.access(code, shared, group, lane, place, plain(kind));
+        }
         let who = self.who(shared, group, lane, group.phases.shared);
         let at = self.address(code, lane);
         if group.shadow.touch(at as usize, who, kind) {
@@ -566,8 +601,20 @@ impl Warp {
     }
 
     #[inline]
-    fn touch_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &Group, lane: usize, byte: u32, kind: Touch) -> Done {
+    fn touch_buffer(
+        &mut self,
+        code: &Code,
+        shared: &Shared<'_>,
+        group: &mut Group,
+        lane: usize,
+        byte: u32,
+        width: u32,
+        kind: Touch,
+    ) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
+        if group.detector.is_some() {
+            return self.access(code, shared, group, lane, (memory as u32, byte, width, Class::Uniform), plain(kind));
+        }
         let who = self.who(shared, group, lane, group.phases.buffers);
         if shared.shadow.touch(memory, byte as usize / 4, who, kind, shared.in_order) {
             let variable = &shared.program.buffers[code.buffer as usize];
@@ -576,7 +623,7 @@ impl Warp {
         Ok(())
     }
 
-    fn load_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &Group, width: u32) -> Done {
+    fn load_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group, width: u32) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
         let words = shared.buffers.words(memory);
         let writable = shared.program.buffers[code.buffer as usize].writable;
@@ -587,7 +634,7 @@ impl Warp {
                 return Err(self.broken(Ub::Misaligned, format!("a load of {width} bytes at byte {byte}"), code.at, 1 << lane));
             }
             if writable {
-                self.touch_buffer(code, shared, group, lane, byte, Touch::Read)?;
+                self.touch_buffer(code, shared, group, lane, byte, width, Touch::Read)?;
             }
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.broken(Ub::LoadOutOfBounds, format!("a load of {width} bytes at byte {byte}"), code.at, 1 << lane));
@@ -606,7 +653,7 @@ impl Warp {
         Ok(())
     }
 
-    fn store_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &Group, width: u32) -> Done {
+    fn store_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group, width: u32) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
         let words = shared.buffers.words(memory);
         let doubt = self.undefined[code.d as usize];
@@ -615,7 +662,7 @@ impl Warp {
             if byte % width != 0 {
                 return Err(self.broken(Ub::Misaligned, format!("a store of {width} bytes at byte {byte}"), code.at, 1 << lane));
             }
-            self.touch_buffer(code, shared, group, lane, byte, Touch::Write)?;
+            self.touch_buffer(code, shared, group, lane, byte, width, Touch::Write)?;
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.broken(Ub::StoreOutOfBounds, format!("a store of {width} bytes at byte {byte}"), code.at, 1 << lane));
             };
@@ -653,15 +700,29 @@ impl Warp {
                     (self.local[at as usize][lane], is_undefined.then(|| self.origin(Kept::Local(at), lane, code.at)))
                 }
                 Space::Shared => {
-                    self.touch_shared(&place, shared, group, lane, kind)?;
+                    match group.detector {
+                        None => self.touch_shared(&place, shared, group, lane, kind)?,
+                        Some(_) => {
+                            let old = group.words[at as usize];
+                            let kind = self.atomic_kind(atomic, old, lane);
+                            self.access(code, shared, group, lane, (SHARED_MEMORY, 4 * at, 4, Class::Workgroup), kind)?;
+                        }
+                    }
                     let is_undefined = group.undefined[at as usize / 64] >> (at % 64) & 1 == 1;
                     let uninitialised = self.origin(Kept::Local(u32::MAX), lane, code.at);
                     let origin = group.origins.get(&at).copied().unwrap_or(uninitialised);
                     (group.words[at as usize], is_undefined.then_some(origin))
                 }
                 Space::Buffer(buffer) => {
-                    self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, at, kind)?;
                     let memory = shared.buffers.memory_of(buffer);
+                    match group.detector {
+                        None => self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, at, 4, kind)?,
+                        Some(_) => {
+                            let old = shared.buffers.words(memory).get(at as usize / 4).map_or(0, |word| word.load(R));
+                            let kind = self.atomic_kind(atomic, old, lane);
+                            self.access(code, shared, group, lane, (memory as u32, at, 4, Class::Uniform), kind)?;
+                        }
+                    }
                     let Some(word) = shared.buffers.words(memory).get(at as usize / 4).filter(|_| at % 4 == 0) else {
                         return Err(self.broken(Ub::LoadOutOfBounds, format!("an atomic at byte {at}"), code.at, 1 << lane));
                     };
@@ -713,6 +774,18 @@ impl Warp {
             self.keep_origins(Kept::Column(code.d), doubt, origins);
         }
         Ok(())
+    }
+
+    /// What an atomic is to the full detector: an exchange that compares unequal only loads.
+    fn atomic_kind(&self, atomic: &Atomic, old: u32, lane: usize) -> Kind {
+        let compares = matches!(atomic.op, Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak);
+        let (op, semantics) = match atomic.op {
+            Core::AtomicLoad => (AtomicOp::Load, atomic.semantics),
+            Core::AtomicStore => (AtomicOp::Store, atomic.semantics),
+            _ if compares && self.columns[atomic.comparator as usize][lane] != old => (AtomicOp::Load, atomic.unequal),
+            _ => (AtomicOp::ReadModifyWrite, atomic.semantics),
+        };
+        Kind::Atomic { op, scope: atomic.scope, semantics }
     }
 
     /// An instruction lane by lane.
@@ -806,6 +879,11 @@ impl Warp {
             self.origins.insert((kept, lane as u8), origin);
         }
     }
+}
+
+/// A plain access, to the full detector; atomics say theirs themselves.
+fn plain(kind: Touch) -> Kind {
+    if kind == Touch::Read { Kind::Load } else { Kind::Store }
 }
 
 /// What an atomic leaves in memory.

@@ -7,6 +7,7 @@ mod warp;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use super::super::concurrency::{Detector, Topology};
 use super::super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
 use super::super::value::Origin;
 use super::column::LANES;
@@ -52,6 +53,8 @@ pub(super) struct Group {
     pub(super) shadow: races::GroupShadow,
     /// How many barriers have ordered shared memory, and buffers.
     pub(super) phases: races::Phases,
+    /// Happens-before in full, of programs whose atomics or fences synchronise; handed from workgroup to workgroup.
+    pub(super) detector: Option<Detector>,
 }
 
 impl Program {
@@ -83,7 +86,7 @@ impl Program {
                             if number >= groups || shared.broken.load(Ordering::Relaxed) {
                                 return;
                             }
-                            if self.workgroup(&shared, number, &mut warps).is_err() {
+                            if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
                                 shared.broken.store(true, Ordering::Relaxed);
                             }
                         }
@@ -98,8 +101,14 @@ impl Program {
         // In order, so that what is reported is always the same.
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
+        let topology = Topology::new(groups, self.invocations() as u32, LANES as u32);
+        let mut detector = match (self.synchronises, topology) {
+            (false, _) => None,
+            (true, Ok(topology)) => Some(Detector::new(topology)),
+            (true, Err(limit)) => return Outcome::Limit(limit),
+        };
         for number in 0..groups {
-            match self.workgroup(&shared, number, &mut warps) {
+            match self.workgroup(&shared, number, &mut warps, &mut detector) {
                 Ok(()) => {}
                 Err(Broken::OutOfFuel) => return Outcome::OutOfFuel,
                 Err(Broken::Undefined { ub, what, instruction, invocation, steps }) => {
@@ -141,7 +150,7 @@ impl Program {
         Shared { program: self, dispatch, buffers, shadow, lengths, executed: AtomicU64::new(0), broken: AtomicBool::new(false), in_order }
     }
 
-    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>) -> Result<(), Broken> {
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
         let invocations = self.invocations() as u32;
         let mut group = Group {
             number,
@@ -151,6 +160,7 @@ impl Program {
             origins: rustc_hash::FxHashMap::default(),
             shadow: races::GroupShadow::new(self.shared as usize),
             phases: races::Phases::default(),
+            detector: detector.take(),
         };
         for &(scalar, bits) in &self.initial_shared {
             group.words[scalar as usize] = bits;
@@ -176,12 +186,24 @@ impl Program {
                     }
                 }
             }
-            let Some((at, first)) = barrier else { return Ok(()) };
+            let Some((at, first)) = barrier else {
+                if let Some(mut ordered) = group.detector {
+                    ordered.retire(number);
+                    ordered.forget(races::SHARED_MEMORY);
+                    *detector = Some(ordered);
+                }
+                return Ok(());
+            };
             if ended > 0 {
                 let warp = warps.iter().find(|w| w.first == first).expect("it stopped at a barrier");
                 return Err(warp.diverged(shared, at));
             }
-            let super::program::End::Barrier { orders_shared, orders_buffers, .. } = self.blocks[at as usize].ends else { return Ok(()) };
+            let super::program::End::Barrier { orders_shared, orders_buffers, scope, semantics, .. } = self.blocks[at as usize].ends else {
+                return Ok(());
+            };
+            if let Some(detector) = &mut group.detector {
+                detector.workgroup_barrier(number, scope, &semantics);
+            }
             group.phases.shared += u32::from(orders_shared);
             group.phases.buffers += u32::from(orders_buffers);
         }

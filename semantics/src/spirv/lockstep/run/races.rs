@@ -19,6 +19,9 @@ pub(in super::super) struct Phases {
     pub(super) buffers: u32,
 }
 
+/// The number of a workgroup's shared memory among the objects of the full detector; buffers are numbered from 0.
+pub(super) const SHARED_MEMORY: u32 = u32::MAX;
+
 /// What an access is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Touch {

@@ -1,13 +1,22 @@
-//! What is run: these words, this entry point, these resources, this grid.
+//! What is run: these words, this entry point, these resources, this grid; and what is shown.
 //!
-//! A [`FragmentDispatch`] is the one record that the interpreters and the devices both take, and a [`Frame`] is what both give back, so that
-//! nothing about a run is decided twice. The convention is that of λV's translation (report 000, §5): one fragment invocation for each pixel,
-//! outputs written as vec4 to 32-bit float targets, inputs in one read-only array.
+//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the [`ComputeResult`] that it leaves: each is the one record that
+//! the interpreters and the devices both take and give back, so that nothing about a run is decided twice. Fragments follow the convention of λV's
+//! translation (report 000, §5): one invocation for each pixel, outputs written as vec4 to 32-bit float targets, inputs in one read-only array.
 //!
-//! Invariant: a frame carries the hash of the words that made it, and frames of different words are never compared ([`Frame::same_words`]).
+//! Specialization constants are not here: words with their values frozen are what runs.
+//!
+//! Invariant: what is shown carries the hash of the words that showed it, and what different words show is never compared ([`Frame::same_words`],
+//! [`ComputeResult::same_words`]).
 
 use std::fmt;
 use std::sync::Arc;
+
+mod compute;
+pub mod resources;
+
+pub use compute::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
+pub use compute::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
 
 /// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256 MiB).
 pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
@@ -51,7 +60,7 @@ pub struct FragmentDispatch {
     pub constants: Vec<u32>,
 }
 
-/// A reason why a [`FragmentDispatch`] describes no run: one sentence for people.
+/// A reason why a [`Dispatch`] describes no run: one sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -94,20 +103,26 @@ impl FragmentDispatch {
         if self.frame_bytes() > MAX_FRAME_PIXELS * 16 {
             return malformed(format!("the frame would have {} bytes; at most {} are drawn", self.frame_bytes(), MAX_FRAME_PIXELS * 16));
         }
-        if self.words.len() > MAX_WORDS {
-            return malformed(format!("the module has {} words; at most {MAX_WORDS} are taken", self.words.len()));
-        }
         if self.constants.len() > MAX_CONSTANTS {
             return malformed(format!("the constants buffer has {} words; at most {MAX_CONSTANTS} are taken", self.constants.len()));
         }
-        if self.entry.len() > MAX_ENTRY {
-            return malformed(format!("the entry point's name has {} bytes; at most {MAX_ENTRY} are taken", self.entry.len()));
-        }
-        if self.entry.contains('\0') {
-            return malformed("the entry point's name contains a zero byte, which ends a SPIR-V string".into());
-        }
-        Ok(())
+        check_module(&self.words, &self.entry)
     }
+}
+
+/// The bounds of a module and of its entry point's name.
+fn check_module(words: &[u32], entry: &str) -> Result<(), Malformed> {
+    let malformed = |text: String| Err(Malformed(text));
+    if words.len() > MAX_WORDS {
+        return malformed(format!("the module has {} words; at most {MAX_WORDS} are taken", words.len()));
+    }
+    if entry.len() > MAX_ENTRY {
+        return malformed(format!("the entry point's name has {} bytes; at most {MAX_ENTRY} are taken", entry.len()));
+    }
+    if entry.contains('\0') {
+        return malformed("the entry point's name contains a zero byte, which ends a SPIR-V string".into());
+    }
+    Ok(())
 }
 
 /// FNV-1a, 64 bits, over the bytes of the words, the least significant byte of each word first.
@@ -131,7 +146,76 @@ pub struct Frame {
     pub images: Vec<Vec<[u32; 4]>>,
 }
 
-/// Two frames were made by different words: comparing them would say nothing.
+/// What an engine is given: any of the kinds of programs. Cloning it copies no words and no bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dispatch {
+    /// To be drawn.
+    Fragment(Arc<FragmentDispatch>),
+    /// To be computed.
+    Compute(Arc<ComputeDispatch>),
+}
+
+impl From<FragmentDispatch> for Dispatch {
+    fn from(dispatch: FragmentDispatch) -> Dispatch {
+        Dispatch::Fragment(Arc::new(dispatch))
+    }
+}
+
+impl From<ComputeDispatch> for Dispatch {
+    fn from(dispatch: ComputeDispatch) -> Dispatch {
+        Dispatch::Compute(Arc::new(dispatch))
+    }
+}
+
+impl Dispatch {
+    /// The module.
+    pub fn words(&self) -> &Arc<[u32]> {
+        match self {
+            Dispatch::Fragment(dispatch) => &dispatch.words,
+            Dispatch::Compute(dispatch) => &dispatch.words,
+        }
+    }
+
+    /// The name of the entry point.
+    pub fn entry(&self) -> &str {
+        match self {
+            Dispatch::Fragment(dispatch) => &dispatch.entry,
+            Dispatch::Compute(dispatch) => &dispatch.entry,
+        }
+    }
+
+    /// The hash of the words: see [`words_hash`].
+    pub fn words_hash(&self) -> u64 {
+        words_hash(self.words())
+    }
+
+    /// Bytes that the run takes and gives beside its words, for bounds on what is under way at once.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Dispatch::Fragment(dispatch) => dispatch.frame_bytes(),
+            Dispatch::Compute(dispatch) => dispatch.buffer_bytes(),
+        }
+    }
+
+    /// Checks what no device's limits are needed for.
+    pub fn check(&self) -> Result<(), Malformed> {
+        match self {
+            Dispatch::Fragment(dispatch) => dispatch.check(),
+            Dispatch::Compute(dispatch) => dispatch.check(),
+        }
+    }
+}
+
+/// What a [`Dispatch`] shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// By a fragment program.
+    Frame(Frame),
+    /// By a compute program.
+    Buffers(ComputeResult),
+}
+
+/// Two runs were of different words: comparing them would say nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DifferentWords(pub u64, pub u64);
 
@@ -146,8 +230,12 @@ impl std::error::Error for DifferentWords {}
 impl Frame {
     /// Refuses a comparison of runs of different words. Every verdict over two frames asks this first.
     pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
-        if self.words_hash == other.words_hash { Ok(()) } else { Err(DifferentWords(self.words_hash, other.words_hash)) }
+        same_words(self.words_hash, other.words_hash)
     }
+}
+
+fn same_words(a: u64, b: u64) -> Result<(), DifferentWords> {
+    if a == b { Ok(()) } else { Err(DifferentWords(a, b)) }
 }
 
 #[cfg(test)]

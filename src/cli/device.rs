@@ -1,0 +1,76 @@
+//! The arguments by which campaigns choose a device, and how long they go on.
+
+use std::time::Duration;
+
+use clap::Args;
+use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep::theorem::check::Devices;
+
+use super::check::devices;
+
+/// Worker processes for a software adapter.
+const SOFTWARE_WORKERS: usize = 2;
+
+/// Which device a campaign runs on beside the interpreters.
+#[derive(Args)]
+pub(crate) struct DeviceArgs {
+    /// The device: none, auto (the first), required, or an adapter's name or index.
+    #[arg(long, default_value = "none")]
+    pub(crate) device: String,
+    /// How words reach the device: passthrough or naga.
+    #[arg(long, value_parser = super::route)]
+    pub(crate) route: Option<Route>,
+    /// Worker processes for the device; 2 for a software adapter, else 1, if not given.
+    #[arg(long)]
+    workers: Option<usize>,
+    /// How long the device may take for one program, as 20s.
+    #[arg(long, value_parser = time, default_value = "20s")]
+    program_limit: Duration,
+}
+
+impl DeviceArgs {
+    pub(crate) fn open(&self) -> Result<Option<Device>, String> {
+        let selection = match devices(std::slice::from_ref(&self.device)) {
+            Devices::None => return Ok(None),
+            Devices::Auto | Devices::Required => Selection::First,
+            Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
+        };
+        let mut options = gpu::Options { program_limit: self.program_limit, ..gpu::Options::default() };
+        if let Some(workers) = self.workers {
+            options.workers = workers.max(1);
+        }
+        match self.open_with_workers(&selection, options) {
+            Ok(device) => Ok(Some(device)),
+            Err(e) if self.device == "auto" => {
+                eprintln!("unchecked on devices: {e}");
+                Ok(None)
+            }
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    /// A software adapter compiles on one thread for each device, so that two workers make more programs a second than one. Which adapter it is shows
+    /// when it is open.
+    fn open_with_workers(&self, selection: &Selection, options: gpu::Options) -> Result<Device, NoDevice> {
+        let device = Device::open(selection, self.route, options.clone())?;
+        if self.workers.is_some() || device.adapter().kind != "software" {
+            return Ok(device);
+        }
+        drop(device);
+        Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
+    }
+}
+
+/// A time as 90s, 10m or 2h.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}

@@ -1,0 +1,208 @@
+//! `smallstep fuzz-spirv`: generated compute modules through every engine, and their twins with one defect each.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+use smallstep::generate::spirv::{Defect, Limits};
+use smallstep::gpu::Device;
+use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::dispatches::{Engines, Runner};
+use smallstep_semantics::spirv::disassemble;
+
+use super::bar::Bar;
+use super::device::DeviceArgs;
+use super::{exit, input};
+
+/// Check generated SPIR-V: relation against machine against device, and planted undefined behaviour against its report
+#[derive(Args)]
+pub(crate) struct FuzzSpirv {
+    /// How many modules
+    #[arg(long, default_value_t = 1000)]
+    count: u64,
+    /// The seed of the first; the others follow it
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Twins of each module, with one defect each
+    #[arg(long, default_value_t = 2)]
+    twins: u32,
+    /// One module in so many runs on the relation too; 0: none
+    #[arg(long, default_value_t = 1)]
+    references: u64,
+    /// Instructions that an invocation executes at the median
+    #[arg(long, default_value_t = 200)]
+    executed: u32,
+    /// 8-, 16- and 64-bit integers too
+    #[arg(long)]
+    widths: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Threads of the interpreters; 0: as many as the machine has cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print the module of the seed as text, and what is said of it
+    #[arg(long)]
+    only: bool,
+    /// With --only: the twin with this defect, by its name
+    #[arg(long, requires = "only", value_parser = defect)]
+    twin: Option<Defect>,
+    /// At most so many findings are made minimal
+    #[arg(long, default_value_t = 5)]
+    shrink: usize,
+    /// A folder for the minimal modules
+    #[arg(long)]
+    save: Option<PathBuf>,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn defect(name: &str) -> Result<Defect, String> {
+    let named = |defect: &&Defect| format!("{defect:?}").eq_ignore_ascii_case(name);
+    let names = || Defect::ALL.iter().map(|defect| format!("{defect:?}")).collect::<Vec<_>>().join(", ");
+    Defect::ALL.iter().find(named).copied().ok_or_else(|| format!("no defect is named {name:?}; there are: {}", names()))
+}
+
+impl FuzzSpirv {
+    pub(crate) fn run(self) -> ExitCode {
+        let mut device = match self.device.open() {
+            Ok(device) => device,
+            Err(e) => return input::fail(exit::UNCHECKED, &e),
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let widths = self.widths;
+        let plan = Plan {
+            seed: self.seed,
+            count: if self.only { 1 } else { self.count },
+            twins: if self.only { 0 } else { self.twins },
+            references: self.references,
+            threads: if self.threads == 0 { cores } else { self.threads },
+            limits: Limits { executed: self.executed, int8: widths, int16: widths, int64: widths, ..Limits::default() },
+            engines: Engines::default(),
+        };
+        if self.only {
+            return self.show_one(&plan, device.as_mut());
+        }
+        let bar = Bar::new(Some(plan.count));
+        let begun = std::time::Instant::now();
+        let tally = campaign::run(&plan, device.as_mut(), |modules, findings| {
+            bar.0.set_position(modules);
+            bar.0.set_message(format!("{findings} findings"));
+        });
+        let seconds = begun.elapsed().as_secs_f64();
+        bar.0.finish_and_clear();
+        let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
+        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
+    }
+
+    fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> ExitCode {
+        let Some(module) = campaign::module_of(self.seed, self.twin, &plan.limits) else {
+            return input::fail(exit::INVALID, "the module of this seed has no place for that defect");
+        };
+        let case = module.case();
+        match disassemble(&case.words) {
+            Ok(text) => say_part!("{text}"),
+            Err(e) => return input::fail(exit::FAILED, &e.to_string()),
+        }
+        if let Some(twin) = &case.twin {
+            say!("; {} at instruction {}: {}", twin.id, twin.instruction, twin.defect.what());
+        }
+        let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
+        say!("; {}", brief(&judged));
+        let wrong = matches!(judged, smallstep::theorem::dispatches::Judged::Wrong(..));
+        if self.twin.is_none() && device.is_some() {
+            let tally = campaign::run(plan, device, |_, _| {});
+            tally.findings.iter().for_each(|finding| say!("; {}: {}", finding.runner, finding.what));
+            return if tally.findings.is_empty() { exit::DONE.into() } else { exit::DISAGREE.into() };
+        }
+        if wrong { exit::DISAGREE.into() } else { exit::DONE.into() }
+    }
+
+    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
+        for finding in tally.findings.iter().take(self.shrink) {
+            self.show(plan, finding, device.as_deref_mut());
+        }
+        for finding in tally.findings.iter().skip(self.shrink) {
+            eprintln!("{}: {}", finding.runner, finding.what);
+            eprintln!("replay: {}", self.replay(finding));
+        }
+        if self.json {
+            let mut object = tally.to_json();
+            object["schema"] = json!(1);
+            object["kind"] = json!("summary");
+            object["seconds"] = json!(seconds);
+            object["device"] = json!(name);
+            say!("{object}");
+        } else {
+            let rate = tally.modules as f64 / seconds;
+            say!("{} modules in {seconds:.1} s ({rate:.0} a second), {} twins", tally.modules, tally.twins);
+            say!(
+                "interpreters: {} agree, {} on the relation too; {} instructions in {} invocations",
+                tally.agree,
+                tally.referenced,
+                tally.instructions,
+                tally.invocations
+            );
+            say!("twins: {} of {} reported where they were planted", tally.reported, tally.twins);
+            for (why, count) in &tally.uncompiled {
+                say!("not compiled by the lockstep machine: {count}: {why}");
+            }
+            if let Some(name) = name {
+                let unchecked: u64 = tally.device_unchecked.values().sum();
+                let wrong = tally.findings.iter().filter(|f| f.runner == Runner::Device).count();
+                say!("{name}: {} agree, {wrong} disagree or failed, {unchecked} unchecked", tally.device_agrees);
+                for (why, count) in &tally.device_unchecked {
+                    say!("unchecked on the device: {count}: {why}");
+                }
+            }
+            say!("findings: {}", tally.findings.len());
+        }
+        let failed = tally.findings.iter().any(|f| f.failed);
+        let disagree = tally.findings.iter().any(|f| !f.failed);
+        let code = match (disagree, failed) {
+            (true, _) => exit::DISAGREE,
+            (_, true) => exit::FAILED,
+            _ if !tally.device_unchecked.is_empty() => exit::UNCHECKED,
+            _ => exit::DONE,
+        };
+        code.into()
+    }
+
+    fn replay(&self, finding: &Finding) -> String {
+        let twin = finding.defect.map_or_else(String::new, |defect| format!(" --twin {defect:?}"));
+        let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
+        let widths = if self.widths { " --widths" } else { "" };
+        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}", finding.seed, self.executed)
+    }
+
+    fn show(&self, plan: &Plan, finding: &Finding, device: Option<&mut Device>) {
+        eprintln!("\n{}: {}", finding.runner, finding.what);
+        eprintln!("replay: {}", self.replay(finding));
+        let Some(minimal) = campaign::minimal(finding, plan, device) else {
+            return eprintln!("it does not come back when the module is judged again");
+        };
+        let case = minimal.case();
+        let Ok(text) = disassemble(&case.words) else { return };
+        eprintln!("minimal:\n{text}; {}", brief(&smallstep::theorem::dispatches::judge(&case, &plan.engines)));
+        if let Some(folder) = &self.save {
+            let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
+            let written =
+                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, format!("; {}\n{text}", self.replay(finding))));
+            match written {
+                Ok(()) => eprintln!("saved: {}", file.display()),
+                Err(e) => eprintln!("{}: {e}", file.display()),
+            }
+        }
+    }
+}
+
+fn brief(judged: &smallstep::theorem::dispatches::Judged) -> String {
+    use smallstep::theorem::dispatches::Judged;
+    match judged {
+        Judged::Observed(observation) => format!("the interpreters agree, {} instructions", observation.instructions),
+        Judged::Reported => "the interpreters report what was planted".into(),
+        Judged::Uncompiled(why, _) => format!("the lockstep machine does not compile it: {why}"),
+        Judged::Wrong(runner, what) => format!("{runner}: {what}"),
+    }
+}

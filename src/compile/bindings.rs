@@ -1,0 +1,233 @@
+//! The pass `bindings`: SPIR-V → SPIR-V with descriptor sets and bindings that leave no gaps.
+//!
+//! wgpu gives a Vulkan driver the entries of a bind group under the numbers 0, 1, 2 … in ascending order of their bindings, and a module that passes
+//! through it unchanged must count in the same way; it also takes only a few sets. The adapted module has other literals in its `DescriptorSet` and
+//! `Binding` decorations, and is otherwise word for word the original: no id changes, nothing is computed otherwise. What is bound comes first, in
+//! ascending order; variables that the module declares and the dispatch does not bind come after it.
+//!
+//! Invariant: the adapted module shows at each adapted place what the original shows at the original one. Whoever compares a device with an interpreter
+//! has the interpreter run the adapted words too, and compares by their hash.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use rspirv::spirv::Decoration;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::spirv::decode;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::words::{Decoded, HEADER_WORDS};
+
+use crate::dispatch::resources::{self, Descriptor};
+use crate::dispatch::{BufferBinding, ComputeDispatch};
+
+/// A descriptor set and a binding in it.
+pub type Place = (u32, u32);
+
+/// Why a module's bindings cannot be renumbered: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CannotRenumber(pub String);
+
+impl fmt::Display for CannotRenumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CannotRenumber {}
+
+/// Which place went where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places(BTreeMap<Place, Place>);
+
+impl Places {
+    /// Numbers what is bound from 0, in ascending order, and then what is only declared.
+    pub fn dense(bound: impl IntoIterator<Item = Place>, declared: impl IntoIterator<Item = Place>) -> Places {
+        let bound: BTreeSet<Place> = bound.into_iter().collect();
+        let declared: BTreeSet<Place> = declared.into_iter().filter(|place| !bound.contains(place)).collect();
+        let mut sets: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut places = BTreeMap::new();
+        for &(set, binding) in bound.iter().chain(&declared) {
+            let count = sets.len() as u32;
+            let to = *sets.entry(set).or_insert(count);
+            let next = taken.entry(set).or_insert(0);
+            places.insert((set, binding), (to, *next));
+            *next += 1;
+        }
+        Places(places)
+    }
+
+    /// Where the place went; None for a place that is neither bound nor declared.
+    pub fn adapted(&self, place: Place) -> Option<Place> {
+        self.0.get(&place).copied()
+    }
+
+    /// Where the place came from.
+    pub fn original(&self, place: Place) -> Option<Place> {
+        self.0.iter().find(|(_, to)| **to == place).map(|(from, _)| *from)
+    }
+
+    /// Whether everything stays where it is.
+    pub fn is_identity(&self) -> bool {
+        self.0.iter().all(|(from, to)| from == to)
+    }
+}
+
+/// The dispatch with dense sets and bindings: adapted words, and its buffers, in the same order, at their new places. The same words if they are dense.
+///
+/// Errors: the words are no module of the grammar, or a variable has a set and no binding, or a binding and no set.
+pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), CannotRenumber> {
+    let decoded = decode(&dispatch.words).map_err(|error| CannotRenumber(error.to_string()))?;
+    let descriptors = resources::descriptors(&decoded);
+    let mut declared = FxHashMap::default();
+    for &Descriptor { id, set, binding, .. } in &descriptors {
+        match (set, binding) {
+            (Some(set), Some(binding)) => _ = declared.insert(id, (set, binding)),
+            (None, None) => {}
+            (Some(set), None) => return Err(CannotRenumber(format!("%{id} has descriptor set {set} and no binding"))),
+            (None, Some(binding)) => return Err(CannotRenumber(format!("%{id} has binding {binding} and no descriptor set"))),
+        }
+    }
+    let places = Places::dense(dispatch.buffers.iter().map(|b| (b.set, b.binding)), declared.values().copied());
+    if places.is_identity() {
+        return Ok((dispatch.clone(), places));
+    }
+    let moved = |place: Place| places.adapted(place).expect("every bound and every declared place is numbered");
+    let buffers = dispatch.buffers.iter().map(|buffer| {
+        let (set, binding) = moved((buffer.set, buffer.binding));
+        BufferBinding { set, binding, ..buffer.clone() }
+    });
+    let by_variable = declared.iter().map(|(id, place)| (*id, moved(*place))).collect();
+    let adapted = ComputeDispatch { words: renumber(&decoded, &by_variable), buffers: buffers.collect(), ..dispatch.clone() };
+    Ok((adapted, places))
+}
+
+/// The words in which each of these variables is decorated with its place, and a group of decorations with none.
+fn renumber(decoded: &Decoded<'_>, places: &FxHashMap<u32, Place>) -> Arc<[u32]> {
+    let groups: FxHashSet<u32> = decoded.instructions.iter().filter(|i| i.is(Op::DecorationGroup)).map(|i| i.result).collect();
+    let mut words = decoded.words[..HEADER_WORDS].to_vec();
+    // Which decorations came to each group that had some of these.
+    let mut of_group: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for instruction in &decoded.instructions {
+        let start = words.len();
+        let own = instruction.words(decoded.words);
+        words.extend(own);
+        match (instruction.op, instruction.operands(decoded.words)) {
+            (Op::Decorate, &[target, decoration, _]) if is_place(decoration) => {
+                if let Some(place) = places.get(&target) {
+                    words[start + 3] = part(decoration, *place);
+                } else if groups.contains(&target) {
+                    words.truncate(start);
+                    of_group.entry(target).or_default().push(decoration);
+                }
+            }
+            (Op::GroupDecorate, [group, targets @ ..]) => {
+                for target in targets {
+                    for &decoration in of_group.get(group).into_iter().flatten() {
+                        if let Some(place) = places.get(target) {
+                            words.extend([4 << 16 | Op::Decorate as u32, *target, decoration, part(decoration, *place)]);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Arc::from(words)
+}
+
+fn is_place(decoration: u32) -> bool {
+    decoration == Decoration::DescriptorSet as u32 || decoration == Decoration::Binding as u32
+}
+
+fn part(decoration: u32, (set, binding): Place) -> u32 {
+    if decoration == Decoration::DescriptorSet as u32 { set } else { binding }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    use super::*;
+    use crate::dispatch::BufferKind;
+
+    /// Four variables: two at sparse places, two through a group at one place.
+    fn module(places: [Place; 3], grouped: bool) -> Arc<[u32]> {
+        let direct =
+            |name: &str, (set, binding): Place| format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n");
+        let group = if grouped {
+            format!("{} %group = OpDecorationGroup\n OpGroupDecorate %group %c %d\n", direct("group", places[2]))
+        } else {
+            format!("%group = OpDecorationGroup\n OpGroupDecorate %group %c %d\n {} {}", direct("c", places[2]), direct("d", places[2]))
+        };
+        let text = format!(
+            "OpCapability Shader\n OpMemoryModel Logical GLSL450\n {} {} {group}
+             %uint = OpTypeInt 32 0\n %block = OpTypeStruct %uint\n %pointer = OpTypePointer StorageBuffer %block
+             %a = OpVariable %pointer StorageBuffer\n %b = OpVariable %pointer StorageBuffer
+             %c = OpVariable %pointer StorageBuffer\n %d = OpVariable %pointer StorageBuffer",
+            direct("a", places[0]),
+            direct("b", places[1])
+        );
+        Arc::from(assemble(&text, Options::default()).expect("it assembles"))
+    }
+
+    fn dispatch(words: Arc<[u32]>, bound: &[Place]) -> ComputeDispatch {
+        let buffers = bound.iter().map(|&(set, binding)| {
+            let bytes = vec![set as u8, binding as u8, 0, 0];
+            BufferBinding { set, binding, kind: BufferKind::ReadWrite, bytes }
+        });
+        ComputeDispatch { words, entry: "main".into(), groups: [1; 3], buffers: buffers.collect(), push_constants: vec![] }
+    }
+
+    fn places_of(words: &[u32]) -> Vec<Place> {
+        let decoded = decode(words).expect("it decodes");
+        let place = |d: &Descriptor| (d.set.expect("it has a set"), d.binding.expect("it has a binding"));
+        resources::descriptors(&decoded).iter().map(place).collect()
+    }
+
+    #[test]
+    fn gaps_are_closed_in_ascending_order() {
+        let sparse = dispatch(module([(3, 9), (3, 4), (7, 1)], true), &[(7, 1), (3, 9), (3, 4)]);
+        let (adapted, places) = adapt(&sparse).expect("it can be renumbered");
+        assert_eq!(places_of(&adapted.words), [(0, 1), (0, 0), (1, 0), (1, 0)]);
+        let buffers: Vec<_> = adapted.buffers.iter().map(|b| (b.set, b.binding, b.bytes[..2].to_vec())).collect();
+        assert_eq!(buffers, [(1, 0, vec![7, 1]), (0, 1, vec![3, 9]), (0, 0, vec![3, 4])], "the order and the contents stay");
+        assert_eq!(places.original((0, 1)), Some((3, 9)));
+        assert_eq!(places.adapted((7, 1)), Some((1, 0)));
+        assert_ne!(adapted.words_hash(), sparse.words_hash());
+    }
+
+    #[test]
+    fn only_the_literals_differ() {
+        let sparse = dispatch(module([(0, 3), (0, 1), (2, 0)], false), &[(0, 3), (0, 1), (2, 0)]);
+        let (adapted, _) = adapt(&sparse).expect("it can be renumbered");
+        assert_eq!(adapted.words, module([(0, 1), (0, 0), (1, 0)], false));
+    }
+
+    #[test]
+    fn what_is_not_bound_comes_after_what_is() {
+        let sparse = dispatch(module([(0, 0), (0, 5), (1, 1)], true), &[(0, 5)]);
+        let (adapted, _) = adapt(&sparse).expect("it can be renumbered");
+        assert_eq!(places_of(&adapted.words), [(0, 1), (0, 0), (1, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn dense_words_stay_as_they_are() {
+        let dense = dispatch(module([(0, 0), (0, 1), (1, 0)], true), &[(0, 1), (0, 0), (1, 0)]);
+        let (adapted, places) = adapt(&dense).expect("it can be renumbered");
+        assert!(places.is_identity());
+        assert_eq!(adapted, dense);
+    }
+
+    #[test]
+    fn what_cannot_be_renumbered_is_named() {
+        let said = adapt(&dispatch(Arc::from([1, 2, 3]), &[(0, 0)])).expect_err("these are no words").0;
+        assert!(!said.is_empty());
+        let mut words = module([(0, 3), (0, 1), (2, 0)], false).to_vec();
+        let binding = (5..words.len()).find(|&at| words[at] == 4 << 16 | 71 && words[at + 2] == 33).expect("there is a binding");
+        words.drain(binding..binding + 4);
+        let said = adapt(&dispatch(words.into(), &[(0, 3)])).expect_err("a binding is missing").0;
+        assert!(said.contains("no binding"), "{said}");
+    }
+}

@@ -1,0 +1,512 @@
+//! What an entry point asks of whoever runs it: local size, descriptors, push constants, workgroup memory. Read from decoded words.
+//!
+//! This is less than loading: nothing is checked that decoding does not check, and any module of the grammar can be read, also one that the
+//! interpreters do not model. Static use is as Vulkan has it: a variable is used if an instruction of a function that the entry point's calls can reach
+//! names it.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::spirv::grammar::{self, Op, OperandKind, Operands, SetInstruction};
+use smallstep_semantics::spirv::words::{Decoded, string_at};
+use smallstep_semantics::spirv::{Instruction, WordsError, decode};
+
+/// What stands behind a descriptor, as far as the module says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Behind {
+    /// A uniform buffer.
+    Uniform,
+    /// A storage buffer, of either style.
+    Storage,
+    /// An image, a sampler, or what else storage class UniformConstant holds.
+    Opaque,
+    /// An array of descriptors.
+    Array,
+}
+
+/// A variable that is bound through a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Descriptor {
+    /// The variable.
+    pub id: u32,
+    /// Its `DescriptorSet`; None where it has none.
+    pub set: Option<u32>,
+    /// Its `Binding`; None where it has none.
+    pub binding: Option<u32>,
+    /// What is behind it.
+    pub behind: Behind,
+}
+
+/// What an entry point asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The size of a workgroup; None where the module does not say, as in other stages than compute.
+    pub local_size: Option<[u32; 3]>,
+    /// Bytes of workgroup memory that it uses, laid out as std430 has it, Booleans as 32 bits.
+    pub workgroup_bytes: u64,
+    /// One past the last byte of the push constants that it uses, by the explicit layout.
+    pub push_constant_bytes: u64,
+    /// The descriptors that it uses statically, in the order of declaration.
+    pub descriptors: Vec<Descriptor>,
+}
+
+/// Why there is nothing to say of an entry point.
+#[derive(Clone, Debug)]
+pub enum Unread {
+    /// The words are no module of the grammar.
+    Words(WordsError),
+    /// There is no such entry point; the text says which there are.
+    NoEntryPoint(String),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unread::Words(error) => error.fmt(f),
+            Unread::NoEntryPoint(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Unread {}
+
+/// What the entry point of that stage and name asks for.
+pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs, Unread> {
+    let decoded = decode(words).map_err(Unread::Words)?;
+    let declared = Declared::of(&decoded);
+    let Some(&(_, function, _)) = declared.entry_points.iter().find(|(m, _, name)| *m == model as u32 && name == entry) else {
+        let named = |m: &u32, name: &str| match ExecutionModel::from_u32(*m) {
+            Some(model) => format!("{model:?} \"{name}\""),
+            None => format!("\"{name}\""),
+        };
+        let there: Vec<String> = declared.entry_points.iter().take(16).map(|(m, _, name)| named(m, name)).collect();
+        let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+        return Err(Unread::NoEntryPoint(format!("the module has no {model:?} entry point \"{entry}\"; it has {there}")));
+    };
+    let used = declared.used_from(&decoded, function);
+    let mut needs = Needs { local_size: declared.local_size(&decoded, function), ..Needs::default() };
+    let mut end = 0u64;
+    for variable in declared.variables.iter().filter(|variable| used.contains(&variable.id)) {
+        match variable.class {
+            StorageClass::Workgroup => {
+                let (size, align) = declared.sizes.get(&variable.pointee).map_or((0, 1), |size| size.std430);
+                end = end.checked_next_multiple_of(align).unwrap_or(u64::MAX).saturating_add(size);
+            }
+            StorageClass::PushConstant => {
+                let size = declared.sizes.get(&variable.pointee).map_or(0, |size| size.explicit);
+                needs.push_constant_bytes = needs.push_constant_bytes.max(size);
+            }
+            _ => needs.descriptors.extend(declared.descriptor(&decoded, variable)),
+        }
+    }
+    needs.workgroup_bytes = end;
+    Ok(needs)
+}
+
+/// All variables of a module that are bound through a descriptor, used or not, in the order of declaration.
+pub fn descriptors(decoded: &Decoded<'_>) -> Vec<Descriptor> {
+    let declared = Declared::of(decoded);
+    declared.variables.iter().filter_map(|variable| declared.descriptor(decoded, variable)).collect()
+}
+
+struct Variable {
+    id: u32,
+    class: StorageClass,
+    pointee: u32,
+}
+
+/// The size of a type's values; sizes saturate.
+#[derive(Clone, Copy)]
+struct Size {
+    /// By the rules of std430: size and alignment.
+    std430: (u64, u64),
+    /// By Offset, ArrayStride and MatrixStride, up to the last byte; 0 for a runtime array.
+    explicit: u64,
+}
+
+/// What the sections before the functions declare.
+#[derive(Default)]
+struct Declared {
+    /// Execution model, function and name.
+    entry_points: Vec<(u32, u32, String)>,
+    local_sizes: FxHashMap<u32, [u32; 3]>,
+    /// `LocalSizeId`, by function.
+    local_size_ids: FxHashMap<u32, [u32; 3]>,
+    workgroup_size: Option<u32>,
+    sets: FxHashMap<u32, u32>,
+    bindings: FxHashMap<u32, u32>,
+    buffer_blocks: FxHashSet<u32>,
+    array_strides: FxHashMap<u32, u32>,
+    /// Offset, MatrixStride and whether rows are major, by structure and member.
+    members: FxHashMap<(u32, u32), Member>,
+    sizes: FxHashMap<u32, Size>,
+    constants: FxHashMap<u32, u32>,
+    variables: Vec<Variable>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Member {
+    offset: u32,
+    matrix_stride: u32,
+    row_major: bool,
+}
+
+impl Declared {
+    fn of(decoded: &Decoded<'_>) -> Declared {
+        let mut declared = Declared::default();
+        let mut groups: FxHashMap<u32, Vec<&[u32]>> = FxHashMap::default();
+        for instruction in &decoded.instructions {
+            let operands = instruction.operands(decoded.words);
+            match instruction.op {
+                Op::Function => break,
+                Op::EntryPoint => {
+                    let name = string_at(&operands[2..]).map(|(name, _)| name).unwrap_or_default();
+                    declared.entry_points.push((operands[0], operands[1], name));
+                }
+                Op::ExecutionMode | Op::ExecutionModeId => declared.execution_mode(operands),
+                Op::Decorate => {
+                    declared.decorate(operands[0], &operands[1..]);
+                    groups.entry(operands[0]).or_default().push(&operands[1..]);
+                }
+                Op::GroupDecorate => {
+                    for decoration in groups.get(&operands[0]).into_iter().flatten() {
+                        operands[1..].iter().for_each(|target| declared.decorate(*target, decoration));
+                    }
+                }
+                Op::MemberDecorate => declared.decorate_member(operands),
+                Op::Variable => declared.variable(decoded, instruction, operands),
+                Op::Constant | Op::SpecConstant => {
+                    declared.constants.insert(instruction.result, operands[0]);
+                }
+                _ => {
+                    if let Some(size) = declared.size(decoded, instruction, operands) {
+                        declared.sizes.insert(instruction.result, size);
+                    }
+                }
+            }
+        }
+        declared
+    }
+
+    fn execution_mode(&mut self, operands: &[u32]) {
+        let &[function, mode, x, y, z] = operands else { return };
+        if mode == ExecutionMode::LocalSize as u32 {
+            self.local_sizes.insert(function, [x, y, z]);
+        } else if mode == ExecutionMode::LocalSizeId as u32 {
+            self.local_size_ids.insert(function, [x, y, z]);
+        }
+    }
+
+    fn decorate(&mut self, target: u32, decoration: &[u32]) {
+        let literal = decoration.get(1).copied().unwrap_or(0);
+        match Decoration::from_u32(decoration[0]) {
+            Some(Decoration::DescriptorSet) => _ = self.sets.insert(target, literal),
+            Some(Decoration::Binding) => _ = self.bindings.insert(target, literal),
+            Some(Decoration::BufferBlock) => _ = self.buffer_blocks.insert(target),
+            Some(Decoration::ArrayStride) => _ = self.array_strides.insert(target, literal),
+            Some(Decoration::BuiltIn) if literal == BuiltIn::WorkgroupSize as u32 => self.workgroup_size = Some(target),
+            _ => {}
+        }
+    }
+
+    fn decorate_member(&mut self, operands: &[u32]) {
+        let literal = operands.get(3).copied().unwrap_or(0);
+        let member = self.members.entry((operands[0], operands[1])).or_default();
+        match Decoration::from_u32(operands[2]) {
+            Some(Decoration::Offset) => member.offset = literal,
+            Some(Decoration::MatrixStride) => member.matrix_stride = literal,
+            Some(Decoration::RowMajor) => member.row_major = true,
+            _ => {}
+        }
+    }
+
+    fn variable(&mut self, decoded: &Decoded<'_>, variable: &Instruction, operands: &[u32]) {
+        let pointee = defined(decoded, variable.result_type, Op::TypePointer).map(|operands| operands[1]);
+        if let (Some(class), Some(pointee)) = (StorageClass::from_u32(operands[0]), pointee) {
+            self.variables.push(Variable { id: variable.result, class, pointee });
+        }
+    }
+
+    /// Types are declared before they are used, so the parts are there; a part that is not has no size.
+    fn size(&self, decoded: &Decoded<'_>, ty: &Instruction, operands: &[u32]) -> Option<Size> {
+        let of = |id: u32| self.sizes.get(&id).copied();
+        let plain = |size: u64, align: u64| Some(Size { std430: (size, align), explicit: size });
+        match ty.op {
+            Op::TypeBool => plain(4, 4),
+            Op::TypeInt | Op::TypeFloat => {
+                let bytes = u64::from(operands[0].div_ceil(8)).clamp(1, 8);
+                plain(bytes, bytes)
+            }
+            Op::TypeVector => {
+                // Of scalars; what else stands there is invalid, and no reason to fail.
+                let (part, count) = (of(operands[0])?.std430.0.clamp(1, 8), u64::from(operands[1]));
+                plain(part * count, part * if count == 2 { 2 } else { 4 })
+            }
+            Op::TypeMatrix => {
+                let ((column, align), count) = (of(operands[0])?.std430, u64::from(operands[1]));
+                let size = column.checked_next_multiple_of(align)?.saturating_mul(count);
+                Some(Size { std430: (size, align), explicit: size })
+            }
+            Op::TypeArray => {
+                let (element, count) = (of(operands[0])?, u64::from(*self.constants.get(&operands[1])?));
+                let (size, align) = element.std430;
+                let stride = u64::from(self.array_strides.get(&ty.result).copied().unwrap_or(0));
+                let explicit = stride.saturating_mul(count.saturating_sub(1)).saturating_add(element.explicit);
+                Some(Size { std430: (size.checked_next_multiple_of(align)?.saturating_mul(count), align), explicit })
+            }
+            Op::TypeRuntimeArray => Some(Size { std430: (0, of(operands[0])?.std430.1), explicit: 0 }),
+            Op::TypeStruct => {
+                let (mut end, mut align, mut explicit) = (0u64, 1u64, 0u64);
+                for (i, &id) in operands.iter().enumerate() {
+                    let part = of(id)?;
+                    let member = self.members.get(&(ty.result, i as u32)).copied().unwrap_or_default();
+                    end = end.checked_next_multiple_of(part.std430.1)?.saturating_add(part.std430.0);
+                    align = align.max(part.std430.1);
+                    let size = self.matrix(decoded, id, member).unwrap_or(part.explicit);
+                    explicit = explicit.max(u64::from(member.offset).saturating_add(size));
+                }
+                Some(Size { std430: (end.checked_next_multiple_of(align)?, align), explicit })
+            }
+            _ => None,
+        }
+    }
+
+    /// The explicit size of a matrix that is a member: its columns, or its rows, are a stride apart.
+    fn matrix(&self, decoded: &Decoded<'_>, id: u32, member: Member) -> Option<u64> {
+        let &[column, columns] = defined(decoded, id, Op::TypeMatrix)? else { return None };
+        let &[part, rows] = defined(decoded, column, Op::TypeVector)? else { return None };
+        let (vectors, lanes) = if member.row_major { (rows, columns) } else { (columns, rows) };
+        let lane = self.sizes.get(&part)?.std430.0.clamp(1, 8);
+        Some(u64::from(member.matrix_stride) * u64::from(vectors.saturating_sub(1)) + lane * u64::from(lanes))
+    }
+
+    fn local_size(&self, decoded: &Decoded<'_>, function: u32) -> Option<[u32; 3]> {
+        let values = |ids: [u32; 3]| Some([*self.constants.get(&ids[0])?, *self.constants.get(&ids[1])?, *self.constants.get(&ids[2])?]);
+        // Vulkan: an object that is decorated WorkgroupSize takes precedence.
+        let composite = self.workgroup_size.and_then(|id| {
+            let operands = defined(decoded, id, Op::ConstantComposite).or_else(|| defined(decoded, id, Op::SpecConstantComposite))?;
+            values(operands.try_into().ok()?)
+        });
+        let by_ids = || self.local_size_ids.get(&function).and_then(|ids| values(*ids));
+        composite.or_else(|| self.local_sizes.get(&function).copied()).or_else(by_ids)
+    }
+
+    fn descriptor(&self, decoded: &Decoded<'_>, variable: &Variable) -> Option<Descriptor> {
+        let is_array = [Op::TypeArray, Op::TypeRuntimeArray].iter().any(|op| defined(decoded, variable.pointee, *op).is_some());
+        let behind = match variable.class {
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant if is_array => Behind::Array,
+            StorageClass::Uniform if !self.buffer_blocks.contains(&variable.pointee) => Behind::Uniform,
+            StorageClass::Uniform | StorageClass::StorageBuffer => Behind::Storage,
+            StorageClass::UniformConstant => Behind::Opaque,
+            _ => return None,
+        };
+        let (set, binding) = (self.sets.get(&variable.id).copied(), self.bindings.get(&variable.id).copied());
+        Some(Descriptor { id: variable.id, set, binding, behind })
+    }
+
+    /// The variables that functions reachable from this one name.
+    fn used_from(&self, decoded: &Decoded<'_>, entry: u32) -> FxHashSet<u32> {
+        let mut bodies: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
+        let mut open = None;
+        for (i, instruction) in decoded.instructions.iter().enumerate() {
+            match instruction.op {
+                Op::Function => open = Some((instruction.result, i)),
+                Op::FunctionEnd => {
+                    if let Some((id, first)) = open.take() {
+                        bodies.insert(id, (first, i));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let variables: FxHashSet<u32> = self.variables.iter().map(|variable| variable.id).collect();
+        let mut used = FxHashSet::default();
+        let (mut waiting, mut reached) = (vec![entry], FxHashSet::from_iter([entry]));
+        while let Some((first, end)) = waiting.pop().and_then(|function| bodies.get(&function).copied()) {
+            for instruction in &decoded.instructions[first..end] {
+                for_each_id(decoded, instruction, &mut |id| {
+                    if variables.contains(&id) {
+                        used.insert(id);
+                    }
+                });
+                if let (Op::FunctionCall, [callee, ..]) = (instruction.op, instruction.operands(decoded.words))
+                    && bodies.contains_key(callee)
+                    && reached.insert(*callee)
+                {
+                    waiting.push(*callee);
+                }
+            }
+        }
+        used
+    }
+}
+
+/// The operands of what defines the id, if that is an `op`.
+fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w [u32]> {
+    let index = decoded.definitions.get(id as usize)?.checked_sub(1)?;
+    let instruction = decoded.instructions.get(index as usize)?;
+    instruction.is(op).then(|| instruction.operands(decoded.words))
+}
+
+/// Calls `seen` with every id that the instruction names. OpSwitch, whose literals are as wide as its selector, names no variable and is left out.
+fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
+    if instruction.is(Op::Switch) {
+        return;
+    }
+    let words = instruction.words(decoded.words);
+    if let Some(grammar) = grammar::instruction(words[0] as u16) {
+        let Ok(()) = grammar::walk(grammar, &mut Ids { decoded, words, at: 1, last: 0, seen });
+    }
+}
+
+struct Ids<'a, 'w> {
+    decoded: &'a Decoded<'w>,
+    words: &'a [u32],
+    at: usize,
+    last: u32,
+    seen: &'a mut dyn FnMut(u32),
+}
+
+impl Operands for Ids<'_, '_> {
+    type Error = Infallible;
+
+    fn at_end(&mut self) -> bool {
+        self.at >= self.words.len()
+    }
+
+    fn read(&mut self, kind: OperandKind) -> Result<u32, Infallible> {
+        let rest = self.words.get(self.at..).unwrap_or_default();
+        let word = rest.first().copied().unwrap_or(0);
+        self.at += match kind {
+            OperandKind::LiteralString => string_at(rest).map_or(1, |(_, length)| length),
+            _ => 1,
+        };
+        if grammar::is_id(kind) {
+            self.last = word;
+            (self.seen)(word);
+        }
+        Ok(word)
+    }
+
+    fn set_instruction(&mut self, number: u32) -> Result<Option<&'static SetInstruction>, Infallible> {
+        Ok(self.decoded.set(self.last).and_then(|set| set.by_number(number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    use super::*;
+
+    const MODULE: &str = r#"
+        OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main" %id
+        OpEntryPoint GLCompute %other "other"
+        OpExecutionMode %main LocalSize 8 4 2
+        OpExecutionMode %other LocalSize 1 1 1
+        OpDecorate %id BuiltIn LocalInvocationIndex
+        OpDecorate %block Block
+        OpDecorate %old BufferBlock
+        OpDecorate %words ArrayStride 4
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %old 0 Offset 0
+        OpDecorate %pushed Block
+        OpMemberDecorate %pushed 0 Offset 0
+        OpMemberDecorate %pushed 1 Offset 16
+        OpMemberDecorate %pushed 1 ColMajor
+        OpMemberDecorate %pushed 1 MatrixStride 16
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 7
+        OpDecorate %grouped DescriptorSet 3
+        OpDecorate %grouped Binding 2
+        %grouped = OpDecorationGroup
+        OpGroupDecorate %grouped %in %unused
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %vec3 = OpTypeVector %float 3
+        %mat = OpTypeMatrix %vec3 3
+        %bool = OpTypeBool
+        %5 = OpConstant %uint 5
+        %zero = OpConstant %uint 0
+        %words = OpTypeRuntimeArray %uint
+        %block = OpTypeStruct %words
+        %old = OpTypeStruct %uint
+        %pushed = OpTypeStruct %uint %mat
+        %element = OpTypeStruct %bool %vec3
+        %array = OpTypeArray %element %5
+        %p_input = OpTypePointer Input %uint
+        %p_block = OpTypePointer StorageBuffer %block
+        %p_old = OpTypePointer Uniform %old
+        %p_pushed = OpTypePointer PushConstant %pushed
+        %p_array = OpTypePointer Workgroup %array
+        %p_flag = OpTypePointer Workgroup %bool
+        %p_word = OpTypePointer StorageBuffer %uint
+        %p_old_word = OpTypePointer Uniform %uint
+        %p_pushed_word = OpTypePointer PushConstant %uint
+        %p_member = OpTypePointer Workgroup %bool
+        %id = OpVariable %p_input Input
+        %out = OpVariable %p_block StorageBuffer
+        %in = OpVariable %p_old Uniform
+        %unused = OpVariable %p_old Uniform
+        %push = OpVariable %p_pushed PushConstant
+        %flag = OpVariable %p_flag Workgroup
+        %shared = OpVariable %p_array Workgroup
+        %other = OpFunction %void None %function
+        %o1 = OpLabel
+        OpReturn
+        OpFunctionEnd
+        %callee = OpFunction %void None %function
+        %c1 = OpLabel
+        %c2 = OpAccessChain %p_old_word %in %zero
+        %c3 = OpAccessChain %p_pushed_word %push %zero
+        %c4 = OpAccessChain %p_member %shared %zero %zero
+        OpReturn
+        OpFunctionEnd
+        %main = OpFunction %void None %function
+        %m1 = OpLabel
+        %m2 = OpAccessChain %p_word %out %zero %zero
+        %m3 = OpLoad %bool %flag
+        %m4 = OpFunctionCall %void %callee
+        %m5 = OpFunctionCall %void %main
+        OpReturn
+        OpFunctionEnd
+    "#;
+
+    fn module() -> Vec<u32> {
+        assemble(MODULE, Options::default()).expect("it assembles")
+    }
+
+    #[test]
+    fn what_calls_can_reach_is_needed_and_nothing_else() {
+        let needs = needs(&module(), ExecutionModel::GLCompute, "main").expect("it is there");
+        assert_eq!(needs.local_size, Some([8, 4, 2]));
+        let places: Vec<_> = needs.descriptors.iter().map(|d| (d.set, d.binding, d.behind)).collect();
+        assert_eq!(places, [(Some(0), Some(7), Behind::Storage), (Some(3), Some(2), Behind::Storage)]);
+        // The matrix is at 16: two columns 16 apart, and the third's 12 bytes.
+        assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
+        // The flag has 4 bytes; the array begins at 16: five elements of a Boolean, 12 bytes of padding, a vector of 12 and 4 of padding.
+        assert_eq!(needs.workgroup_bytes, 16 + 5 * 32);
+    }
+
+    #[test]
+    fn another_entry_point_needs_nothing_of_the_first_one_s() {
+        let needs = needs(&module(), ExecutionModel::GLCompute, "other").expect("it is there");
+        assert_eq!(needs, Needs { local_size: Some([1, 1, 1]), ..Needs::default() });
+        assert_eq!(descriptors(&decode(&module()).expect("it decodes")).len(), 3);
+    }
+
+    #[test]
+    fn an_entry_point_that_is_not_there_is_said_with_those_that_are() {
+        for (model, name) in [(ExecutionModel::GLCompute, "absent"), (ExecutionModel::Fragment, "main")] {
+            let said = needs(&module(), model, name).expect_err("it is not there").to_string();
+            assert!(said.contains(name) && said.contains("GLCompute \"main\", GLCompute \"other\""), "{said}");
+        }
+        assert!(matches!(needs(&[1, 2], ExecutionModel::Fragment, "main"), Err(Unread::Words(_))));
+    }
+}

@@ -1,0 +1,162 @@
+//! Batches: many programs, one submission, everything that they show read back together.
+
+use std::sync::mpsc;
+
+use super::compute::{Computation, Lent, Storage};
+use super::draw::{Attachments, Drawable};
+use super::open::{BatchError, OpenDevice, Scopes, sentence};
+use crate::dispatch::Shown;
+
+/// Readback buffers kept for the next batches.
+const KEPT_BUFFERS: usize = 4;
+/// Where the readback of one program may begin: what a copy of a texture asks for.
+const READBACK_ALIGNMENT: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
+
+/// A compiled program, ready to be run.
+#[derive(Clone)]
+pub(crate) enum Program {
+    Draw(Drawable),
+    Compute(Computation),
+}
+
+impl Program {
+    /// The hash of the words that this was compiled from.
+    pub(crate) fn words_hash(&self) -> u64 {
+        match self {
+            Program::Draw(drawable) => drawable.words_hash,
+            Program::Compute(computation) => computation.words_hash,
+        }
+    }
+
+    /// Bytes of memory that the program takes in its batch, given and read back.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Program::Draw(_) => self.readback_bytes(),
+            Program::Compute(computation) => self.readback_bytes() + computation.upload_bytes(),
+        }
+    }
+
+    fn readback_bytes(&self) -> u64 {
+        let bytes = match self {
+            Program::Draw(drawable) => drawable.readback_bytes(),
+            Program::Compute(computation) => computation.readback_bytes(),
+        };
+        bytes.next_multiple_of(READBACK_ALIGNMENT)
+    }
+
+    fn shown(&self, bytes: &[u8]) -> Shown {
+        match self {
+            Program::Draw(drawable) => Shown::Frame(drawable.frame(bytes)),
+            Program::Compute(computation) => Shown::Buffers(computation.result(bytes)),
+        }
+    }
+}
+
+/// Runs batches of programs with one device, from one thread. Attachments and buffers are kept from batch to batch.
+pub(crate) struct Runner<'d> {
+    device: &'d OpenDevice,
+    attachments: Attachments,
+    storage: Storage,
+    readback: Vec<wgpu::Buffer>,
+}
+
+/// A batch that the device has been given.
+pub(crate) struct Submitted {
+    batch: Vec<Program>,
+    buffer: wgpu::Buffer,
+    lent: Lent,
+    submission: wgpu::SubmissionIndex,
+    mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl<'d> Runner<'d> {
+    pub(crate) fn new(device: &'d OpenDevice) -> Runner<'d> {
+        Runner { device, attachments: Attachments::default(), storage: Storage::default(), readback: Vec::new() }
+    }
+
+    /// Gives the device the whole batch in one submission and does not wait for it.
+    pub(crate) fn submit(&mut self, batch: Vec<Program>) -> Result<Submitted, BatchError> {
+        let device = self.device;
+        let scopes = Scopes::push(&device.device);
+        let submitted = self.encode(batch);
+        match scopes.pop() {
+            _ if device.lost().is_some() => Err(BatchError::Lost(device.lost().unwrap_or_default().to_owned())),
+            None => Ok(submitted),
+            Some(wgpu::Error::OutOfMemory { source }) => Err(BatchError::OutOfMemory(sentence(&*source))),
+            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
+                Err(BatchError::Refused(sentence(&*source)))
+            }
+        }
+    }
+
+    fn encode(&mut self, batch: Vec<Program>) -> Submitted {
+        let device = &self.device.device;
+        let bytes: u64 = batch.iter().map(Program::readback_bytes).sum();
+        let buffer = self.readback_buffer(bytes);
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut computations = Vec::new();
+        let mut offset = 0;
+        for program in &batch {
+            match program {
+                Program::Draw(drawable) => self.attachments.encode(device, &mut encoder, drawable, &buffer, offset),
+                Program::Compute(computation) => computations.push((computation, offset)),
+            }
+            offset += program.readback_bytes();
+        }
+        let lent = self.storage.encode(device, &mut encoder, &computations, &buffer);
+        let submission = self.device.queue.submit([encoder.finish()]);
+        let (done, mapped) = mpsc::channel();
+        buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+            let _ = done.send(result);
+        });
+        Submitted { batch, buffer, lent, submission, mapped }
+    }
+
+    fn readback_buffer(&mut self, bytes: u64) -> wgpu::Buffer {
+        if let Some(at) = self.readback.iter().position(|b| b.size() >= bytes) {
+            return self.readback.swap_remove(at);
+        }
+        self.device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: bytes.next_power_of_two().max(1 << 16),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// Waits for a batch and gives what its programs show, in the batch's order.
+    pub(crate) fn finish(&mut self, submitted: Submitted) -> Result<Vec<Shown>, BatchError> {
+        let device = self.device;
+        let lost = |text: String| BatchError::Lost(device.lost().map_or(text, str::to_owned));
+        device
+            .device
+            .poll(wgpu::PollType::Wait { submission_index: Some(submitted.submission), timeout: None })
+            .map_err(|error| lost(format!("waiting for the device failed: {error}")))?;
+        match submitted.mapped.recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                return Err(lost(format!("what the programs show could not be mapped: {error}")));
+            }
+            Err(_) => return Err(lost("what the programs show was never mapped".into())),
+        }
+        if device.lost().is_some() {
+            return Err(lost(String::new()));
+        }
+        let view =
+            submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("what the programs show could not be read: {error}")))?;
+        let mut rest: &[u8] = &view;
+        let mut shown = Vec::with_capacity(submitted.batch.len());
+        for program in &submitted.batch {
+            let (bytes, after) = rest.split_at(program.readback_bytes() as usize);
+            rest = after;
+            shown.push(program.shown(bytes));
+        }
+        drop(view);
+        submitted.buffer.unmap();
+        if self.readback.len() < KEPT_BUFFERS {
+            self.readback.push(submitted.buffer);
+        }
+        self.storage.take_back(submitted.lent);
+        Ok(shown)
+    }
+}

@@ -1,0 +1,229 @@
+//! An open device of wgpu's, in this process: a module becomes a pipeline, or the reason why it does not.
+//!
+//! wgpu's robustness stays on, for it does not let go of it. Nothing here guards against a driver that crashes or hangs: the worker process does. The
+//! worker and the bare half of the bench both run programs with this, and with [`super::batch`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use rspirv::spirv::ExecutionModel;
+
+use super::Route;
+use super::adapters::{self, AdapterRecord, NoDevice, Selection};
+use super::batch::Program;
+use super::capabilities;
+use super::compute::Layouts;
+use super::draw::DrawState;
+use crate::dispatch::Dispatch;
+use crate::dispatch::resources::{self, Needs, Unread};
+
+/// Why a program was not run, with the device in good health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Declined {
+    /// wgpu, naga or the driver refused the module or its pipeline.
+    Refused(String),
+    /// The device cannot be asked: a limit or a capability, by name.
+    Unchecked(String),
+}
+
+/// Why a batch shows nothing.
+#[derive(Debug)]
+pub(crate) enum BatchError {
+    /// wgpu refused the batch; one of its programs may be to blame.
+    Refused(String),
+    /// Memory ran out.
+    OutOfMemory(String),
+    /// The device is lost.
+    Lost(String),
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (BatchError::Refused(text) | BatchError::OutOfMemory(text) | BatchError::Lost(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// An open device.
+pub(crate) struct OpenDevice {
+    pub(crate) record: AdapterRecord,
+    pub(crate) route: Route,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) drawing: DrawState,
+    pub(super) layouts: Layouts,
+    features: wgpu::Features,
+    lost: Arc<OnceLock<String>>,
+}
+
+impl OpenDevice {
+    /// Opens the selected adapter with everything that it offers of what programs may need: its own limits, and passthrough unless `route` is naga.
+    /// Without a `route`, passthrough where it is offered, else naga.
+    pub(crate) fn open(selection: &Selection, route: Option<Route>) -> Result<OpenDevice, NoDevice> {
+        let mut adapters = adapters::enumerate();
+        let records: Vec<AdapterRecord> = adapters.iter().map(|(record, _)| record.clone()).collect();
+        let (record, adapter) = adapters.swap_remove(selection.choose(&records)?);
+        if !record.float_targets {
+            return Err(NoDevice(format!("{record} cannot draw to 32-bit float targets; nothing can be read from it bit for bit")));
+        }
+        let route = match route {
+            Some(Route::Passthrough) if !record.passthrough => {
+                return Err(NoDevice(format!("{record} offers no SPIR-V passthrough; the naga route remains")));
+            }
+            Some(route) => route,
+            None if record.passthrough => Route::Passthrough,
+            None => Route::Naga,
+        };
+        let mut features = adapter.features() & capabilities::OPTIONAL_FEATURES;
+        features |= adapter.features() & wgpu::Features::IMMEDIATES;
+        if route == Route::Passthrough {
+            features |= wgpu::Features::PASSTHROUGH_SHADERS;
+            features |= adapter.features() & capabilities::EXPERIMENTAL_FEATURES;
+        }
+        #[allow(unsafe_code)]
+        let experimental_features = if route == Route::Passthrough {
+            // SAFETY: passthrough is asked for in order to give drivers modules that no validator of wgpu's has seen. The process that does so is
+            // a worker that may crash, and holds nothing that a crash or a wild write could harm.
+            unsafe { wgpu::ExperimentalFeatures::enabled() }
+        } else {
+            wgpu::ExperimentalFeatures::disabled()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: None,
+            required_features: features,
+            required_limits: adapter.limits(),
+            experimental_features,
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        }))
+        .map_err(|error| NoDevice(format!("{record} could not be opened: {}", sentence(&error))))?;
+        let lost = Arc::new(OnceLock::new());
+        device.set_device_lost_callback({
+            let lost = lost.clone();
+            move |reason, text| {
+                let _ = lost.set(format!("{reason:?}: {text}"));
+            }
+        });
+        let drawing = DrawState::new(&device);
+        Ok(OpenDevice { record, route, features, drawing, layouts: Layouts::default(), lost, device, queue })
+    }
+
+    /// Makes the program's pipeline. May be called from many threads at once.
+    pub(crate) fn compile(&self, dispatch: &Dispatch) -> Result<Program, Declined> {
+        dispatch.check().map_err(|malformed| Declined::Unchecked(malformed.0))?;
+        self.can_take(dispatch).map_err(Declined::Unchecked)?;
+        let scopes = Scopes::push(&self.device);
+        let made = match dispatch {
+            Dispatch::Fragment(dispatch) => Program::Draw(self.drawable(dispatch)),
+            Dispatch::Compute(dispatch) => Program::Compute(self.computation(dispatch)),
+        };
+        match scopes.pop() {
+            None => Ok(made),
+            Some(wgpu::Error::OutOfMemory { source }) => {
+                self.layouts.forget();
+                Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source))))
+            }
+            Some(wgpu::Error::Validation { source, .. } | wgpu::Error::Internal { source, .. }) => {
+                Err(Declined::Refused(sentence(&*source)))
+            }
+        }
+    }
+
+    /// Whether the program is within the device's limits and asks for nothing that it did not enable; if not, what it is.
+    ///
+    /// On naga's route wgpu knows the module and refuses what does not fit. What passes through unseen is held here to the same.
+    fn can_take(&self, dispatch: &Dispatch) -> Result<(), String> {
+        let model = match dispatch {
+            Dispatch::Fragment(dispatch) => {
+                self.within_draw_limits(dispatch)?;
+                ExecutionModel::Fragment
+            }
+            Dispatch::Compute(dispatch) => {
+                self.within_compute_limits(dispatch)?;
+                ExecutionModel::GLCompute
+            }
+        };
+        if self.route == Route::Naga {
+            return Ok(());
+        }
+        capabilities::missing(dispatch.words(), &self.record, self.features)?;
+        match (resources::needs(dispatch.words(), model, dispatch.entry()), dispatch) {
+            (Ok(needs), Dispatch::Fragment(dispatch)) => self.can_draw(dispatch, &needs),
+            (Ok(needs), Dispatch::Compute(dispatch)) => self.can_compute(dispatch, &needs),
+            (Err(Unread::NoEntryPoint(text)), _) => Err(text),
+            // Words that are not of the grammar are for the driver to judge.
+            (Err(Unread::Words(_)), Dispatch::Fragment(_)) => Ok(()),
+            (Err(Unread::Words(_)), Dispatch::Compute(dispatch)) => self.can_compute(dispatch, &Needs::default()),
+        }
+    }
+
+    /// An error if the program needs more than a limit.
+    pub(super) fn within(&self, what: &str, needed: u64, limit: &str, has: u64) -> Result<(), String> {
+        if needed <= has { Ok(()) } else { Err(format!("the program needs {needed} {what}; the device's {limit} is {has}")) }
+    }
+
+    /// The module, by the device's route.
+    pub(super) fn module(&self, words: &[u32], entry: &str) -> wgpu::ShaderModule {
+        match self.route {
+            #[allow(unsafe_code)]
+            // SAFETY: the framing, the version and the capabilities were checked by the caller. What else may be wrong with the words can crash or
+            // corrupt this process, and this process is a worker that is there to be lost.
+            Route::Passthrough => unsafe {
+                self.device.create_shader_module_passthrough(wgpu::ShaderModuleDescriptorPassthrough {
+                    label: None,
+                    entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
+                        name: Cow::Borrowed(entry),
+                        // Used on other backends only.
+                        workgroup_size: (0, 0, 0),
+                    }]),
+                    spirv: Some(Cow::Borrowed(words)),
+                    ..Default::default()
+                })
+            },
+            Route::Naga => self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: None,
+                source: wgpu::ShaderSource::SpirV(Cow::Borrowed(words)),
+            }),
+        }
+    }
+
+    /// What the driver said when the device was lost, if it was.
+    pub(crate) fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
+    }
+}
+
+/// Error scopes for everything that wgpu reports. They belong to the thread.
+pub(super) struct Scopes([wgpu::ErrorScopeGuard; 3]);
+
+impl Scopes {
+    pub(super) fn push(device: &wgpu::Device) -> Scopes {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        Scopes([Validation, Internal, OutOfMemory].map(|filter| device.push_error_scope(filter)))
+    }
+
+    pub(super) fn pop(self) -> Option<wgpu::Error> {
+        let [validation, internal, memory] = self.0;
+        // Popped in reverse; the one that explains most is given.
+        let memory = pollster::block_on(memory.pop());
+        let internal = pollster::block_on(internal.pop());
+        let validation = pollster::block_on(validation.pop());
+        memory.or(internal).or(validation)
+    }
+}
+
+/// An error and its causes in one line.
+pub(super) fn sentence(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,64 @@
+//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and whether it has 8-bit integers.
+//!
+//! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu has no safe way to ask for these.
+
+use super::float_controls::{FloatControls, FloatControlsByWidth};
+
+/// What Vulkan says of a physical device.
+#[derive(Default)]
+pub(crate) struct Physical {
+    /// The version that device and loader share, as (major, minor); None for other backends.
+    pub(crate) vulkan: Option<(u32, u32)>,
+    /// None where the version is below 1.2, in which the query and the execution modes became part of Vulkan itself: wgpu does not enable the
+    /// extension that older devices would need.
+    pub(crate) float_controls: Option<FloatControlsByWidth>,
+    /// `shaderInt8`, which wgpu enables wherever it is there. False where the version is below 1.2.
+    pub(crate) int8: bool,
+}
+
+/// Asks a Vulkan adapter.
+#[allow(unsafe_code)]
+pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
+    // SAFETY: nothing is destroyed or kept; the guard outlives every use of what it gives.
+    let Some(vulkan) = (unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }) else {
+        return Physical::default();
+    };
+    let shared = vulkan.shared_instance();
+    let device = vulkan.raw_physical_device();
+    let version = vulkan.physical_device_capabilities().properties().api_version.min(shared.instance_api_version());
+    let pair = Some((ash::vk::api_version_major(version), ash::vk::api_version_minor(version)));
+    if version < ash::vk::API_VERSION_1_2 {
+        return Physical { vulkan: pair, ..Physical::default() };
+    }
+    let mut floats = ash::vk::PhysicalDeviceFloatControlsProperties::default();
+    let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut floats);
+    // SAFETY: instance and device are both of version 1.2 or later, so the command exists (1.1) and the structure may be chained (1.2); both
+    // structures live until the call returns.
+    unsafe { shared.raw_instance().get_physical_device_properties2(device, &mut properties) };
+    let mut small = ash::vk::PhysicalDeviceShaderFloat16Int8Features::default();
+    let mut features = ash::vk::PhysicalDeviceFeatures2::default().push_next(&mut small);
+    // SAFETY: as above, with the features of the same versions.
+    unsafe { shared.raw_instance().get_physical_device_features2(device, &mut features) };
+    let half = [
+        floats.shader_signed_zero_inf_nan_preserve_float16,
+        floats.shader_denorm_preserve_float16,
+        floats.shader_denorm_flush_to_zero_float16,
+        floats.shader_rounding_mode_rte_float16,
+        floats.shader_rounding_mode_rtz_float16,
+    ];
+    let single = [
+        floats.shader_signed_zero_inf_nan_preserve_float32,
+        floats.shader_denorm_preserve_float32,
+        floats.shader_denorm_flush_to_zero_float32,
+        floats.shader_rounding_mode_rte_float32,
+        floats.shader_rounding_mode_rtz_float32,
+    ];
+    let double = [
+        floats.shader_signed_zero_inf_nan_preserve_float64,
+        floats.shader_denorm_preserve_float64,
+        floats.shader_denorm_flush_to_zero_float64,
+        floats.shader_rounding_mode_rte_float64,
+        floats.shader_rounding_mode_rtz_float64,
+    ];
+    Physical { vulkan: pair, float_controls: Some([half, single, double].map(FloatControls::new)), int8: small.shader_int8 != 0 }
+}

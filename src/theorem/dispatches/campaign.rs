@@ -1,0 +1,265 @@
+//! Many generated dispatches and their twins: run by the interpreters on several threads, and the clean ones on a device at the same time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+use smallstep_semantics::spirv::environment::Observation;
+
+use super::{Engines, Judged, Runner, for_device, judge, same_on_device};
+use crate::generate::Random;
+use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
+use crate::gpu::{Device, DeviceOutcome};
+
+/// How many seeds are judged before the device gets them.
+const CHUNK: u64 = 256;
+/// The most modules that are tried to make one finding smaller.
+const QUESTIONS: u32 = 3_000;
+
+/// What is run.
+#[derive(Clone)]
+pub struct Plan {
+    /// The first seed; the others follow it.
+    pub seed: u64,
+    /// How many clean modules.
+    pub count: u64,
+    /// Twins of each.
+    pub twins: u32,
+    /// One module in so many (and its twins) runs on the relation too; 0: none.
+    pub references: u64,
+    /// Threads of the interpreters.
+    pub threads: usize,
+    /// Size and features of the modules.
+    pub limits: Limits,
+    /// The interpreters.
+    pub engines: Engines,
+}
+
+/// What is wrong with one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The module's seed.
+    pub seed: u64,
+    /// The defect, of a twin.
+    pub defect: Option<Defect>,
+    /// Whose fault it seems to be.
+    pub runner: Runner,
+    /// What it is, one sentence.
+    pub what: String,
+    /// A device that crashed, hung or was lost, rather than showed something else.
+    pub failed: bool,
+}
+
+/// What the interpreters made of what was run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Clean modules.
+    pub modules: u64,
+    /// Those that the relation ran too.
+    pub referenced: u64,
+    /// Clean modules on which the interpreters agree.
+    pub agree: u64,
+    /// Twins.
+    pub twins: u64,
+    /// Twins reported where and as they were planted.
+    pub reported: u64,
+    /// Modules that the lockstep machine does not compile, by what it lacks.
+    pub uncompiled: BTreeMap<String, u64>,
+    /// Instructions executed in all invocations of the clean modules.
+    pub instructions: u64,
+    /// Their invocations.
+    pub invocations: u64,
+    /// Dispatches that the device shows as it must.
+    pub device_agrees: u64,
+    /// Dispatches that the device was not asked about, or that it refused, by why.
+    pub device_unchecked: BTreeMap<String, u64>,
+    /// What is wrong, by seed.
+    pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "modules": self.modules, "referenced": self.referenced, "agree": self.agree, "twins": self.twins, "reported": self.reported,
+            "uncompiled": self.uncompiled, "instructions": self.instructions, "invocations": self.invocations,
+            "device_agrees": self.device_agrees, "device_unchecked": self.device_unchecked,
+            "findings": self.findings.iter().map(|f| json!({
+                "seed": f.seed, "defect": f.defect.map(|d| format!("{d:?}")), "runner": f.runner.to_string(), "what": f.what, "failed": f.failed,
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// One seed's module and twins, judged.
+struct Done {
+    seed: u64,
+    case: ComputeCase,
+    judged: Judged,
+    twins: Vec<(Defect, Judged)>,
+}
+
+/// The module of a seed, or its twin.
+pub fn module_of(seed: u64, defect: Option<Defect>, limits: &Limits) -> Option<tree::Module> {
+    let clean = spirv::module(seed, limits);
+    match defect {
+        None => Some(clean),
+        Some(defect) => spirv::twin(&clean, defect, &mut twin_random(seed, defect)),
+    }
+}
+
+fn twin_random(seed: u64, defect: Defect) -> Random {
+    Random::new(seed ^ 0x7477_696e ^ (defect as u64) << 32)
+}
+
+/// The defects that the twins of a seed have: so many, drawn from those that its module has a place for.
+fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCase)> {
+    let mut random = Random::new(seed ^ 0x6465_6665_6374);
+    let mut defects = Defect::ALL.to_vec();
+    let mut made = Vec::new();
+    while made.len() < count as usize && !defects.is_empty() {
+        let defect = defects.swap_remove(random.below(defects.len() as u32) as usize);
+        made.extend(spirv::twin(clean, defect, &mut twin_random(seed, defect)).map(|twin| (defect, twin.case())));
+    }
+    made
+}
+
+fn one(plan: &Plan, index: u64) -> Done {
+    let seed = plan.seed.wrapping_add(index);
+    let with_relation = plan.references != 0 && index % plan.references == 0;
+    let engines = Engines { without_relation: !with_relation, ..plan.engines.clone() };
+    let clean = spirv::module(seed, &plan.limits);
+    let case = clean.case();
+    let judged = judge(&case, &engines);
+    let twins = twins(seed, &clean, plan.twins).into_iter().map(|(defect, twin)| (defect, judge(&twin, &engines))).collect();
+    Done { seed, case, judged, twins }
+}
+
+fn chunk(plan: &Plan, first: u64, end: u64) -> Vec<Done> {
+    let next = AtomicU64::new(first);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= end {
+                return done;
+            }
+            done.push(one(plan, index));
+        }
+    };
+    let mut all: Vec<Done> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    all.sort_by_key(|done| done.seed.wrapping_sub(plan.seed));
+    all
+}
+
+/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not depend on the number of threads.
+pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
+    let mut tally = Tally::default();
+    let ends = |first: u64| (first + CHUNK).min(plan.count);
+    let mut first = 0;
+    let mut ready = chunk(plan, 0, ends(0));
+    while !ready.is_empty() {
+        let next = ends(first)..ends(ends(first));
+        let mut following = Vec::new();
+        thread::scope(|scope| {
+            let ahead = scope.spawn(|| chunk(plan, next.start, next.end));
+            let observed = count(&mut tally, plan, &ready);
+            if let Some(device) = device.as_deref_mut() {
+                on_device(&mut tally, device, &observed);
+            }
+            following = ahead.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+        progress(tally.modules, tally.findings.len());
+        ready = following;
+        first = next.start;
+    }
+    tally.findings.sort_by_key(|finding| (finding.seed.wrapping_sub(plan.seed), finding.defect));
+    tally
+}
+
+/// Counts a chunk; the clean dispatches whose observation stands.
+fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d ComputeCase, &'d Observation)> {
+    let mut observed = Vec::new();
+    for Done { seed, case, judged, twins } in done {
+        tally.modules += 1;
+        tally.referenced += u64::from(plan.references != 0 && seed.wrapping_sub(plan.seed).is_multiple_of(plan.references));
+        tally.invocations += u64::from(case.invocations());
+        match judged {
+            Judged::Observed(observation) => {
+                tally.agree += 1;
+                tally.instructions += observation.instructions;
+                observed.push((*seed, case, observation));
+            }
+            Judged::Uncompiled(why, observation) => {
+                *tally.uncompiled.entry(why.clone()).or_default() += 1;
+                observed.extend(observation.as_ref().map(|observation| (*seed, case, observation)));
+            }
+            Judged::Reported => {}
+            Judged::Wrong(runner, what) => {
+                tally.findings.push(Finding { seed: *seed, defect: None, runner: *runner, what: what.clone(), failed: false });
+            }
+        }
+        for (defect, judged) in twins {
+            tally.twins += 1;
+            match judged {
+                Judged::Reported => tally.reported += 1,
+                Judged::Uncompiled(why, _) => *tally.uncompiled.entry(why.clone()).or_default() += 1,
+                Judged::Observed(_) => {}
+                Judged::Wrong(runner, what) => {
+                    tally.findings.push(Finding { seed: *seed, defect: Some(*defect), runner: *runner, what: what.clone(), failed: false });
+                }
+            }
+        }
+    }
+    observed
+}
+
+fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeCase, &Observation)]) {
+    for finished in device.run_all(observed.iter().map(|(_, case, _)| for_device(case))) {
+        let (seed, _, expected) = observed[finished.id as usize];
+        match compare(expected, &finished.outcome) {
+            Shown::Agrees => tally.device_agrees += 1,
+            Shown::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
+            Shown::Wrong(what, failed) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed }),
+        }
+    }
+}
+
+enum Shown {
+    Agrees,
+    Unchecked(String),
+    Wrong(String, bool),
+}
+
+fn compare(expected: &Observation, outcome: &DeviceOutcome) -> Shown {
+    match outcome {
+        DeviceOutcome::Computed(result) => match same_on_device(expected, result) {
+            Ok(()) => Shown::Agrees,
+            Err(what) => Shown::Wrong(what, false),
+        },
+        DeviceOutcome::Refused(why) => Shown::Wrong(format!("it refuses a valid module: {why}"), false),
+        DeviceOutcome::Unchecked(why) => Shown::Unchecked(why.clone()),
+        other => Shown::Wrong(other.to_string(), true),
+    }
+}
+
+/// The smallest module found that shows a finding still: the same runner at fault.
+pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<tree::Module> {
+    let module = module_of(finding.seed, finding.defect, &plan.limits)?;
+    let mut fails = |module: &tree::Module| {
+        let case = module.case();
+        match (judge(&case, &plan.engines), finding.runner) {
+            (Judged::Wrong(runner, _), wanted) => runner == wanted,
+            (Judged::Observed(expected), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
+                let outcome = device.run(for_device(&case)).outcome;
+                matches!(compare(&expected, &outcome), Shown::Wrong(_, failed) if failed == finding.failed)
+            }),
+            _ => false,
+        }
+    };
+    fails(&module).then(|| shrink::minimal(&module, &mut fails, QUESTIONS))
+}

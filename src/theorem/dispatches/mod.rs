@@ -1,0 +1,252 @@
+//! SPIR-V judged without a source language: generated compute dispatches run by the relation, by the lockstep machine and by a device.
+//!
+//! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`generate::spirv::twin`]), and the
+//! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
+
+pub mod campaign;
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Robustness};
+use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};
+
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
+use crate::generate::spirv::{ComputeCase, Kind, Twin};
+
+/// What runs a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Runner {
+    /// The loader's checks.
+    Loader,
+    /// The relation, under a schedule.
+    Relation,
+    /// The lockstep machine.
+    Machine,
+    /// A device.
+    Device,
+}
+
+impl fmt::Display for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Runner::Loader => "the module checks",
+            Runner::Relation => "the SPIR-V relation",
+            Runner::Machine => "the lockstep machine",
+            Runner::Device => "the device",
+        })
+    }
+}
+
+/// The interpreters, as they are or with a planted bug.
+#[derive(Clone, Default)]
+pub struct Engines {
+    /// The relation.
+    pub relation: Relation,
+    /// Whether it runs at all.
+    pub without_relation: bool,
+    /// The order of its invocations.
+    pub schedule: Schedule,
+    /// Codes of the machine put in the place of others.
+    pub planted: Option<(lockstep::Op, lockstep::Op)>,
+}
+
+/// What the interpreters made of a dispatch.
+#[derive(Clone, Debug)]
+pub enum Judged {
+    /// They are one: the observation.
+    Observed(Observation),
+    /// They report what was planted, where it was planted.
+    Reported,
+    /// The machine does not compile the module, and says why; the relation's observation, where it ran and had one.
+    Uncompiled(String, Option<Observation>),
+    /// Something is wrong, with whom, and what: one sentence.
+    Wrong(Runner, String),
+}
+
+/// Runs a generated dispatch by the interpreters and judges what they say.
+pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
+    let twin = case.twin.as_ref();
+    let module = match Module::load(&case.words) {
+        Ok(module) => module,
+        Err(error) => {
+            return match twin {
+                Some(Twin { kind: Kind::Refused, .. }) if matches!(error, LoadError::Invalid { .. }) => Judged::Reported,
+                _ => Judged::Wrong(Runner::Loader, format!("a valid module is refused: {error}")),
+            };
+        }
+    };
+    if let Some(Twin { kind: Kind::Refused, id, .. }) = twin {
+        return Judged::Wrong(Runner::Loader, format!("a module with {id} is accepted"));
+    }
+    let buffers = contents(case);
+    let dispatch = Dispatch {
+        entry: &case.entry,
+        groups: case.groups,
+        buffers: &buffers,
+        push_constants: &[],
+        robustness: Robustness::None,
+        limits: Limits::default(),
+    };
+    let mut observed = None;
+    if !engines.without_relation {
+        let outcome = match grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()) {
+            Ok(outcome) => outcome,
+            Err(error) => return Judged::Wrong(Runner::Relation, error.to_string()),
+        };
+        match expected(case, &outcome) {
+            Ok(()) => observed = outcome.observed().cloned(),
+            Err(what) => return Judged::Wrong(Runner::Relation, what),
+        }
+    }
+    let program = match lockstep::Program::compile(&module, &case.entry) {
+        Ok(program) => program,
+        Err(LoadError::Unsupported { what, .. }) => return Judged::Uncompiled(what, observed),
+        Err(error) => return Judged::Wrong(Runner::Machine, error.to_string()),
+    };
+    let program = match engines.planted {
+        Some((from, to)) => program.replaced(from, to),
+        None => program,
+    };
+    let outcome = program.run(&dispatch, 1);
+    if let Err(what) = expected(case, &outcome) {
+        return Judged::Wrong(Runner::Machine, what);
+    }
+    match (twin, outcome) {
+        (None, Outcome::Observed(of_machine)) => match observed.as_ref().map_or(Ok(()), |expected| same(expected, &of_machine)) {
+            Ok(()) => Judged::Observed(of_machine),
+            Err(what) => Judged::Wrong(Runner::Machine, what),
+        },
+        _ => Judged::Reported,
+    }
+}
+
+/// What an outcome must be: an observation without undefined bytes, or the report of what was planted.
+fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
+    let (twin, words_each) = (case.twin.as_ref(), case.words_each);
+    let told = || match outcome {
+        Outcome::Observed(_) => "an observation".to_string(),
+        Outcome::Undefined(undefined) => undefined.to_string(),
+        Outcome::Unsupported(what) => format!("unsupported: {what}"),
+        Outcome::Limit(limit) => limit.to_string(),
+        other => other.name().to_string(),
+    };
+    let Some(twin) = twin else {
+        return match outcome {
+            Outcome::Observed(observation) => match first_undefined(observation) {
+                None => Ok(()),
+                Some((buffer, at, kind)) => {
+                    Err(format!("byte {at} of the buffer at binding {buffer} is undefined ({kind}) in a clean module"))
+                }
+            },
+            _ => Err(format!("a clean module ends with {}", told())),
+        };
+    };
+    let wanted = match (twin.kind, &twin.reached) {
+        (Kind::Value, Some(reached)) => reached.id.map(|id| (id, reached.instruction)),
+        _ => Some((twin.id, twin.instruction)),
+    };
+    // Any invocation may be the one that the defect is in.
+    let is_last = |word: u64, of: u32| word % u64::from(words_each.max(1)) == u64::from(of % words_each.max(1));
+    match (wanted, outcome) {
+        (Some((id, instruction)), Outcome::Undefined(undefined)) => {
+            let at = undefined.site.as_ref().map_or(usize::MAX, |site| site.instruction as usize);
+            if undefined.ub.id() != id {
+                return Err(format!("{id} is due at instruction {instruction}, and it reports {undefined}"));
+            }
+            if at != instruction && !twin.also.contains(&at) {
+                return Err(format!("{id} is due at instruction {instruction}, and it reports it at {at}: {undefined}"));
+            }
+            Ok(())
+        }
+        (Some((id, instruction)), _) => Err(format!("{id} is due at instruction {instruction}, and it ends with {}", told())),
+        (None, Outcome::Observed(observation)) => {
+            let word = twin.reached.as_ref().and_then(|reached| reached.word);
+            let found = observation.buffers.iter().flat_map(|b| &b.undefined).any(|bytes| {
+                let made_at = bytes.made_at as usize;
+                let made_there = made_at == twin.instruction || twin.also.contains(&made_at);
+                bytes.kind == twin.id && made_there && word.is_none_or(|word| is_last(bytes.start / 4, word))
+            });
+            match found {
+                true => Ok(()),
+                false => Err(format!(
+                    "an undefined value of {} made at instruction {} is due in word {word:?} of the output, and it shows {:?}",
+                    twin.id,
+                    twin.instruction,
+                    observation.buffers.iter().flat_map(|b| &b.undefined).next()
+                )),
+            }
+        }
+        (None, _) => Err(format!("an undefined value of {} is due in the output, and it ends with {}", twin.id, told())),
+    }
+}
+
+fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)> {
+    observation.buffers.iter().find_map(|b| b.undefined.first().map(|u| (b.binding, u.start, u.kind)))
+}
+
+/// Whether two observations are the same, and if not, the first difference.
+pub fn same(expected: &Observation, found: &Observation) -> Result<(), String> {
+    for (e, f) in expected.buffers.iter().zip(&found.buffers) {
+        same_bytes(e, &f.bytes)?;
+        if e.undefined != f.undefined {
+            return Err(format!("the buffer at binding {} has other undefined bytes: {:?} for {:?}", e.binding, f.undefined, e.undefined));
+        }
+    }
+    if expected.instructions != found.instructions {
+        return Err(format!("it executes {} instructions, where {} are due", found.instructions, expected.instructions));
+    }
+    Ok(())
+}
+
+fn same_bytes(expected: &ObservedBuffer, found: &[u8]) -> Result<(), String> {
+    let (set, binding) = (expected.set, expected.binding);
+    if expected.bytes.len() != found.len() {
+        return Err(format!("the buffer at set {set}, binding {binding} has {} bytes for {}", found.len(), expected.bytes.len()));
+    }
+    match expected.bytes.iter().zip(found).position(|(e, f)| e != f) {
+        None => Ok(()),
+        Some(at) => {
+            let word = |bytes: &[u8]| {
+                let four: Vec<u8> = bytes[at / 4 * 4..].iter().copied().take(4).collect();
+                four.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte))
+            };
+            let (e, f) = (word(&expected.bytes), word(found));
+            Err(format!("word {} of the buffer at set {set}, binding {binding}: expected {e:#010x}, saw {f:#010x}", at / 4))
+        }
+    }
+}
+
+/// Whether a device shows an observation in every buffer that it gives back, and if not, the first difference.
+pub fn same_on_device(expected: &Observation, shown: &ComputeResult) -> Result<(), String> {
+    for Buffer { set, binding, bytes } in &shown.buffers {
+        let due = expected.buffers.iter().find(|b| (b.set, b.binding) == (*set, *binding));
+        let Some(due) = due else { return Err(format!("a buffer at set {set}, binding {binding} that was not given")) };
+        same_bytes(due, bytes)?;
+    }
+    Ok(())
+}
+
+fn contents(case: &ComputeCase) -> Vec<Buffer> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    case.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect()
+}
+
+/// The dispatch as a device takes it.
+pub fn for_device(case: &ComputeCase) -> ComputeDispatch {
+    let buffer = |(buffer, written): (Buffer, bool)| BufferBinding {
+        set: buffer.set,
+        binding: buffer.binding,
+        kind: if written { BufferKind::ReadWrite } else { BufferKind::ReadOnly },
+        bytes: buffer.bytes,
+    };
+    ComputeDispatch {
+        words: Arc::from(case.words.as_slice()),
+        entry: case.entry.clone(),
+        groups: case.groups,
+        buffers: contents(case).into_iter().zip(case.buffers.iter().map(|b| b.written)).map(buffer).collect(),
+        push_constants: Vec::new(),
+    }
+}
