@@ -1,6 +1,8 @@
 //! The registry, the cases and the code say the same about every rule, and no case passes whatever it says.
 
-use smallstep_semantics::rule::Rule;
+use smallstep::theorem::case::Planted;
+use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::cases_of;
@@ -39,6 +41,22 @@ fn every_rule_fires_in_a_case_that_names_it() {
     for &rule in Rule::ALL.iter().filter(|rule| !OTHER_STAGES.contains(rule)) {
         let firing = files.iter().zip(&fired).filter(|(f, fired)| f.rules.iter().any(|(_, r)| *r == rule) && fired.contains(&rule));
         assert!(firing.count() > 0, "{rule}: no case fires it and says so");
+    }
+}
+
+/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some case must miss it.
+#[test]
+fn every_rule_of_an_invocation_is_missed() {
+    fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
+        None
+    }
+    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.assembly && f.name.starts_with("spirv/")).collect();
+    let planted = Rule::ALL.iter().copied().filter(|r| r.judgement() == Judgement::Invocation && !OTHER_STAGES.contains(r));
+    for rule in planted {
+        let relation = Some(Rules::standard().replace(rule, never));
+        let mut engines = Engines { planted: Planted { relation, ..Planted::default() }, ..Engines::default() };
+        let missed = files.iter().any(|file| !run::run(file, &mut engines).failures.is_empty());
+        assert!(missed, "{rule}: no case fails without it");
     }
 }
 

@@ -1,7 +1,7 @@
-//! SPIR-V: the subset that the translation of λV needs, run on the decoded words (report §3).
+//! SPIR-V, run on the decoded words (report §3, and beyond it the specification).
 //!
-//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule, and
-//! [`machine`] runs the same modules fast. Neither engine calls the other. What is not modeled is refused at load by name; what only an
+//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule,
+//! [`grid`] runs compute dispatches by it, and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused at load by name; what only an
 //! engine does not model yet, by [`subset`], before anything runs.
 
 pub mod assemble;
