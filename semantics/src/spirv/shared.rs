@@ -266,7 +266,9 @@ impl Shared {
         let mut cells = extent.cells.iter();
         module.types().visit_scalars(type_, &mut |type_| {
             scalars.push(match cells.next() {
-                Some(cell) => self.scalar(extent.object, *cell, type_, Origin { kind: Unspecified::Uninitialised, instruction: at, invocation }),
+                Some(cell) => {
+                    self.scalar(extent.object, *cell, type_, Origin { kind: Unspecified::Uninitialised, instruction: at, invocation })
+                }
                 None if self.robustness == Robustness::Access2 => exact(type_, 0),
                 None => in_doubt(exact(type_, 0), Why::Domain),
             });

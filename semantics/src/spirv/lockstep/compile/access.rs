@@ -140,7 +140,7 @@ impl Compiler<'_> {
         let array = self.runtime_array(&array)?;
         let d = self.column()?;
         self.emit(Op::Length, d, NONE, NONE, array);
-        self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]));
+        self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Compiler<'_> {
         let operands = self.operands(i);
         let pointer = self.pointer(operands[0])?;
         let slots = self.load_slots(&pointer, i.result)?;
-        self.bind(i.result, slots);
+        self.bind(i.result, slots)?;
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn copied(&mut self, slots: &[Slot]) -> Compiled<Slots> {
+    pub(super) fn copied(&mut self, slots: &[Slot]) -> Compiled<Slots> {
         let mut copies = Slots::new();
         for &slot in slots {
             let to = match slot {
@@ -361,7 +361,7 @@ impl Compiler<'_> {
         let number = self.program.atomics.len() as u32 - 1;
         self.emit(Op::Atomic, d, pointer.dynamic, value, number);
         if !stores {
-            self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]));
+            self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
         }
         self.program.in_order |= space != Space::Local;
         Ok(())

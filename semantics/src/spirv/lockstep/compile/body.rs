@@ -106,13 +106,13 @@ impl Compiler<'_> {
                     return self.unsupported("OpPhi of pointers in the lockstep machine");
                 }
                 let slots = self.slots(i.result_type)?;
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::Undef => {
                 let slots = self.slots(i.result_type)?;
                 self.undefine(&slots, crate::undefined::Unspecified::Undef);
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::Variable => self.enter_variable(i),
@@ -128,7 +128,7 @@ impl Compiler<'_> {
             }
             Core::CopyObject | Core::CopyLogical => {
                 let slots = self.value(operands[0])?;
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::CompositeConstruct => {
@@ -136,13 +136,13 @@ impl Compiler<'_> {
                 for &part in operands {
                     slots.extend(self.value(part)?);
                 }
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::CompositeExtract => {
                 let (first, count) = self.range(operands[0], &operands[1..])?;
                 let slots = Slots::from_slice(&self.value(operands[0])?[first..first + count]);
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::CompositeInsert => {
@@ -150,7 +150,7 @@ impl Compiler<'_> {
                 let object = self.value(operands[0])?;
                 let mut slots = self.value(operands[1])?;
                 slots[first..first + count].copy_from_slice(&object[..count]);
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::VectorShuffle => {
@@ -168,7 +168,7 @@ impl Compiler<'_> {
                         }
                     }
                 }
-                self.bind(i.result, slots);
+                self.bind(i.result, slots)?;
                 Ok(())
             }
             Core::VectorExtractDynamic | Core::VectorInsertDynamic => self.vector_dynamic(i),

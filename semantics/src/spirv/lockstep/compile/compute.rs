@@ -161,7 +161,7 @@ impl Compiler<'_> {
             let pointer = self.pointer(ids[1])?;
             self.store_slots(&pointer, &to[value.len()..])?;
         }
-        self.bind(i.result, value);
+        self.bind(i.result, value)?;
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        self.bind(i.result, to);
+        self.bind(i.result, to)?;
         Ok(())
     }
 
@@ -268,7 +268,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        self.bind(i.result, to);
+        self.bind(i.result, to)?;
         Ok(())
     }
 }

@@ -260,11 +260,23 @@ impl<'m> Compiler<'m> {
         self.program.codes.push(Code { op, masked: false, buffer: 0, d, a, b, c, at });
     }
 
-    pub(super) fn bind(&mut self, id: u32, slots: Slots) {
+    /// Binds an id to the scalars of its value. Where these are a variable's, and another block uses the id, it gets copies: there something may
+    /// have been stored to the variable.
+    pub(super) fn bind(&mut self, id: u32, slots: Slots) -> Compiled {
+        let mut slots = slots;
         if slots.iter().any(|&slot| self.is_variable(slot)) {
-            self.aliases.push(id);
+            if self.last_use.get(&id) == Some(&u32::MAX) {
+                for slot in &mut slots {
+                    if self.is_variable(*slot) {
+                        *slot = self.copied(&[*slot])?[0];
+                    }
+                }
+            } else {
+                self.aliases.push(id);
+            }
         }
         self.homes.insert(id, Home::Slots(slots));
+        Ok(())
     }
 
     pub(super) fn is_variable(&self, slot: Slot) -> bool {
