@@ -88,7 +88,7 @@ pub fn outputs(module: &Module, entry: &str) -> Result<Vec<Target>, LoadError> {
         let pointer = module.instruction(variable).and_then(|v| module.instruction(v.result_type));
         let shape = pointer.and_then(|p| p.operands(words).get(1)).map(|&pointee| module.shape(pointee));
         match shape {
-            Some(shape) if shape.scalar == Scalar::Float && shape.columns == 1 => {
+            Some(shape) if shape.scalar == Scalar::F32 && shape.columns == 1 => {
                 outputs.push(Target { location, components: u32::from(shape.rows) });
             }
             _ => {

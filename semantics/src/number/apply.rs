@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 /// - `VectorTimesScalar` and `MatrixTimesScalar` take any number of lanes, then one.
 /// - `Any`, `All`, `Length` and `Determinant` give one lane, as do `Dot` and `Distance`, whose operands are equally long. `Cross` needs three
 ///   lanes, `Reflect` equally many.
-/// - Matrices are square, n columns of n lanes; the vector in a product has n lanes.
+/// - In products a vector has a lane for each row of a matrix on its right, or for each column of one on its left. `Determinant` and
+///   `MatrixInverse` take square matrices.
 ///
 /// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a bug of the caller, caught in debug builds;
 /// otherwise the result is meaningless, or the function panics.
@@ -161,10 +162,11 @@ fn shapes_fit(op: Op, args: &[Tuple<'_>]) -> bool {
     let square = |i: usize| args[i].columns * args[i].columns == lanes(i);
     match op {
         Op::VectorTimesScalar | Op::MatrixTimesScalar => lanes(1) == 1,
-        Op::VectorTimesMatrix => square(1) && lanes(0) == args[1].columns,
-        Op::MatrixTimesVector => square(0) && lanes(1) == args[0].columns,
-        Op::MatrixTimesMatrix => square(0) && square(1) && lanes(0) == lanes(1),
-        Op::Transpose | Op::Determinant | Op::MatrixInverse => square(0),
+        Op::VectorTimesMatrix => lanes(1) == lanes(0) * args[1].columns,
+        Op::MatrixTimesVector => lanes(1) == args[0].columns && lanes(0).is_multiple_of(lanes(1).max(1)),
+        Op::MatrixTimesMatrix => lanes(1) == args[0].columns * args[1].columns && lanes(0).is_multiple_of(args[0].columns.max(1)),
+        Op::Transpose => lanes(0).is_multiple_of(args[0].columns.max(1)),
+        Op::Determinant | Op::MatrixInverse => square(0),
         Op::Cross => lanes(0) == 3 && lanes(1) == 3,
         Op::Select => lanes(1) == lanes(2) && (lanes(0) == 1 || lanes(0) == lanes(1)),
         _ => args.iter().all(|arg| arg.lanes.len() == lanes(0)),

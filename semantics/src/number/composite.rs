@@ -1,15 +1,15 @@
 //! Vectors and matrices: one stated formula for each operation, in a stated order of 32-bit operations, each rounded to nearest even.
 //!
-//! Matrices are square, column after column: m[c][r] is lane c·n + r.
+//! Matrices are column after column: m[c][r] is lane c·n + r, with n rows.
 //!
 //! The polynomial ones (dot, matrix products, cross, mix, reflect) run over [`Traced`], which computes the value, the certificate of this
 //! formula by itself from its operands' values, and the certificate of the whole polynomial that the operands come from, all by the same
 //! formula.
 
 use super::rules;
-use super::scalar::canonical;
-use super::{Grid, Lane, Lanes, Why};
+use super::{Grid, Lane, Lanes, Op, Real, Why};
 use smallvec::SmallVec;
+use std::ops::{Add, Mul, Sub};
 
 /// A value on its way through a formula.
 #[derive(Clone, Copy)]
@@ -36,13 +36,13 @@ impl Traced {
 
     /// The lane; `by_itself` if no other operation can be drawn into this one's formula under `Strict`.
     fn lane(self, by_itself: bool) -> Lane {
-        let value = canonical(self.value);
+        let value = self.value.canonical();
         let decided = self.own.is_some() && (by_itself || self.whole.is_some());
         Lane { bits: value.to_bits(), trust: rules::polynomial(self.faulty, decided, value, self.whole) }
     }
 }
 
-impl std::ops::Add for Traced {
+impl Add for Traced {
     type Output = Traced;
 
     fn add(self, other: Traced) -> Traced {
@@ -55,7 +55,7 @@ impl std::ops::Add for Traced {
     }
 }
 
-impl std::ops::Sub for Traced {
+impl Sub for Traced {
     type Output = Traced;
 
     fn sub(self, other: Traced) -> Traced {
@@ -64,7 +64,7 @@ impl std::ops::Sub for Traced {
     }
 }
 
-impl std::ops::Mul for Traced {
+impl Mul for Traced {
     type Output = Traced;
 
     fn mul(self, other: Traced) -> Traced {
@@ -77,9 +77,139 @@ impl std::ops::Mul for Traced {
     }
 }
 
+/// What a formula is computed in: floats, or floats with their certificates.
+pub(super) trait Ring: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    /// A small integer.
+    fn integer(value: u8) -> Self;
+}
+
+impl Ring for Traced {
+    fn integer(value: u8) -> Traced {
+        Traced::constant(f32::from(value))
+    }
+}
+
+impl<R: Real> Ring for R {
+    fn integer(value: u8) -> R {
+        R::of(f64::from(value))
+    }
+}
+
 /// x0·y0 + x1·y1 + …, the sum from the left; zero of no terms.
+fn sum_of_products<T: Ring>(pairs: impl Iterator<Item = (T, T)>) -> T {
+    pairs.map(|(x, y)| x * y).reduce(|sum, term| sum + term).unwrap_or(T::integer(0))
+}
+
+/// The same of lanes.
 fn dot_of(pairs: impl Iterator<Item = (Lane, Lane)>) -> Traced {
-    pairs.map(|(x, y)| Traced::of(x) * Traced::of(y)).reduce(|sum, term| sum + term).unwrap_or(Traced::constant(0.0))
+    sum_of_products(pairs.map(|(x, y)| (Traced::of(x), Traced::of(y))))
+}
+
+/// x·(1 - a) + y·a.
+fn mix_of<T: Ring>(x: T, y: T, a: T) -> T {
+    x * (T::integer(1) - a) + y * a
+}
+
+/// x1·y2 - y1·x2, x2·y0 - y2·x0, x0·y1 - y0·x1.
+fn cross_of<T: Ring>(x: [T; 3], y: [T; 3]) -> [T; 3] {
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| x[i] * y[j] - y[i] * x[j])
+}
+
+/// Component r is m[0][r]·v0 + m[1][r]·v1 + …, the sum from the left.
+fn matrix_times_vector_of<T: Ring>(matrix: &[T], columns: usize, vector: &[T]) -> SmallVec<[T; 4]> {
+    let rows = matrix.len() / columns.max(1);
+    let row = |r: usize| matrix.iter().copied().skip(r).step_by(rows);
+    (0..rows).map(|r| sum_of_products(row(r).zip(vector.iter().copied()))).collect()
+}
+
+/// The rows as columns.
+fn transposed<T: Copy>(matrix: &[T], columns: usize) -> SmallVec<[T; 16]> {
+    let rows = matrix.len() / columns.max(1);
+    (0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows).copied()).collect()
+}
+
+/// √(x0·x0 + x1·x1 + …), the sum from the left, each operation rounded.
+fn length_of<R: Real>(x: impl Iterator<Item = R>) -> R {
+    sum_of_products(x.map(|x| (x, x))).sqrt()
+}
+
+/// The floats of a small square matrix, column after column.
+type Square<R> = SmallVec<[R; 16]>;
+
+fn square(matrix: &[Lane]) -> Square<f32> {
+    matrix.iter().map(|lane| lane.float()).collect()
+}
+
+/// The matrix without column c and row r.
+fn minor<R: Real>(m: &[R], n: usize, c: usize, r: usize) -> Square<R> {
+    (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
+}
+
+/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1 + m[0][2]·d2 - …, from the left, where
+/// dr is the determinant without column 0 and row r.
+pub(super) fn determinant_of<R: Real>(m: &[R], n: usize) -> R {
+    match n {
+        0 => R::one(),
+        1 => m[0],
+        2 => m[0] * m[3] - m[2] * m[1],
+        _ => {
+            let term = |r: usize| m[r] * determinant_of(&minor(m, n, 0, r), n - 1);
+            (1..n).fold(term(0), |sum, r| if r % 2 == 1 { sum - term(r) } else { sum + term(r) })
+        }
+    }
+}
+
+/// Component [c][r] is the determinant without column r and row c, negated if c + r is odd, divided by the determinant.
+fn inverse_of<R: Real>(m: &[R], n: usize, determinant: R) -> Square<R> {
+    let component = |i: usize| {
+        let (c, r) = (i / n, i % n);
+        let cofactor = determinant_of(&minor(m, n, r, c), n - 1);
+        (if (c + r) % 2 == 1 { -cofactor } else { cofactor }) / determinant
+    };
+    (0..n * n).map(component).collect()
+}
+
+/// The value, in any format, of an operation that is no function of components: the formulas of this module without what is known about
+/// their lanes. Operands come with the number of their columns; `None` for an operation that works on each component by itself.
+pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[R; 16]>> {
+    let (x, columns) = args[0];
+    let (y, y_columns) = args.get(1).copied().unwrap_or_default();
+    let one = |value: R| SmallVec::from_slice(&[value]);
+    let pairs = || x.iter().copied().zip(y.iter().copied());
+    let values: SmallVec<[R; 16]> = match op {
+        Op::VectorTimesScalar | Op::MatrixTimesScalar => x.iter().map(|&x| x * y[0]).collect(),
+        Op::Dot => one(sum_of_products(pairs())),
+        Op::VectorTimesMatrix => {
+            let rows = y.len() / y_columns.max(1);
+            y.chunks(rows.max(1)).map(|column| sum_of_products(x.iter().copied().zip(column.iter().copied()))).collect()
+        }
+        Op::MatrixTimesVector => matrix_times_vector_of(x, columns, y).into_iter().collect(),
+        Op::MatrixTimesMatrix => {
+            let rows = y.len() / y_columns.max(1);
+            y.chunks(rows.max(1)).flat_map(|column| matrix_times_vector_of(x, columns, column)).collect()
+        }
+        Op::Transpose => transposed(x, columns),
+        Op::Mix => x.iter().zip(y.iter().zip(args[2].0)).map(|(&x, (&y, &a))| mix_of(x, y, a)).collect(),
+        Op::Cross => cross_of([x[0], x[1], x[2]], [y[0], y[1], y[2]]).into_iter().collect(),
+        Op::Reflect => {
+            let twice = R::of(2.0) * sum_of_products(y.iter().copied().zip(x.iter().copied()));
+            pairs().map(|(i, n)| i - twice * n).collect()
+        }
+        Op::Length => one(length_of(x.iter().copied())),
+        Op::Distance => one(length_of(pairs().map(|(x, y)| x - y))),
+        Op::Normalize => {
+            let length = length_of(x.iter().copied());
+            x.iter().map(|&x| x / length).collect()
+        }
+        Op::Determinant => one(determinant_of(x, columns)),
+        Op::MatrixInverse => inverse_of(x, columns, determinant_of(x, columns)),
+        _ => return None,
+    };
+    Some(values.into_iter().map(R::canonical).collect())
+}
+
+fn traced(lanes: &[Lane]) -> SmallVec<[Traced; 16]> {
+    lanes.iter().map(|&lane| Traced::of(lane)).collect()
 }
 
 /// OpDot: x0·y0 + x1·y1 + …, the sum from the left.
@@ -95,9 +225,7 @@ pub(super) fn vector_times_matrix(vector: &[Lane], matrix: &[Lane], columns: usi
 
 /// OpMatrixTimesVector: component r is m[0][r]·v0 + m[1][r]·v1 + …, the sum from the left.
 pub(super) fn matrix_times_vector(matrix: &[Lane], columns: usize, vector: &[Lane]) -> Lanes {
-    let rows = matrix.len() / columns.max(1);
-    let row = |r: usize| matrix.iter().copied().skip(r).step_by(rows);
-    (0..rows).map(|r| dot_of(row(r).zip(vector.iter().copied())).lane(true)).collect()
+    matrix_times_vector_of(&traced(matrix), columns, &traced(vector)).into_iter().map(|component| component.lane(true)).collect()
 }
 
 /// OpMatrixTimesMatrix: column c is the left matrix times column c of the right one.
@@ -108,27 +236,19 @@ pub(super) fn matrix_times_matrix(left: &[Lane], left_columns: usize, right: &[L
 
 /// OpTranspose.
 pub(super) fn transpose(matrix: &[Lane], columns: usize) -> Lanes {
-    let rows = matrix.len() / columns.max(1);
-    let moved = |lane: Lane| Lane { trust: rules::moved(lane), ..lane };
-    (0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows).map(|&lane| moved(lane))).collect()
+    transposed(matrix, columns).into_iter().map(|lane| Lane { trust: rules::moved(lane), ..lane }).collect()
 }
 
 /// FMix: x·(1 - a) + y·a, componentwise.
 pub(super) fn mix(x: &[Lane], y: &[Lane], a: &[Lane]) -> Lanes {
-    let component = |(&x, (&y, &a)): (&Lane, (&Lane, &Lane))| {
-        let (x, y, a) = (Traced::of(x), Traced::of(y), Traced::of(a));
-        (x * (Traced::constant(1.0) - a) + y * a).lane(false)
-    };
+    let component = |(&x, (&y, &a)): (&Lane, (&Lane, &Lane))| mix_of(Traced::of(x), Traced::of(y), Traced::of(a)).lane(false);
     x.iter().zip(y.iter().zip(a)).map(component).collect()
 }
 
 /// Cross: x1·y2 - y1·x2, x2·y0 - y2·x0, x0·y1 - y0·x1.
 pub(super) fn cross(x: &[Lane], y: &[Lane]) -> Lanes {
-    let component = |i: usize, j: usize| {
-        let (x_i, x_j, y_i, y_j) = (Traced::of(x[i]), Traced::of(x[j]), Traced::of(y[i]), Traced::of(y[j]));
-        (x_i * y_j - y_i * x_j).lane(false)
-    };
-    SmallVec::from_slice(&[component(1, 2), component(2, 0), component(0, 1)])
+    let three = |lanes: &[Lane]| [0, 1, 2].map(|i| Traced::of(lanes[i]));
+    cross_of(three(x), three(y)).into_iter().map(|component| component.lane(false)).collect()
 }
 
 /// Reflect (I, N): I - (2·dot(N, I))·N, the sum in dot from the left.
@@ -143,14 +263,9 @@ fn faulty(lanes: &[Lane]) -> Option<Why> {
 }
 
 fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Lane {
-    let r = canonical(r);
+    let r = r.canonical();
     let trust = rules::approximate(faulty, in_domain, r);
     Lane { bits: r.to_bits(), trust }
-}
-
-/// √(x0·x0 + x1·x1 + …), the sum from the left, each operation rounded.
-fn length_of(x: impl Iterator<Item = f32>) -> f32 {
-    x.map(|x| x * x).reduce(|sum, term| sum + term).unwrap_or(0.0).sqrt()
 }
 
 /// Length: √(x0·x0 + x1·x1 + …), the sum from the left. (Of one component too: infinite for 1e30.)
@@ -173,32 +288,6 @@ pub(super) fn normalize(x: &[Lane]) -> Lanes {
     x.iter().map(|x| approximate(faulty, in_domain, x.float() / length)).collect()
 }
 
-/// The floats of a small square matrix, column after column.
-type Square = SmallVec<[f32; 16]>;
-
-fn square(matrix: &[Lane]) -> Square {
-    matrix.iter().map(|lane| lane.float()).collect()
-}
-
-/// The matrix without column c and row r.
-fn minor(m: &[f32], n: usize, c: usize, r: usize) -> Square {
-    (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
-}
-
-/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1 + m[0][2]·d2 - …, from the left, where
-/// dr is the determinant without column 0 and row r.
-fn determinant_of(m: &[f32], n: usize) -> f32 {
-    match n {
-        0 => 1.0,
-        1 => m[0],
-        2 => m[0] * m[3] - m[2] * m[1],
-        _ => {
-            let term = |r: usize| m[r] * determinant_of(&minor(m, n, 0, r), n - 1);
-            (1..n).fold(term(0), |sum, r| if r % 2 == 1 { sum - term(r) } else { sum + term(r) })
-        }
-    }
-}
-
 /// Determinant: for n = 2, m[0][0]·m[1][1] - m[1][0]·m[0][1]; beyond, expanded along the first column, terms from the top, sums from the left.
 pub(super) fn determinant(matrix: &[Lane], columns: usize) -> Lanes {
     let r = determinant_of(&square(matrix), columns);
@@ -208,14 +297,7 @@ pub(super) fn determinant(matrix: &[Lane], columns: usize) -> Lanes {
 /// MatrixInverse: component [c][r] is the determinant without column r and row c, negated if c + r is odd, divided by the determinant.
 pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
     let m = square(matrix);
-    let n = columns;
-    let determinant = determinant_of(&m, n);
+    let determinant = determinant_of(&m, columns);
     let faulty = faulty(matrix);
-    let component = |i: usize| {
-        let (c, r) = (i / n, i % n);
-        let cofactor = determinant_of(&minor(&m, n, r, c), n - 1);
-        let signed = if (c + r) % 2 == 1 { -cofactor } else { cofactor };
-        approximate(faulty, determinant != 0.0, signed / determinant)
-    };
-    (0..n * n).map(component).collect()
+    inverse_of(&m, columns, determinant).into_iter().map(|x| approximate(faulty, determinant != 0.0, x)).collect()
 }

@@ -1,6 +1,6 @@
-//! 32-bit scalars, bit-exact, and what is known about how a conforming device may differ from them.
+//! Numbers, bit-exact, and what is known about how a conforming device may differ from them.
 //!
-//! Both λV and the SPIR-V interpreter compute with [`apply`]. A [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a
+//! Both λV and the SPIR-V interpreter compute on 32-bit floats and Booleans with [`apply`]. A [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a
 //! scalar, vector or matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines them; for the
 //! functions of GLSL.std.450 see `scalar` and `composite`. A result that is NaN is always the quiet NaN 0x7fc00000.
 //!
@@ -12,18 +12,27 @@
 //! | `composite` | vectors and matrices |
 //! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
 //! | `grid` | why a polynomial is exact under every rewriting |
+//! | `real` | the formats of 16, 32 and 64 bits |
+//! | [`integer`], [`float`], [`pack`] | components of any type, by their bits: values without trust, and where there is none |
 
 mod apply;
 mod composite;
+mod computed;
+pub mod float;
 mod grid;
+pub mod integer;
 mod op;
+pub mod pack;
+mod real;
 mod rules;
 mod scalar;
 mod trust;
 
 pub use apply::{Arithmetic, Planted, apply};
+pub use computed::{Computed, Environment, PlantedComponent};
 pub use grid::Grid;
 pub use op::{Instruction, Op};
+pub use real::{Half, Real};
 pub use trust::{Expected, Profile, Trust, Why};
 
 use smallvec::SmallVec;

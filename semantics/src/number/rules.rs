@@ -190,21 +190,5 @@ pub(super) fn absorbed(operands: &[Lane], absorbing: bool) -> Trust {
 
 /// OpSelect: the chosen lane as it is, if the condition is certain or both are the same.
 pub(super) fn selected(condition: Lane, on_true: Lane, on_false: Lane) -> Trust {
-    let chosen = if condition.is_true() { on_true } else { on_false }.trust;
-    let (a, b) = (on_true.trust, on_false.trust);
-    let same = on_true.bits == on_false.bits;
-    let grid = if condition.trust.grid.is_some() {
-        chosen.grid
-    } else if same {
-        a.grid.zip(b.grid).and_then(|(a, b)| a.either(b))
-    } else {
-        None
-    };
-    if condition.trust.doubt.is_none() {
-        result(chosen.doubt, chosen.zero_sign, grid)
-    } else if same && a.doubt.is_none() && b.doubt.is_none() {
-        result(None, a.zero_sign && b.zero_sign, grid)
-    } else {
-        result(Some(Why::Control), chosen.zero_sign, None)
-    }
+    Trust::selected(condition.trust, condition.is_true(), on_true.trust, on_false.trust, on_true.bits == on_false.bits)
 }

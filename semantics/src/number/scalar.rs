@@ -1,32 +1,24 @@
 //! Functions of floats: GLSL.std.450 and the core instructions, each result one definite float.
 //!
 //! - What IEEE 754 defines (+ - · / and square root), and what needs no rounding, is that, to nearest with ties to even.
-//! - Sine to logarithm are computed in 64 bits by the crate `libm`, which is the same on every platform, and rounded once to 32 bits: nearly
+//! - Everything is written once for the three formats of [`Real`]; λV's numbers have 32 bits.
+//! - Sine to logarithm are computed in 64 bits by the crate `libm`, which is the same on every platform, and rounded once: nearly
 //!   always the correctly rounded result, never further than the wrong neighbour of a point that lies within a 64-bit rounding error of the
 //!   middle between two floats.
 //! - Outside a function's domain it is what `libm` gives: NaN for the square root and logarithm of a negative number, infinity at poles,
 //!   IEEE 754's `pow` for a negative base or an exponent of zero.
-//! - A NaN result is 0x7fc00000. No function panics.
+//! - A NaN result is the quiet one, 0x7fc00000 in 32 bits. No function panics.
 
-use super::Op;
-
-/// The NaN that every operation gives.
-pub(super) const NAN: f32 = f32::from_bits(0x7fc0_0000);
-
-/// Replaces any NaN by [`NAN`].
-#[inline]
-pub(super) fn canonical(x: f32) -> f32 {
-    if x.is_nan() { NAN } else { x }
-}
+use super::{Op, Real};
 
 /// x - y·floor(x/y), with floor and quotient as real numbers: the exact remainder of the sign of x if that has the sign of y or is zero,
 /// otherwise that plus y, rounded once. (So a tiny negative x gives y itself.) A zero has the sign of y. NaN for an infinite x, a zero y or a
 /// NaN; for an infinite y it is x if that has y's sign or is zero, and y otherwise.
-pub(super) fn modulo(x: f32, y: f32) -> f32 {
-    let remainder = libm::fmodf(x, y);
-    if remainder == 0.0 {
-        0f32.copysign(y)
-    } else if remainder.is_sign_negative() != y.is_sign_negative() {
+pub(super) fn modulo<R: Real>(x: R, y: R) -> R {
+    let remainder = x.remainder(y);
+    if remainder == R::zero() {
+        R::zero().copysign(y)
+    } else if remainder.is_negative() != y.is_negative() {
         remainder + y
     } else {
         remainder
@@ -34,45 +26,46 @@ pub(super) fn modulo(x: f32, y: f32) -> f32 {
 }
 
 /// 1, -1, or +0 for a zero of either sign.
-fn sign(x: f32) -> f32 {
-    if x > 0.0 {
-        1.0
-    } else if x < 0.0 {
-        -1.0
-    } else if x == 0.0 {
-        0.0
+fn sign<R: Real>(x: R) -> R {
+    let zero = R::zero();
+    if x > zero {
+        R::one()
+    } else if x < zero {
+        -R::one()
+    } else if x == zero {
+        zero
     } else {
-        NAN
+        x
     }
 }
 
 /// y < x ? y : x, as GLSL words it: x if either is NaN or both are zeros.
 #[inline]
-pub(super) fn min(x: f32, y: f32) -> f32 {
+pub(super) fn min<R: Real>(x: R, y: R) -> R {
     if y < x { y } else { x }
 }
 
 /// x < y ? y : x, as GLSL words it: x if either is NaN or both are zeros.
 #[inline]
-pub(super) fn max(x: f32, y: f32) -> f32 {
+pub(super) fn max<R: Real>(x: R, y: R) -> R {
     if x < y { y } else { x }
 }
 
 /// min(max(x, low), high).
-pub(super) fn clamp(x: f32, low: f32, high: f32) -> f32 {
+pub(super) fn clamp<R: Real>(x: R, low: R, high: R) -> R {
     min(max(x, low), high)
 }
 
-/// t·t·(3 - 2·t) with t = clamp((x - edge0) / (edge1 - edge0), 0, 1), in 32 bits, the product from the left.
-fn smooth_step(edge0: f32, edge1: f32, x: f32) -> f32 {
-    let t = clamp((x - edge0) / (edge1 - edge0), 0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
+/// t·t·(3 - 2·t) with t = clamp((x - edge0) / (edge1 - edge0), 0, 1), each operation rounded, the product from the left.
+fn smooth_step<R: Real>(edge0: R, edge1: R, x: R) -> R {
+    let t = clamp((x - edge0) / (edge1 - edge0), R::zero(), R::one());
+    t * t * (R::of(3.0) - R::of(2.0) * t)
 }
 
 /// A function of one float. Round takes ties to even; Fract is x - floor(x) rounded, so 1 for a tiny negative x.
-pub(super) fn of_one(op: Op, x: f32) -> f32 {
-    let wide = f64::from(x);
-    canonical(match op {
+pub(super) fn of_one<R: Real>(op: Op, x: R) -> R {
+    let wide = x.wide();
+    let result = match op {
         Op::Negate => -x,
         Op::Round | Op::RoundEven => x.round_ties_even(),
         Op::Trunc => x.trunc(),
@@ -81,67 +74,70 @@ pub(super) fn of_one(op: Op, x: f32) -> f32 {
         Op::Floor => x.floor(),
         Op::Ceil => x.ceil(),
         Op::Fract => x - x.floor(),
-        Op::Radians => (wide * (std::f64::consts::PI / 180.0)) as f32,
-        Op::Degrees => (wide * (180.0 / std::f64::consts::PI)) as f32,
-        Op::Sin => libm::sin(wide) as f32,
-        Op::Cos => libm::cos(wide) as f32,
-        Op::Tan => libm::tan(wide) as f32,
-        Op::Asin => libm::asin(wide) as f32,
-        Op::Acos => libm::acos(wide) as f32,
-        Op::Atan => libm::atan(wide) as f32,
-        Op::Sinh => libm::sinh(wide) as f32,
-        Op::Cosh => libm::cosh(wide) as f32,
-        Op::Tanh => libm::tanh(wide) as f32,
-        Op::Asinh => libm::asinh(wide) as f32,
-        Op::Acosh => libm::acosh(wide) as f32,
-        Op::Atanh => libm::atanh(wide) as f32,
-        Op::Exp => libm::exp(wide) as f32,
-        Op::Log => libm::log(wide) as f32,
-        Op::Exp2 => libm::exp2(wide) as f32,
-        Op::Log2 => libm::log2(wide) as f32,
+        Op::Radians => R::of(wide * (std::f64::consts::PI / 180.0)),
+        Op::Degrees => R::of(wide * (180.0 / std::f64::consts::PI)),
+        Op::Sin => R::of(libm::sin(wide)),
+        Op::Cos => R::of(libm::cos(wide)),
+        Op::Tan => R::of(libm::tan(wide)),
+        Op::Asin => R::of(libm::asin(wide)),
+        Op::Acos => R::of(libm::acos(wide)),
+        Op::Atan => R::of(libm::atan(wide)),
+        Op::Sinh => R::of(libm::sinh(wide)),
+        Op::Cosh => R::of(libm::cosh(wide)),
+        Op::Tanh => R::of(libm::tanh(wide)),
+        Op::Asinh => R::of(libm::asinh(wide)),
+        Op::Acosh => R::of(libm::acosh(wide)),
+        Op::Atanh => R::of(libm::atanh(wide)),
+        Op::Exp => R::of(libm::exp(wide)),
+        Op::Log => R::of(libm::log(wide)),
+        Op::Exp2 => R::of(libm::exp2(wide)),
+        Op::Log2 => R::of(libm::log2(wide)),
         Op::Sqrt => x.sqrt(),
-        Op::InverseSqrt => (1.0 / wide.sqrt()) as f32,
+        Op::InverseSqrt => R::of(1.0 / wide.sqrt()),
         _ => unreachable!("{op:?} is no function of one float"),
-    })
+    };
+    result.canonical()
 }
 
 /// A function of two floats.
 #[inline]
-pub(super) fn of_two(op: Op, x: f32, y: f32) -> f32 {
-    canonical(match op {
+pub(super) fn of_two<R: Real>(op: Op, x: R, y: R) -> R {
+    let result = match op {
         Op::Add => x + y,
         Op::Sub => x - y,
         Op::Mul => x * y,
         Op::Div => x / y,
         Op::Mod => modulo(x, y),
-        Op::Atan2 => libm::atan2(f64::from(x), f64::from(y)) as f32,
-        Op::Pow => libm::pow(f64::from(x), f64::from(y)) as f32,
+        Op::Atan2 => R::of(libm::atan2(x.wide(), y.wide())),
+        Op::Pow => R::of(libm::pow(x.wide(), y.wide())),
         Op::Min => min(x, y),
         Op::Max => max(x, y),
         // (edge, x): 0 if x < edge, otherwise 1, which a NaN gives too.
         Op::Step => {
             if y < x {
-                0.0
+                R::zero()
             } else {
-                1.0
+                R::one()
             }
         }
         _ => unreachable!("{op:?} is no function of two floats"),
-    })
+    };
+    result.canonical()
 }
 
 /// A function of three floats.
-pub(super) fn of_three(op: Op, x: f32, y: f32, z: f32) -> f32 {
-    canonical(match op {
+pub(super) fn of_three<R: Real>(op: Op, x: R, y: R, z: R) -> R {
+    let result = match op {
         Op::Clamp => clamp(x, y, z),
         Op::SmoothStep => smooth_step(x, y, z),
         _ => unreachable!("{op:?} is no function of three floats"),
-    })
+    };
+    result.canonical()
 }
 
 /// A comparison; false for a NaN, but true for `NotEqual`.
 #[inline]
-pub(super) fn comparison(op: Op, x: f32, y: f32) -> bool {
+pub(super) fn comparison<R: Real>(op: Op, x: R, y: R) -> bool {
     match op {
         Op::LessThan => x < y,
         Op::LessThanEqual => x <= y,

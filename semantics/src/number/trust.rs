@@ -79,6 +79,27 @@ impl Trust {
         Trust { doubt, grid, ..self }
     }
 
+    /// The trust of what a condition chooses: the chosen one's if the condition is certain or both are the same.
+    #[inline]
+    pub fn selected(condition: Trust, is_true: bool, on_true: Trust, on_false: Trust, same: bool) -> Trust {
+        let chosen = if is_true { on_true } else { on_false };
+        let grid = if condition.grid.is_some() {
+            chosen.grid
+        } else if same {
+            on_true.grid.zip(on_false.grid).and_then(|(a, b)| a.either(b))
+        } else {
+            None
+        };
+        let (doubt, zero_sign) = if condition.doubt.is_none() {
+            (chosen.doubt, chosen.zero_sign)
+        } else if same && on_true.doubt.is_none() && on_false.doubt.is_none() {
+            (None, on_true.zero_sign && on_false.zero_sign)
+        } else {
+            (Some(Why::Control), chosen.zero_sign)
+        };
+        Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None } }
+    }
+
     /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero and for which NaN it is.
     pub fn is_decided(self, profile: Profile) -> bool {
         match profile {

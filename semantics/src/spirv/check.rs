@@ -303,7 +303,7 @@ impl<'m> Pass<'m> {
                 if !self.module.instruction(set).is_some_and(|s| s.is(Op::ExtInstImport)) {
                     return self.fail(Check::KindOfId, format!("OpExtInst names %{set} as its set, which is no OpExtInstImport"));
                 }
-                match operation::glsl(number) {
+                match operation::glsl(number).filter(|o| o.op.is_some()) {
                     Some(operation) => self.operation(i, operation, &operands[2..]),
                     None => {
                         let name = grammar::set("GLSL.std.450").and_then(|s| s.by_number(number)).map_or("?", |e| e.opname);
@@ -324,7 +324,7 @@ impl<'m> Pass<'m> {
                     return self.unsupported("OpLoad from Output");
                 }
                 let shape = self.module.shapes[self.index];
-                if shape.scalar != Scalar::Float {
+                if shape.scalar != Scalar::F32 {
                     return self.unsupported(format!("OpLoad of {shape}"));
                 }
                 Ok(())
@@ -346,7 +346,7 @@ impl<'m> Pass<'m> {
                 }
                 Ok(())
             }
-            op => match operation::core(op) {
+            op => match operation::core(op).filter(|o| o.op.is_some()) {
                 Some(operation) => self.operation(i, operation, operands),
                 None => self.unsupported(i.name()),
             },
@@ -360,7 +360,10 @@ impl<'m> Pass<'m> {
         }
         let result = self.module.shapes[self.index];
         if operation.signature.fits(&shapes, result, self.module.header.minor >= 4) {
-            return Ok(());
+            return match shapes.iter().chain([&result]).find(|s| !s.is_lanes()) {
+                Some(shape) => self.unsupported(format!("{} of {shape}", i.name())),
+                None => Ok(()),
+            };
         }
         let found: Vec<String> = shapes.iter().map(|s| s.to_string()).collect();
         let what = format!(
@@ -443,7 +446,7 @@ impl<'m> Pass<'m> {
         }
         let in_buffer = class != StorageClass::Input as u32;
         for &id in &operands[1..] {
-            if self.value(id)?.scalar != Scalar::Int {
+            if !self.value(id)?.scalar.is_int() {
                 return self.fail(Check::AccessIndex, format!("index %{id} of %{} is no integer", i.result));
             }
             let Some(index) = self.module.integer(id) else {

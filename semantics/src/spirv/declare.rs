@@ -456,5 +456,5 @@ fn is_modeled_in_body(op: Op) -> bool {
             | Op::CompositeExtract
             | Op::ExtInst
     );
-    structural || super::operation::core(op).is_some()
+    structural || super::operation::core(op).is_some_and(|o| o.op.is_some())
 }

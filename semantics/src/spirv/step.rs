@@ -273,13 +273,14 @@ pub fn nop<'m>(_: &Arithmetic, config: &Config<'m>) -> Option<Next<'m>> {
 }
 
 fn operation<'m>(arithmetic: &Arithmetic, config: &Config<'m>, operation: Operation, ids: &[u32]) -> Option<Next<'m>> {
+    let op = operation.op?;
     let r = config.head()?.result;
     let mut values: SmallVec<[(Lanes, usize); 3]> = SmallVec::new();
     for &id in ids {
         values.push((config.lanes(id)?, config.module.shape(id).columns as usize));
     }
     let tuples: SmallVec<[Tuple<'_>; 3]> = values.iter().map(|(lanes, columns)| Tuple { lanes, columns: *columns }).collect();
-    let result = arithmetic.apply(operation.op, &tuples);
+    let result = arithmetic.apply(op, &tuples);
     Some(Next::Config(config.defining(r, Value::Lanes(result))))
 }
 

@@ -1,9 +1,72 @@
-//! What both engines run on and observe: inputs, outputs, and how control puts lanes in doubt.
+//! What both engines run on and observe: scalars, inputs, outputs, and how control puts lanes in doubt.
 
 use smallvec::SmallVec;
 
 use super::module::{Interface, Module};
-use crate::number::{Lane, Lanes, Why};
+use crate::number::{Lane, Lanes, Trust, Why};
+use crate::undefined::Unspecified;
+
+/// Where an undefined value was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// By what.
+    pub kind: Unspecified,
+    /// By which instruction, by its index in the module.
+    pub instruction: u32,
+    /// By which invocation, by its number in the grid.
+    pub invocation: u32,
+}
+
+/// One component of a value, as the reference holds it: a value of a type is its components in the order of declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the scalar is undefined.
+    pub bits: u64,
+    /// What a conforming device may show instead.
+    pub trust: Trust,
+    /// Where the value was made, if it is undefined.
+    pub undefined: Option<Origin>,
+}
+
+/// Components of a value.
+pub type Scalars = SmallVec<[Scalar; 4]>;
+
+impl Scalar {
+    /// A constant or input that reaches the program bit for bit, of a component type.
+    pub fn exact(of: super::operation::Scalar, bits: u64) -> Scalar {
+        use super::operation::Scalar as Type;
+        let trust = match of {
+            Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
+            // What is known about rewriting is known of 32 bits only.
+            Type::Float { .. } => Trust { grid: None, ..Trust::CERTAIN },
+            _ => Trust::CERTAIN,
+        };
+        Scalar { bits, trust, undefined: None }
+    }
+
+    /// An undefined value.
+    pub fn undefined(origin: Origin) -> Scalar {
+        Scalar { bits: 0, trust: Trust::CERTAIN, undefined: Some(origin) }
+    }
+
+    /// The lane of a 32-bit float or Boolean.
+    #[inline]
+    pub fn lane(self) -> Lane {
+        Lane { bits: self.bits as u32, trust: self.trust }
+    }
+
+    /// The Boolean; of an undefined value, any.
+    #[inline]
+    pub fn is_true(self) -> bool {
+        self.bits != 0
+    }
+}
+
+impl From<Lane> for Scalar {
+    fn from(lane: Lane) -> Scalar {
+        Scalar { bits: lane.bits.into(), trust: lane.trust, undefined: None }
+    }
+}
 
 /// The bytes behind a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -28,13 +28,13 @@ impl Declare<'_> {
                 if operand(1) > 1 {
                     return self.fail(Check::TypeDeclaration, format!("the signedness of OpTypeInt is {}; it is 0 or 1", operand(1)));
                 }
-                (shape, size) = (Shape::vector(Scalar::Int, 1), 4);
+                (shape, size) = (Shape::vector(Scalar::int(32, operand(1) == 1), 1), 4);
             }
             Op::TypeFloat => {
                 if operand(0) != 32 || operands.len() > 1 {
                     return self.unsupported(format!("OpTypeFloat {}", operand(0)));
                 }
-                (shape, size) = (Shape::vector(Scalar::Float, 1), 4);
+                (shape, size) = (Shape::vector(Scalar::F32, 1), 4);
             }
             Op::TypeVector => {
                 let component = self.inner_type(operand(0))?;
@@ -49,7 +49,7 @@ impl Declare<'_> {
             Op::TypeMatrix => {
                 let column = self.inner_type(operand(0))?;
                 let column = self.module.shapes[column];
-                if column.scalar != Scalar::Float || column.rows < 2 || column.columns != 1 || !(2..=4).contains(&operand(1)) {
+                if column.scalar != Scalar::F32 || column.rows < 2 || column.columns != 1 || !(2..=4).contains(&operand(1)) {
                     let what = format!("OpTypeMatrix of {} columns of {column}; it has 2 to 4 vectors of floats", operand(1));
                     return self.fail(Check::TypeDeclaration, what);
                 }
@@ -130,7 +130,7 @@ impl Declare<'_> {
         let scalar = shape.lanes() == 1;
         let fits = match i.op {
             Op::ConstantTrue | Op::ConstantFalse => shape.scalar == Scalar::Bool && scalar,
-            Op::Constant => matches!(shape.scalar, Scalar::Float | Scalar::Int) && scalar,
+            Op::Constant => (shape.scalar == Scalar::F32 || shape.scalar.is_int()) && scalar,
             Op::ConstantNull => {
                 if !shape.is_lanes() {
                     return self.unsupported(format!("OpConstantNull of {}", self.module.instructions[type_index].name()));
@@ -182,14 +182,14 @@ impl Declare<'_> {
             if built_in != BuiltIn::FragCoord as u32 {
                 return self.unsupported(format!("BuiltIn {}", self.text(OperandKind::BuiltIn, built_in)));
             }
-            if shape != Shape::vector(Scalar::Float, 4) {
+            if shape != Shape::vector(Scalar::F32, 4) {
                 return self.fail(Check::Variable, format!("FragCoord is a vec4 of float, but %{} holds {shape}", i.result));
             }
         } else if is(StorageClass::Output) {
             if let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) {
                 return self.unsupported(format!("BuiltIn {} as an output", self.text(OperandKind::BuiltIn, built_in)));
             }
-            if shape.scalar != Scalar::Float || shape.columns != 1 {
+            if shape.scalar != Scalar::F32 || shape.columns != 1 {
                 return self.unsupported(format!("OpVariable Output that holds {shape}"));
             }
             let Some(location) = self.module.decoration(i.result, WHOLE, Decorate::Location) else {
@@ -203,7 +203,7 @@ impl Declare<'_> {
             let Some(initializer) = initializer else {
                 return self.unsupported("OpVariable Private without an initializer");
             };
-            if shape.scalar != Scalar::Float || shape.columns != 1 {
+            if shape.scalar != Scalar::F32 || shape.columns != 1 {
                 return self.unsupported(format!("OpVariable Private that holds {shape}"));
             }
             let index = self.earlier(initializer)?;

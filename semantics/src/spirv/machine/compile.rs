@@ -220,8 +220,8 @@ impl Compiler<'_> {
             _ => Slot::default(),
         };
         let operation = match i.op {
-            Op::ExtInst => operation::glsl(operands[1]).map(|o| (o.op, &operands[2..])),
-            op => operation::core(op).map(|o| (o.op, operands)),
+            Op::ExtInst => operation::glsl(operands[1]).and_then(|o| Some((o.op?, &operands[2..]))),
+            op => operation::core(op).and_then(|o| Some((o.op?, operands))),
         };
         if let Some((op, ids)) = operation {
             let mut args = [Slot::default(); 3];

@@ -1,0 +1,199 @@
+//! Floats of 16, 32 and 64 bits beyond [`Op`]: the rest of SPIR-V §3.3.13 and §3.3.15, conversions of §3.3.11, and the rest of GLSL.std.450.
+
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+use smallvec::SmallVec;
+
+use super::integer::{mask, signed};
+use super::{Computed, Half, Instruction, Op, Real, composite, scalar};
+use crate::undefined::{Ub, Unspecified};
+
+/// Floats of a vector or matrix, column after column.
+pub type Reals<R> = SmallVec<[R; 16]>;
+
+/// Why the operation's result is an undefined value at this component's operands, if it is.
+pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
+    let (zero, one) = (R::zero(), R::one());
+    let x = args[0];
+    let second = || args[1];
+    let (outside, why) = match op {
+        Op::Mod => (second() == zero, Unspecified::FloatRemainderByZero),
+        Op::Asin | Op::Acos => (x.abs() > one, Unspecified::Domain),
+        Op::Acosh => (x < one, Unspecified::Domain),
+        Op::Atanh => (x.abs() >= one, Unspecified::Domain),
+        Op::Log | Op::Log2 | Op::Sqrt | Op::InverseSqrt => (x < zero, Unspecified::Domain),
+        Op::Atan2 => (x == zero && second() == zero, Unspecified::Atan2Zeros),
+        Op::Pow => (x < zero || x == zero && second() <= zero, Unspecified::PowDomain),
+        Op::Clamp => (second() > args[2], Unspecified::ClampBounds),
+        Op::SmoothStep => (x >= second(), Unspecified::SmoothStepEdges),
+        _ => return None,
+    };
+    outside.then_some(why)
+}
+
+/// The same of a whole vector or matrix, which makes all components of the result undefined.
+pub fn unspecified_whole<R: Real>(op: Op, arg: &[R], columns: usize) -> Option<Unspecified> {
+    match op {
+        Op::Normalize if arg.iter().all(|&x| x == R::zero()) => Some(Unspecified::NormalizeZero),
+        Op::MatrixInverse => {
+            let determinant = composite::determinant_of(arg, columns);
+            (determinant == R::zero() || determinant.is_nan()).then_some(Unspecified::SingularInverse)
+        }
+        _ => None,
+    }
+}
+
+/// The result of an [`Op`] on one component; `None` if the operation is no function of components of floats.
+pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
+    if let Some(why) = unspecified(op, args) {
+        return Some(Computed::Undefined(why));
+    }
+    let value = match (op, args) {
+        (Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual, &[x, y]) => {
+            return Some(scalar::comparison(op, x, y).into());
+        }
+        (Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Atan2 | Op::Pow | Op::Min | Op::Max | Op::Step, &[x, y]) => {
+            scalar::of_two(op, x, y)
+        }
+        (Op::Clamp | Op::SmoothStep, &[x, y, z]) => scalar::of_three(op, x, y, z),
+        (Op::Normalize | Op::Length | Op::Determinant | Op::MatrixInverse | Op::Transpose | Op::Not | Op::Any | Op::All, _) => return None,
+        (_, &[x]) => scalar::of_one(op, x),
+        _ => return None,
+    };
+    Some(Computed::Value(value.bits()))
+}
+
+/// The result of an [`Op`] on vectors and matrices, given with the number of their columns; `None` if the operation works by components.
+pub fn whole<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[Computed; 4]>> {
+    let values = composite::value(op, args)?;
+    let why = unspecified_whole(op, args[0].0, args[0].1);
+    Some(values.iter().map(|value| why.map_or(Computed::Value(value.bits()), Computed::Undefined)).collect())
+}
+
+/// x - y·trunc(x/y), of x's sign.
+fn remainder<R: Real>(x: R, y: R) -> Computed {
+    match y == R::zero() {
+        true => Computed::Undefined(Unspecified::FloatRemainderByZero),
+        false => Computed::Value(x.remainder(y).canonical().bits()),
+    }
+}
+
+/// The other operand of a NaN, otherwise the lesser.
+fn number_min<R: Real>(x: R, y: R) -> R {
+    if x.is_nan() { y } else { scalar::min(x, y) }
+}
+
+/// The other operand of a NaN, otherwise the greater.
+fn number_max<R: Real>(x: R, y: R) -> R {
+    if x.is_nan() { y } else { scalar::max(x, y) }
+}
+
+/// An instruction on one component that is no [`Op`]; `None` if it is not one of these.
+pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> {
+    let x = *args.first()?;
+    let (y, z) = (args.get(1).copied().unwrap_or(x), args.get(2).copied().unwrap_or(x));
+    let unordered = x.is_nan() || y.is_nan();
+    let value = |r: R| Computed::Value(r.canonical().bits());
+    let result = match instruction {
+        Instruction::Core(opcode) => match Core::from_u32(opcode.into())? {
+            Core::FRem => remainder(x, y),
+            Core::FOrdNotEqual => (!unordered && x != y).into(),
+            Core::FUnordEqual => (unordered || x == y).into(),
+            Core::FUnordLessThan => (unordered || x < y).into(),
+            Core::FUnordGreaterThan => (unordered || x > y).into(),
+            Core::FUnordLessThanEqual => (unordered || x <= y).into(),
+            Core::FUnordGreaterThanEqual => (unordered || x >= y).into(),
+            Core::IsNan => x.is_nan().into(),
+            Core::IsInf => (!x.is_nan() && !x.is_finite()).into(),
+            Core::QuantizeToF16 => value(R::of(Half::of(x.wide()).wide())),
+            _ => return None,
+        },
+        Instruction::Glsl(number) => match Glsl::from_u32(number)? {
+            Glsl::Fma => value(x.fused(y, z)),
+            Glsl::NMin => value(number_min(x, y)),
+            Glsl::NMax => value(number_max(x, y)),
+            Glsl::NClamp if y > z => Computed::Undefined(Unspecified::ClampBounds),
+            Glsl::NClamp => value(number_min(number_max(x, y), z)),
+            _ => return None,
+        },
+    };
+    Some(result)
+}
+
+/// Modf: the fraction and the whole part, both of x's sign; an infinity has the fraction zero.
+pub fn modf<R: Real>(x: R) -> [R; 2] {
+    let whole = x.trunc();
+    let fraction = if x.is_finite() { x - whole } else { R::zero() };
+    if x.is_nan() { [x.canonical(); 2] } else { [fraction.copysign(x), whole] }
+}
+
+/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0; `None` for an infinity or NaN.
+pub fn frexp<R: Real>(x: R) -> Option<(R, i32)> {
+    if !x.is_finite() {
+        return None;
+    }
+    if x == R::zero() {
+        return Some((x, 0));
+    }
+    // A subnormal of 64 bits becomes normal.
+    let (wide, below) = if x.wide().abs() < f64::MIN_POSITIVE { (x.wide() * 2f64.powi(64), 64) } else { (x.wide(), 0) };
+    let bits = wide.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1022;
+    let significand = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52);
+    Some((R::of(significand), exponent - below))
+}
+
+/// Ldexp: x·2^exponent, rounded once; `None` where that is undefined.
+pub fn ldexp<R: Real>(x: R, exponent: i64) -> Option<R> {
+    if exponent > i64::from(R::MAX_EXPONENT) {
+        return None;
+    }
+    // Whatever is below is zero in any format.
+    let exponent = exponent.max(-3000) as i32;
+    let result = match R::WIDTH {
+        64 => R::of(libm::ldexp(x.wide(), exponent)),
+        // Exact in 64 bits, or far below the least float.
+        _ => R::of(x.wide() * 2f64.powi(exponent.max(-1022))),
+    };
+    (result.is_finite() || !x.is_finite()).then_some(result.canonical())
+}
+
+/// FaceForward: N if dot(Nref, I) is negative, otherwise -N.
+pub fn face_forward<R: Real>(n: &[R], i: &[R], reference: &[R]) -> Reals<R> {
+    let dot = dot(reference, i);
+    n.iter().map(|&n| if dot < R::zero() { n.canonical() } else { (-n).canonical() }).collect()
+}
+
+/// Refract: 0 if k = 1 - eta·eta·(1 - d·d) is negative, otherwise eta·I - (eta·d + √k)·N, where d = dot(N, I); each operation rounded.
+pub fn refract<R: Real>(i: &[R], n: &[R], eta: R) -> Reals<R> {
+    let one = R::one();
+    let d = dot(n, i);
+    let k = one - eta * eta * (one - d * d);
+    let component = |(&i, &n): (&R, &R)| if k < R::zero() { R::zero() } else { (eta * i - (eta * d + k.sqrt()) * n).canonical() };
+    i.iter().zip(n).map(component).collect()
+}
+
+fn dot<R: Real>(x: &[R], y: &[R]) -> R {
+    composite::value(Op::Dot, &[(x, 1), (y, 1)]).map_or(R::zero(), |dot| dot[0])
+}
+
+/// OpConvertFToU, or OpConvertFToS if `to_signed`, to `width` bits: rounded toward zero.
+pub fn to_integer<R: Real>(x: R, width: u8, to_signed: bool) -> Computed {
+    let whole = x.wide().trunc();
+    let power = |exponent: u8| f64::from_bits((1023 + u64::from(exponent)) << 52);
+    let (least, beyond) = if to_signed { (-power(width - 1), power(width - 1)) } else { (0.0, power(width)) };
+    if !(whole >= least && whole < beyond) {
+        return Computed::Behaviour(Ub::ConversionRange);
+    }
+    Computed::Value(if whole < 0.0 { whole as i64 as u64 } else { whole as u64 } & mask(width))
+}
+
+/// OpConvertUToF, or OpConvertSToF if `from_signed`: rounded once.
+pub fn of_integer<R: Real>(bits: u64, width: u8, from_signed: bool) -> R {
+    // 32-bit floats from 64 bits would be rounded twice by way of 64-bit floats; 16-bit floats are not, since what is inexact there overflows.
+    match (R::WIDTH, from_signed) {
+        (32, true) => R::of_bits(u64::from((signed(width, bits) as f32).to_bits())),
+        (32, false) => R::of_bits(u64::from((bits as f32).to_bits())),
+        (_, true) => R::of(signed(width, bits) as f64),
+        (_, false) => R::of(bits as f64),
+    }
+}

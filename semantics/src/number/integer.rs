@@ -1,0 +1,169 @@
+//! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons of §3.3.15, and GLSL.std.450.
+//!
+//! A component is its bits, zero-extended to 64. Whether it counts as signed is the instruction's choice, not the type's. Results are the low
+//! bits of the exact ones.
+
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+
+use super::{Computed, Environment};
+use crate::undefined::{Ub, Unspecified};
+
+/// The low `width` bits, all set; 1 ≤ width ≤ 64.
+#[inline]
+pub fn mask(width: u8) -> u64 {
+    u64::MAX >> (64 - width)
+}
+
+/// The bits as a signed integer of that width.
+#[inline]
+pub fn signed(width: u8, bits: u64) -> i64 {
+    let unused = 64 - u32::from(width);
+    ((bits << unused) as i64) >> unused
+}
+
+/// An instruction on integer components of `width` bits. Operands are components of that width, but for shifts, offsets and counts, which are
+/// unsigned whatever their width. `None` if the instruction is not one of these.
+pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Option<Computed> {
+    let operand = |i: usize| args.get(i).copied().unwrap_or(0);
+    let (a, b) = (operand(0), operand(1));
+    let (x, y) = (signed(width, a), signed(width, b));
+    let value = |bits: u64| Computed::Value(bits & mask(width));
+    let result = match op {
+        Core::SNegate => value(a.wrapping_neg()),
+        Core::IAdd => value(a.wrapping_add(b)),
+        Core::ISub => value(a.wrapping_sub(b)),
+        Core::IMul => value(a.wrapping_mul(b)),
+        Core::UDiv => a.checked_div(b).map_or(Computed::Behaviour(Ub::DivisionByZero), value),
+        Core::UMod => a.checked_rem(b).map_or(Computed::Behaviour(Ub::DivisionByZero), value),
+        Core::SDiv => divided(width, x, y).unwrap_or_else(|| value(x.wrapping_div(y) as u64)),
+        Core::SRem | Core::SMod => divided(width, x, y).or(negative(x, y, environment)).unwrap_or_else(|| {
+            let remainder = x.wrapping_rem(y);
+            // The sign of a remainder of OpSMod is the divisor's.
+            let floored = op == Core::SMod && remainder != 0 && (remainder < 0) != (y < 0);
+            value(if floored { remainder.wrapping_add(y) } else { remainder } as u64)
+        }),
+        Core::ShiftLeftLogical | Core::ShiftRightLogical | Core::ShiftRightArithmetic if b >= u64::from(width) => {
+            Computed::Undefined(Unspecified::ShiftWidth)
+        }
+        Core::ShiftLeftLogical => value(a << b),
+        Core::ShiftRightLogical => value(a >> b),
+        Core::ShiftRightArithmetic => value((x >> b) as u64),
+        Core::BitwiseOr => value(a | b),
+        Core::BitwiseXor => value(a ^ b),
+        Core::BitwiseAnd => value(a & b),
+        Core::Not => value(!a),
+        Core::BitFieldInsert => match field(width, operand(2), operand(3)) {
+            Some(field) => value(a & !field | b.checked_shl(operand(2) as u32).unwrap_or(0) & field),
+            None => Computed::Undefined(Unspecified::BitFieldRange),
+        },
+        Core::BitFieldUExtract | Core::BitFieldSExtract => match field(width, b, operand(2)) {
+            Some(0) => value(0),
+            Some(field) => {
+                let found = (a & field) >> b;
+                value(if op == Core::BitFieldSExtract { signed(operand(2) as u8, found) as u64 } else { found })
+            }
+            None => Computed::Undefined(Unspecified::BitFieldRange),
+        },
+        Core::BitReverse => value(a.reverse_bits() >> (64 - width)),
+        Core::BitCount => Computed::Value(u64::from(a.count_ones())),
+        Core::IEqual => (a == b).into(),
+        Core::INotEqual => (a != b).into(),
+        Core::UGreaterThan => (a > b).into(),
+        Core::SGreaterThan => (x > y).into(),
+        Core::UGreaterThanEqual => (a >= b).into(),
+        Core::SGreaterThanEqual => (x >= y).into(),
+        Core::ULessThan => (a < b).into(),
+        Core::SLessThan => (x < y).into(),
+        Core::ULessThanEqual => (a <= b).into(),
+        Core::SLessThanEqual => (x <= y).into(),
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// Why x divided by y is undefined behaviour, if it is.
+fn divided(width: u8, x: i64, y: i64) -> Option<Computed> {
+    let least = signed(width, 1 << (width - 1));
+    match y {
+        0 => Some(Computed::Behaviour(Ub::DivisionByZero)),
+        -1 if x == least => Some(Computed::Behaviour(Ub::DivisionOverflow)),
+        _ => None,
+    }
+}
+
+/// The undefined remainder of negative operands, where the environment has it so.
+fn negative(x: i64, y: i64, environment: Environment) -> Option<Computed> {
+    let undefined = (x < 0 || y < 0) && !environment.maintenance8;
+    undefined.then_some(Computed::Undefined(Unspecified::NegativeRemainder))
+}
+
+/// The bits of a field, set; `None` if offset, count or their sum is more than the width.
+fn field(width: u8, offset: u64, count: u64) -> Option<u64> {
+    let end = offset.checked_add(count)?;
+    match count {
+        _ if end > u64::from(width) => None,
+        0 => Some(0),
+        _ => Some(mask(count as u8) << offset),
+    }
+}
+
+/// OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended: the low bits, then the carry, the borrow or the high bits.
+pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
+    let low_and_high = |wide: u128| [wide as u64 & mask(width), (wide >> width) as u64 & mask(width)];
+    Some(match op {
+        Core::IAddCarry => low_and_high(u128::from(a) + u128::from(b)),
+        Core::ISubBorrow => [a.wrapping_sub(b) & mask(width), u64::from(a < b)],
+        Core::UMulExtended => low_and_high(u128::from(a) * u128::from(b)),
+        Core::SMulExtended => low_and_high((i128::from(signed(width, a)) * i128::from(signed(width, b))) as u128),
+        _ => return None,
+    })
+}
+
+/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is not one of these.
+pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
+    let operand = |i: usize| args.get(i).copied().unwrap_or(0);
+    let [a, b, c] = [operand(0), operand(1), operand(2)];
+    let [x, y, z] = [a, b, c].map(|bits| signed(width, bits));
+    let value = |bits: u64| Computed::Value(bits & mask(width));
+    let bit = |number: Option<u32>| value(number.map_or(u64::MAX, u64::from));
+    let result = match op {
+        Glsl::SAbs => value(x.wrapping_abs() as u64),
+        Glsl::SSign => value(x.signum() as u64),
+        Glsl::UMin => value(a.min(b)),
+        Glsl::SMin => value(x.min(y) as u64),
+        Glsl::UMax => value(a.max(b)),
+        Glsl::SMax => value(x.max(y) as u64),
+        Glsl::UClamp if b > c => Computed::Undefined(Unspecified::ClampBounds),
+        Glsl::SClamp if y > z => Computed::Undefined(Unspecified::ClampBounds),
+        Glsl::UClamp => value(a.clamp(b, c)),
+        Glsl::SClamp => value(x.clamp(y, z) as u64),
+        Glsl::FindILsb => bit((a != 0).then(|| a.trailing_zeros())),
+        Glsl::FindUMsb => bit(a.checked_ilog2()),
+        Glsl::FindSMsb => bit((if x < 0 { !x } else { x } as u64).checked_ilog2()),
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// Whether an instruction decorated NoSignedWrap (`signed_wrap`) or NoUnsignedWrap overflows on components of `width` bits.
+pub fn wraps(op: Core, width: u8, signed_wrap: bool, a: u64, b: u64) -> bool {
+    let (x, y) = (i128::from(signed(width, a)), i128::from(signed(width, b)));
+    let (u, v) = (a as i128, b as i128);
+    let exact = match (op, signed_wrap) {
+        (Core::IAdd, true) => x + y,
+        (Core::IAdd, false) => u + v,
+        (Core::ISub, true) => x - y,
+        (Core::ISub, false) => u - v,
+        (Core::IMul, true) => x * y,
+        // Below 2^128, but perhaps not below 2^127.
+        (Core::IMul, false) => return u128::from(a) * u128::from(b) > u128::from(mask(width)),
+        (Core::SNegate, true) => -x,
+        (Core::SNegate, false) => -u,
+        (Core::ShiftLeftLogical, _) if b >= u64::from(width) => return false,
+        (Core::ShiftLeftLogical, true) => x << b,
+        (Core::ShiftLeftLogical, false) => u << b,
+        _ => return false,
+    };
+    let (least, greatest) = if signed_wrap { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, i128::from(mask(width))) };
+    exact < least || exact > greatest
+}

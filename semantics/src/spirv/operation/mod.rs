@@ -1,0 +1,258 @@
+//! Which instruction is which operation on numbers, and what its operands must be.
+//!
+//! One table for the checks at load, the reference and the machines; each row is tested against values computed by hand.
+
+mod compute;
+mod pure;
+mod signature;
+mod trust;
+
+use std::sync::LazyLock;
+
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+
+pub use compute::{Calculator, Operand, Site};
+pub use pure::{Bits, Components, pure};
+pub use signature::{Class, Scalar, Shape, Signature};
+
+use crate::number::{Instruction, Op};
+
+/// An operation and its signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// What it computes on 32-bit floats and Booleans, with what is known about each lane; `None` for an instruction that has no such form.
+    pub op: Option<Op>,
+    /// Of what.
+    pub signature: Signature,
+}
+
+/// The operations by opcode, and by number within GLSL.std.450.
+struct Operations {
+    core: Vec<Option<Operation>>,
+    glsl: Vec<Option<Operation>>,
+}
+
+static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| {
+    let mut tables = Operations { core: Vec::new(), glsl: Vec::new() };
+    let core = CORE.iter().map(|&(op, signature)| (Instruction::Core(op as u16), signature));
+    let glsl = GLSL.iter().map(|&(number, signature)| (Instruction::Glsl(number as u32), signature));
+    for (instruction, signature) in core.chain(glsl) {
+        let (table, number) = match instruction {
+            Instruction::Core(opcode) => (&mut tables.core, opcode as usize),
+            Instruction::Glsl(number) => (&mut tables.glsl, number as usize),
+        };
+        if table.len() <= number {
+            table.resize(number + 1, None);
+        }
+        table[number] = Some(Operation { instruction, op: Op::of(instruction), signature });
+    }
+    tables
+});
+
+/// The operation that a core instruction computes on its operands.
+#[inline]
+pub fn core(op: Core) -> Option<Operation> {
+    OPERATIONS.core.get(op as usize).copied().flatten()
+}
+
+/// The operation that an instruction of GLSL.std.450 computes.
+#[inline]
+pub fn glsl(number: u32) -> Option<Operation> {
+    OPERATIONS.glsl.get(number as usize).copied().flatten()
+}
+
+/// Every operation, core instructions first.
+pub fn all() -> impl Iterator<Item = Operation> {
+    OPERATIONS.core.iter().chain(&OPERATIONS.glsl).copied().flatten()
+}
+
+impl Operation {
+    /// The instruction's name as SPIR-V prints it: `OpIAdd`, `SMin`.
+    pub fn name(self) -> String {
+        match self.instruction {
+            Instruction::Core(opcode) => Core::from_u32(u32::from(opcode)).map_or_else(|| format!("Op{opcode}"), |op| format!("Op{op:?}")),
+            Instruction::Glsl(number) => Glsl::from_u32(number).map_or_else(|| number.to_string(), |op| format!("{op:?}")),
+        }
+    }
+}
+
+/// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and OpTranspose of §3.3.12 Composite.
+const CORE: &[(Core, Signature)] = {
+    use Class::{Bool, Float, Float32, Int, Unsigned};
+    use Signature::*;
+    &[
+        (Core::ConvertFToU, Convert(Float, Unsigned)),
+        (Core::ConvertFToS, Convert(Float, Int)),
+        (Core::ConvertSToF, Convert(Int, Float)),
+        (Core::ConvertUToF, Convert(Int, Float)),
+        (Core::UConvert, ConvertWidth(Int, Unsigned)),
+        (Core::SConvert, ConvertWidth(Int, Int)),
+        (Core::FConvert, ConvertWidth(Float, Float)),
+        (Core::QuantizeToF16, Componentwise(1, Float32)),
+        (Core::Bitcast, Bitcast),
+        (Core::Transpose, Transpose),
+        (Core::SNegate, SameWidth(1, Int)),
+        (Core::FNegate, Componentwise(1, Float)),
+        (Core::IAdd, SameWidth(2, Int)),
+        (Core::FAdd, Componentwise(2, Float)),
+        (Core::ISub, SameWidth(2, Int)),
+        (Core::FSub, Componentwise(2, Float)),
+        (Core::IMul, SameWidth(2, Int)),
+        (Core::FMul, Componentwise(2, Float)),
+        (Core::UDiv, Componentwise(2, Unsigned)),
+        (Core::SDiv, SameWidth(2, Int)),
+        (Core::FDiv, Componentwise(2, Float)),
+        (Core::UMod, Componentwise(2, Unsigned)),
+        (Core::SRem, SameWidth(2, Int)),
+        (Core::SMod, SameWidth(2, Int)),
+        (Core::FRem, Componentwise(2, Float)),
+        (Core::FMod, Componentwise(2, Float)),
+        (Core::VectorTimesScalar, VectorTimesScalar),
+        (Core::MatrixTimesScalar, MatrixTimesScalar),
+        (Core::VectorTimesMatrix, VectorTimesMatrix),
+        (Core::MatrixTimesVector, MatrixTimesVector),
+        (Core::MatrixTimesMatrix, MatrixTimesMatrix),
+        (Core::OuterProduct, OuterProduct),
+        (Core::Dot, Scalar2(false)),
+        (Core::IAddCarry, Pair(2, Unsigned)),
+        (Core::ISubBorrow, Pair(2, Unsigned)),
+        (Core::UMulExtended, Pair(2, Unsigned)),
+        (Core::SMulExtended, Pair(2, Int)),
+        (Core::ShiftRightLogical, Shift),
+        (Core::ShiftRightArithmetic, Shift),
+        (Core::ShiftLeftLogical, Shift),
+        (Core::BitwiseOr, SameWidth(2, Int)),
+        (Core::BitwiseXor, SameWidth(2, Int)),
+        (Core::BitwiseAnd, SameWidth(2, Int)),
+        (Core::Not, SameWidth(1, Int)),
+        (Core::BitFieldInsert, BitFieldInsert),
+        (Core::BitFieldSExtract, BitFieldExtract),
+        (Core::BitFieldUExtract, BitFieldExtract),
+        (Core::BitReverse, Componentwise(1, Int)),
+        (Core::BitCount, BitCount),
+        (Core::Any, Reduction),
+        (Core::All, Reduction),
+        (Core::IsNan, FloatTest),
+        (Core::IsInf, FloatTest),
+        (Core::LogicalEqual, Comparison(Bool)),
+        (Core::LogicalNotEqual, Comparison(Bool)),
+        (Core::LogicalOr, Componentwise(2, Bool)),
+        (Core::LogicalAnd, Componentwise(2, Bool)),
+        (Core::LogicalNot, Componentwise(1, Bool)),
+        (Core::Select, Select),
+        (Core::IEqual, Comparison(Int)),
+        (Core::INotEqual, Comparison(Int)),
+        (Core::UGreaterThan, Comparison(Int)),
+        (Core::SGreaterThan, Comparison(Int)),
+        (Core::UGreaterThanEqual, Comparison(Int)),
+        (Core::SGreaterThanEqual, Comparison(Int)),
+        (Core::ULessThan, Comparison(Int)),
+        (Core::SLessThan, Comparison(Int)),
+        (Core::ULessThanEqual, Comparison(Int)),
+        (Core::SLessThanEqual, Comparison(Int)),
+        (Core::FOrdEqual, Comparison(Float)),
+        (Core::FUnordEqual, Comparison(Float)),
+        (Core::FOrdNotEqual, Comparison(Float)),
+        (Core::FUnordNotEqual, Comparison(Float)),
+        (Core::FOrdLessThan, Comparison(Float)),
+        (Core::FUnordLessThan, Comparison(Float)),
+        (Core::FOrdGreaterThan, Comparison(Float)),
+        (Core::FUnordGreaterThan, Comparison(Float)),
+        (Core::FOrdLessThanEqual, Comparison(Float)),
+        (Core::FUnordLessThanEqual, Comparison(Float)),
+        (Core::FOrdGreaterThanEqual, Comparison(Float)),
+        (Core::FUnordGreaterThanEqual, Comparison(Float)),
+    ]
+};
+
+/// GLSL.std.450, but for InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset, which read the environment.
+const GLSL: &[(Glsl, Signature)] = {
+    use Class::{Float, Float16Or32, Int, Int32};
+    use Signature::*;
+    const WORD: Shape = Shape::vector(Scalar::U32, 1);
+    const WORDS: Shape = Shape::vector(Scalar::U32, 2);
+    const DOUBLE: Shape = Shape::vector(Scalar::F64, 1);
+    const VEC2: Shape = Shape::vector(Scalar::F32, 2);
+    const VEC4: Shape = Shape::vector(Scalar::F32, 4);
+    &[
+        (Glsl::Round, Componentwise(1, Float)),
+        (Glsl::RoundEven, Componentwise(1, Float)),
+        (Glsl::Trunc, Componentwise(1, Float)),
+        (Glsl::FAbs, Componentwise(1, Float)),
+        (Glsl::SAbs, SameWidth(1, Int)),
+        (Glsl::FSign, Componentwise(1, Float)),
+        (Glsl::SSign, SameWidth(1, Int)),
+        (Glsl::Floor, Componentwise(1, Float)),
+        (Glsl::Ceil, Componentwise(1, Float)),
+        (Glsl::Fract, Componentwise(1, Float)),
+        (Glsl::Radians, Componentwise(1, Float16Or32)),
+        (Glsl::Degrees, Componentwise(1, Float16Or32)),
+        (Glsl::Sin, Componentwise(1, Float16Or32)),
+        (Glsl::Cos, Componentwise(1, Float16Or32)),
+        (Glsl::Tan, Componentwise(1, Float16Or32)),
+        (Glsl::Asin, Componentwise(1, Float16Or32)),
+        (Glsl::Acos, Componentwise(1, Float16Or32)),
+        (Glsl::Atan, Componentwise(1, Float16Or32)),
+        (Glsl::Sinh, Componentwise(1, Float16Or32)),
+        (Glsl::Cosh, Componentwise(1, Float16Or32)),
+        (Glsl::Tanh, Componentwise(1, Float16Or32)),
+        (Glsl::Asinh, Componentwise(1, Float16Or32)),
+        (Glsl::Acosh, Componentwise(1, Float16Or32)),
+        (Glsl::Atanh, Componentwise(1, Float16Or32)),
+        (Glsl::Atan2, Componentwise(2, Float16Or32)),
+        (Glsl::Pow, Componentwise(2, Float16Or32)),
+        (Glsl::Exp, Componentwise(1, Float16Or32)),
+        (Glsl::Log, Componentwise(1, Float16Or32)),
+        (Glsl::Exp2, Componentwise(1, Float16Or32)),
+        (Glsl::Log2, Componentwise(1, Float16Or32)),
+        (Glsl::Sqrt, Componentwise(1, Float)),
+        (Glsl::InverseSqrt, Componentwise(1, Float)),
+        (Glsl::Determinant, Determinant),
+        (Glsl::MatrixInverse, Inverse),
+        (Glsl::Modf, Modf),
+        (Glsl::ModfStruct, Pair(1, Float)),
+        (Glsl::FMin, Componentwise(2, Float)),
+        (Glsl::UMin, SameWidth(2, Int)),
+        (Glsl::SMin, SameWidth(2, Int)),
+        (Glsl::FMax, Componentwise(2, Float)),
+        (Glsl::UMax, SameWidth(2, Int)),
+        (Glsl::SMax, SameWidth(2, Int)),
+        (Glsl::FClamp, Componentwise(3, Float)),
+        (Glsl::UClamp, SameWidth(3, Int)),
+        (Glsl::SClamp, SameWidth(3, Int)),
+        (Glsl::FMix, Componentwise(3, Float)),
+        (Glsl::Step, Componentwise(2, Float)),
+        (Glsl::SmoothStep, Componentwise(3, Float)),
+        (Glsl::Fma, Componentwise(3, Float)),
+        (Glsl::Frexp, Frexp),
+        (Glsl::FrexpStruct, FrexpStruct),
+        (Glsl::Ldexp, Ldexp),
+        (Glsl::PackSnorm4x8, Reshape(VEC4, WORD)),
+        (Glsl::PackUnorm4x8, Reshape(VEC4, WORD)),
+        (Glsl::PackSnorm2x16, Reshape(VEC2, WORD)),
+        (Glsl::PackUnorm2x16, Reshape(VEC2, WORD)),
+        (Glsl::PackHalf2x16, Reshape(VEC2, WORD)),
+        (Glsl::PackDouble2x32, Reshape(WORDS, DOUBLE)),
+        (Glsl::UnpackSnorm2x16, Reshape(WORD, VEC2)),
+        (Glsl::UnpackUnorm2x16, Reshape(WORD, VEC2)),
+        (Glsl::UnpackHalf2x16, Reshape(WORD, VEC2)),
+        (Glsl::UnpackSnorm4x8, Reshape(WORD, VEC4)),
+        (Glsl::UnpackUnorm4x8, Reshape(WORD, VEC4)),
+        (Glsl::UnpackDouble2x32, Reshape(DOUBLE, WORDS)),
+        (Glsl::Length, Scalar1),
+        (Glsl::Distance, Scalar2(true)),
+        (Glsl::Cross, Cross),
+        (Glsl::Normalize, Componentwise(1, Float)),
+        (Glsl::FaceForward, Componentwise(3, Float)),
+        (Glsl::Reflect, Componentwise(2, Float)),
+        (Glsl::Refract, Refract),
+        (Glsl::FindILsb, SameWidth(1, Int32)),
+        (Glsl::FindSMsb, SameWidth(1, Int32)),
+        (Glsl::FindUMsb, SameWidth(1, Int32)),
+        (Glsl::NMin, Componentwise(2, Float)),
+        (Glsl::NMax, Componentwise(2, Float)),
+        (Glsl::NClamp, Componentwise(3, Float)),
+    ]
+};

@@ -1,0 +1,316 @@
+//! Undefined values on their way through computing instructions, what absorbs them, and what is known about results.
+
+use super::random::Random;
+use super::vectors::{named, vectors};
+use smallstep_semantics::number::{Lane, Profile, Trust, Why};
+use smallstep_semantics::spirv::operation::{Bits, Calculator, Operand, Scalar as Type, Shape, Site, pure};
+use smallstep_semantics::spirv::value::{Origin, Scalar, Scalars};
+use smallstep_semantics::undefined::{Ub, Unspecified};
+
+const FIRST: Origin = Origin { kind: Unspecified::Undef, instruction: 7, invocation: 3 };
+const SECOND: Origin = Origin { kind: Unspecified::Uninitialised, instruction: 9, invocation: 3 };
+const SITE: Site = Site { instruction: 40, invocation: 3, no_signed_wrap: false, no_unsigned_wrap: false };
+
+/// A component: bits, or undefined.
+#[derive(Clone, Copy)]
+enum C {
+    V(u64),
+    U(Origin),
+}
+use C::{U, V};
+
+fn scalars(of: Type, components: &[C]) -> Scalars {
+    components
+        .iter()
+        .map(|c| match c {
+            V(bits) => Scalar::exact(of, *bits),
+            U(origin) => Scalar::undefined(*origin),
+        })
+        .collect()
+}
+
+fn compute(name: &str, args: &[(Shape, &[C])], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
+    let values: Vec<Scalars> = args.iter().map(|(shape, components)| scalars(shape.scalar, components)).collect();
+    let operands: Vec<Operand<'_>> = args.iter().zip(&values).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
+    Calculator::default().compute(named(name), &operands, results, site)
+}
+
+/// Each component: its bits, or where it was made.
+fn show(made: Result<Scalars, Ub>) -> Result<Vec<Result<u64, Origin>>, Ub> {
+    made.map(|scalars| scalars.iter().map(|s| s.undefined.map_or(Ok(s.bits), Err)).collect())
+}
+
+const INT: Shape = Shape::vector(Type::I32, 1);
+const INT2: Shape = Shape::vector(Type::I32, 2);
+const UINT: Shape = Shape::vector(Type::U32, 1);
+const BOOL: Shape = Shape::vector(Type::Bool, 1);
+const BOOL2: Shape = Shape::vector(Type::Bool, 2);
+const VEC2: Shape = Shape::vector(Type::F32, 2);
+const VEC3: Shape = Shape::vector(Type::F32, 3);
+const FLOAT: Shape = Shape::vector(Type::F32, 1);
+const ALL: u64 = 0xffff_ffff;
+const ONE: u64 = 0x3f80_0000;
+
+#[test]
+fn components_depend_on_their_operands_alone() {
+    let add = compute("IAdd", &[(INT2, &[V(1), U(FIRST)]), (INT2, &[V(2), V(2)])], &[INT2], SITE);
+    assert_eq!(show(add), Ok(vec![Ok(3), Err(FIRST)]));
+    let both = compute("IAdd", &[(INT, &[U(SECOND)]), (INT, &[U(FIRST)])], &[INT], SITE);
+    assert_eq!(show(both), Ok(vec![Err(SECOND)]), "the first operand's origin");
+    let float = compute("FMul", &[(VEC2, &[V(ONE), V(0)]), (VEC2, &[V(ONE), U(FIRST)])], &[VEC2], SITE);
+    assert_eq!(show(float), Ok(vec![Ok(ONE), Err(FIRST)]), "0·x of floats depends on x");
+    let scaled = compute("VectorTimesScalar", &[(VEC2, &[V(ONE), U(FIRST)]), (FLOAT, &[V(ONE)])], &[VEC2], SITE);
+    assert_eq!(show(scaled), Ok(vec![Ok(ONE), Err(FIRST)]));
+    let dot = compute("Dot", &[(VEC2, &[V(ONE), U(FIRST)]), (VEC2, &[V(ONE), V(ONE)])], &[FLOAT], SITE);
+    assert_eq!(show(dot), Ok(vec![Err(FIRST)]));
+    let cross = compute("Cross", &[(VEC3, &[U(FIRST), V(0), V(0)]), (VEC3, &[V(ONE); 3])], &[VEC3], SITE);
+    assert_eq!(show(cross), Ok(vec![Ok(0), Err(FIRST), Err(FIRST)]));
+    let normalize = compute("Normalize", &[(VEC2, &[V(ONE), U(FIRST)])], &[VEC2], SITE);
+    assert_eq!(show(normalize), Ok(vec![Err(FIRST), Err(FIRST)]));
+    let pair = compute(
+        "IAddCarry",
+        &[(Shape::vector(Type::U32, 2), &[V(1), U(FIRST)]), (Shape::vector(Type::U32, 2), &[V(2), V(2)])],
+        &[Shape::vector(Type::U32, 2); 2],
+        SITE,
+    );
+    assert_eq!(show(pair), Ok(vec![Ok(3), Err(FIRST), Ok(0), Err(FIRST)]));
+}
+
+#[test]
+fn matrices_depend_on_rows_and_columns() {
+    let m = Shape::matrix(Type::F32, 2, 3);
+    let v = |n: usize, undefined: usize| -> Vec<C> { (0..n).map(|i| if i == undefined { U(FIRST) } else { V(ONE) }).collect() };
+    let undefined =
+        |made: Result<Scalars, Ub>| -> Vec<bool> { made.expect("no undefined behaviour").iter().map(|s| s.undefined.is_some()).collect() };
+    // Lane 3 is column 1, row 1.
+    let by_vector = compute("MatrixTimesVector", &[(m, &v(6, 3)), (VEC3, &v(3, 9))], &[VEC2], SITE);
+    assert_eq!(undefined(by_vector), [false, true]);
+    let of_vector = compute("VectorTimesMatrix", &[(VEC2, &v(2, 9)), (m, &v(6, 3))], &[VEC3], SITE);
+    assert_eq!(undefined(of_vector), [false, true, false]);
+    let square = Shape::matrix(Type::F32, 2, 2);
+    let product = compute("MatrixTimesMatrix", &[(m, &v(6, 3)), (Shape::matrix(Type::F32, 3, 2), &v(6, 9))], &[square], SITE);
+    assert_eq!(undefined(product), [false, true, false, true], "row 1");
+    let product = compute("MatrixTimesMatrix", &[(m, &v(6, 9)), (Shape::matrix(Type::F32, 3, 2), &v(6, 3))], &[square], SITE);
+    assert_eq!(undefined(product), [false, false, true, true], "column 1");
+    let outer = compute("OuterProduct", &[(VEC2, &v(2, 1)), (VEC3, &v(3, 9))], &[m], SITE);
+    assert_eq!(undefined(outer), [false, true, false, true, false, true]);
+    let transposed = compute("Transpose", &[(m, &v(6, 3))], &[Shape::matrix(Type::F32, 3, 2)], SITE);
+    // Column 1, row 1 of three rows.
+    assert_eq!(undefined(transposed), [false, false, false, false, true, false]);
+    assert_eq!(undefined(compute("Determinant", &[(square, &v(4, 0))], &[FLOAT], SITE)), [true]);
+}
+
+#[test]
+fn bits_of_an_undefined_component_are_undefined() {
+    let bytes = Shape::vector(Type::int(8, false), 4);
+    let shorts = Shape::vector(Type::int(16, false), 2);
+    let cast = compute("Bitcast", &[(bytes, &[V(1), V(2), U(FIRST), V(4)])], &[shorts], SITE);
+    assert_eq!(show(cast), Ok(vec![Ok(0x0201), Err(FIRST)]));
+    let cast = compute("Bitcast", &[(shorts, &[U(FIRST), V(0x0403)])], &[bytes], SITE);
+    assert_eq!(show(cast), Ok(vec![Err(FIRST), Err(FIRST), Ok(3), Ok(4)]));
+    let packed = compute("PackHalf2x16", &[(VEC2, &[V(ONE), U(FIRST)])], &[UINT], SITE);
+    assert_eq!(show(packed), Ok(vec![Err(FIRST)]));
+}
+
+#[test]
+fn what_settles_a_result_absorbs_undefined_operands() {
+    for (name, shape, settles, result) in [
+        ("BitwiseAnd", INT, 0, 0),
+        ("BitwiseOr", INT, ALL, ALL),
+        ("IMul", INT, 0, 0),
+        ("LogicalAnd", BOOL, 0, 0),
+        ("LogicalOr", BOOL, 1, 1),
+    ] {
+        for args in [[V(settles), U(FIRST)], [U(FIRST), V(settles)]] {
+            let made = compute(name, &[(shape, &args[..1]), (shape, &args[1..])], &[shape], SITE);
+            assert_eq!(show(made), Ok(vec![Ok(result)]), "{name}");
+        }
+        for other in [V(if settles == 1 { 0 } else { 1 }), U(SECOND)] {
+            let made = compute(name, &[(shape, &[U(FIRST)]), (shape, &[other])], &[shape], SITE);
+            assert_eq!(show(made), Ok(vec![Err(FIRST)]), "{name} near miss");
+        }
+    }
+    for (name, settles) in [("Any", 1), ("All", 0)] {
+        assert_eq!(show(compute(name, &[(BOOL2, &[U(FIRST), V(settles)])], &[BOOL], SITE)), Ok(vec![Ok(settles)]));
+        assert_eq!(show(compute(name, &[(BOOL2, &[U(FIRST), V(1 - settles)])], &[BOOL], SITE)), Ok(vec![Err(FIRST)]));
+    }
+    // x - x and x ⊕ x are no constants: each use of an undefined value may differ.
+    assert_eq!(show(compute("BitwiseXor", &[(INT, &[U(FIRST)]), (INT, &[U(FIRST)])], &[INT], SITE)), Ok(vec![Err(FIRST)]));
+    assert_eq!(show(compute("ShiftLeftLogical", &[(INT, &[V(0)]), (INT, &[U(FIRST)])], &[INT], SITE)), Ok(vec![Err(FIRST)]));
+}
+
+#[test]
+fn select_takes_what_it_chooses() {
+    let select = |condition: C, a: C, b: C| show(compute("Select", &[(BOOL, &[condition]), (INT, &[a]), (INT, &[b])], &[INT], SITE));
+    assert_eq!(select(V(1), V(5), U(FIRST)), Ok(vec![Ok(5)]));
+    assert_eq!(select(V(0), V(5), U(FIRST)), Ok(vec![Err(FIRST)]));
+    assert_eq!(select(U(SECOND), V(5), U(FIRST)), Ok(vec![Err(SECOND)]));
+    assert_eq!(select(U(SECOND), V(5), V(5)), Ok(vec![Err(SECOND)]));
+    // Of composites, which have no shape: as many components as the objects have.
+    let whole = compute(
+        "Select",
+        &[(BOOL, &[V(0)]), (Shape::OTHER, &[V(1), V(2), V(3)]), (Shape::OTHER, &[V(4), U(FIRST), V(6)])],
+        &[Shape::OTHER],
+        SITE,
+    );
+    assert_eq!(show(whole), Ok(vec![Ok(4), Err(FIRST), Ok(6)]));
+}
+
+#[test]
+fn an_undefined_operand_where_some_value_is_undefined_behaviour_is_that() {
+    for name in ["UDiv", "UMod"] {
+        let run = |a: C, b: C| show(compute(name, &[(UINT, &[a]), (UINT, &[b])], &[UINT], SITE));
+        assert_eq!(run(V(1), U(FIRST)), Err(Ub::UndefinedOperand), "{name}");
+        assert_eq!(run(U(FIRST), V(0)), Err(Ub::DivisionByZero), "{name}");
+        assert_eq!(run(U(FIRST), V(ALL)), Ok(vec![Err(FIRST)]), "{name}");
+    }
+    for name in ["SDiv", "SRem", "SMod"] {
+        let run = |a: C, b: C| show(compute(name, &[(INT, &[a]), (INT, &[b])], &[INT], SITE));
+        assert_eq!(run(V(1), U(FIRST)), Err(Ub::UndefinedOperand), "{name}");
+        assert_eq!(run(U(FIRST), V(0)), Err(Ub::DivisionByZero), "{name}");
+        assert_eq!(run(U(FIRST), V(ALL)), Err(Ub::UndefinedOperand), "{name}");
+        assert_eq!(run(U(FIRST), V(2)), Ok(vec![Err(FIRST)]), "{name}");
+    }
+    for name in ["ConvertFToS", "ConvertFToU"] {
+        assert_eq!(show(compute(name, &[(FLOAT, &[U(FIRST)])], &[UINT], SITE)), Err(Ub::UndefinedOperand));
+    }
+    assert_eq!(show(compute("ConvertSToF", &[(INT, &[U(FIRST)])], &[FLOAT], SITE)), Ok(vec![Err(FIRST)]));
+}
+
+#[test]
+fn a_value_that_is_made_undefined_here_says_so() {
+    let here = |kind| Origin { kind, instruction: 40, invocation: 3 };
+    let shifted = compute("ShiftLeftLogical", &[(INT2, &[V(1), V(1)]), (INT2, &[V(3), V(32)])], &[INT2], SITE);
+    assert_eq!(show(shifted), Ok(vec![Ok(8), Err(here(Unspecified::ShiftWidth))]));
+    let root = compute("Sqrt", &[(VEC2, &[V(ONE), V(0xbf80_0000)])], &[VEC2], SITE);
+    assert_eq!(show(root), Ok(vec![Ok(ONE), Err(here(Unspecified::Domain))]));
+    // An undefined operand comes before the domain.
+    let root = compute("Sqrt", &[(FLOAT, &[U(FIRST)])], &[FLOAT], SITE);
+    assert_eq!(show(root), Ok(vec![Err(FIRST)]));
+}
+
+#[test]
+fn decorated_instructions_must_not_wrap() {
+    let signed = Site { no_signed_wrap: true, ..SITE };
+    let unsigned = Site { no_unsigned_wrap: true, ..SITE };
+    let run = |name: &str, a: u64, b: u64, site: Site| show(compute(name, &[(INT, &[V(a)]), (INT, &[V(b)])], &[INT], site)).is_err();
+    for (name, a, b, wraps_signed, wraps_unsigned) in [
+        ("IAdd", 0x7fff_ffff, 1, true, false),
+        ("IAdd", ALL, 1, false, true),
+        ("IAdd", ALL, ALL, false, true),
+        ("ISub", 0, 1, false, true),
+        ("ISub", 0x8000_0000, 1, true, false),
+        ("IMul", 0x1_0000, 0x8000, true, false),
+        ("IMul", 0x1_0000, 0x1_0000, true, true),
+        ("IMul", ALL, ALL, false, true),
+        ("ShiftLeftLogical", 0x4000_0000, 1, true, false),
+        ("ShiftLeftLogical", 0x8000_0000, 1, true, true),
+        ("ShiftLeftLogical", ALL, 4, false, true),
+    ] {
+        assert!(!run(name, a, b, SITE), "{name} {a:#x} {b:#x} undecorated");
+        assert_eq!(run(name, a, b, signed), wraps_signed, "{name} {a:#x} {b:#x} NoSignedWrap");
+        assert_eq!(run(name, a, b, unsigned), wraps_unsigned, "{name} {a:#x} {b:#x} NoUnsignedWrap");
+    }
+    let negate = |a: u64| show(compute("SNegate", &[(INT, &[V(a)])], &[INT], signed));
+    assert_eq!(negate(0x8000_0000), Err(Ub::Wrap));
+    assert_eq!(negate(5), Ok(vec![Ok(0xffff_fffb)]));
+    assert_eq!(show(compute("SAbs", &[(INT, &[V(0x8000_0000)])], &[INT], signed)), Err(Ub::Wrap));
+}
+
+#[test]
+fn doubt_is_carried_and_certainty_kept() {
+    let trust = |name: &str, args: &[(Shape, Scalar)], result: Shape| {
+        let operands: Vec<Operand<'_>> =
+            args.iter().map(|(shape, scalar)| Operand { shape: *shape, scalars: std::slice::from_ref(scalar) }).collect();
+        Calculator::default().compute(named(name), &operands, &[result], SITE).expect("no undefined behaviour")[0].trust
+    };
+    let int = |bits: u64| (INT, Scalar::exact(Type::I32, bits));
+    let float = |x: f32| (FLOAT, Scalar::from(Lane::exact(x)));
+    let doubtful = (INT, Scalar { trust: Trust::CERTAIN.in_doubt(Why::Approximate), ..Scalar::exact(Type::I32, 5) });
+    for profile in [Profile::Strict, Profile::Wgsl] {
+        assert!(trust("IAdd", &[int(1), int(2)], INT).is_decided(profile));
+        assert!(!trust("IAdd", &[int(1), doubtful], INT).is_decided(profile));
+        assert!(trust("ConvertSToF", &[int(3)], FLOAT).is_decided(profile));
+        assert!(trust("ConvertFToS", &[float(3.5)], INT).is_decided(profile));
+        assert!(trust("Bitcast", &[float(3.5)], INT).is_decided(profile));
+        assert!(trust("SLessThan", &[int(1), int(2)], BOOL).is_decided(profile));
+        assert!(trust("FUnordLessThan", &[float(1.0), float(2.0)], BOOL).is_decided(profile));
+        assert!(!trust("FUnordLessThan", &[float(f32::NAN), float(2.0)], BOOL).is_decided(profile));
+    }
+    let select = |condition: Trust, b: Scalar| {
+        let condition = (BOOL, Scalar { trust: condition, ..Scalar::exact(Type::Bool, 1) });
+        trust("Select", &[condition, int(5), (INT, b)], INT)
+    };
+    let other = Scalar::exact(Type::I32, 6);
+    let unsure = Trust::CERTAIN.in_doubt(Why::Approximate);
+    assert!(select(Trust::CERTAIN, Scalar { trust: unsure, ..other }).is_decided(Profile::Wgsl), "only the chosen one matters");
+    assert_eq!(select(unsure, other).doubt, Some(Why::Control));
+    assert_eq!(select(unsure, Scalar::exact(Type::I32, 5)).doubt, None, "either is the same");
+    // Rounded: the other neighbour is allowed where no mode is declared.
+    let rounded = trust("ConvertSToF", &[int(16_777_217)], FLOAT);
+    assert!(rounded.is_decided(Profile::Strict) && !rounded.is_decided(Profile::Wgsl));
+    assert_eq!(trust("QuantizeToF16", &[float(0.1)], FLOAT).doubt, Some(Why::Approximate));
+    assert_eq!(trust("QuantizeToF16", &[float(0.5)], FLOAT).doubt, None);
+    assert_eq!(trust("Fma", &[float(2.0), float(3.0), float(4.0)], FLOAT).doubt, None);
+    let x = f32::from_bits(0x3f80_0003);
+    assert_eq!(trust("Fma", &[float(x), float(x), float(-1.0)], FLOAT).doubt, Some(Why::Approximate));
+    let half = |bits: u64| (Shape::vector(Type::F16, 1), Scalar::exact(Type::F16, bits));
+    let one = Shape::vector(Type::F16, 1);
+    assert_eq!(trust("FAdd", &[half(0x3c00), half(0x3c00)], one).doubt, None);
+    assert_eq!(trust("FAdd", &[half(0x7bff), half(0x7bff)], one).doubt, Some(Why::Infinite));
+    assert_eq!(trust("FAdd", &[half(0x0001), half(0x3c00)], one).doubt, Some(Why::Subnormal));
+    assert_eq!(trust("FDiv", &[half(0x3c00), half(0x4200)], one).doubt, Some(Why::Approximate));
+    assert_eq!(trust("Sqrt", &[half(0x4400)], one).doubt, Some(Why::Approximate));
+    // A zero whose sign is not required is not one pattern of bits.
+    let zero = (FLOAT, Scalar::from(Lane::fragment_input(0.0)));
+    assert!(trust("Bitcast", &[zero], INT).doubt.is_some());
+}
+
+/// Any bits in any operand of the shapes that vectors have: no panic, bits within the width, and what `pure` computes is what `compute` does.
+#[test]
+fn no_bits_make_it_panic_and_both_ways_agree() {
+    let mut random = Random(2025);
+    for vector in vectors() {
+        for _ in 0..60 {
+            let bits: Vec<Vec<u64>> = vector
+                .args
+                .iter()
+                .map(|(shape, bits)| {
+                    let any = |_: &u64| match shape.scalar {
+                        Type::Bool => random.next() & 1,
+                        Type::Float { width } => random.float(width),
+                        of => random.integer(of.width()),
+                    };
+                    bits.iter().map(any).collect()
+                })
+                .collect();
+            let scalars: Vec<Scalars> =
+                vector.args.iter().zip(&bits).map(|((s, _), bits)| bits.iter().map(|&b| Scalar::exact(s.scalar, b)).collect()).collect();
+            let operands: Vec<Operand<'_>> =
+                vector.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
+            let raw: Vec<Bits<'_>> = vector.args.iter().zip(&bits).map(|((shape, _), bits)| Bits { shape: *shape, bits }).collect();
+            let calculator = Calculator { environment: vector.environment, ..Calculator::default() };
+            let found = calculator.compute(vector.operation, &operands, &vector.results, SITE);
+            let components = pure(vector.operation, &raw, &vector.results, vector.environment).expect("every operation computes");
+            let name = vector.operation.name();
+            use smallstep_semantics::number::Computed;
+            let behaviour = components.iter().find_map(|c| if let Computed::Behaviour(ub) = c { Some(*ub) } else { None });
+            match found {
+                Err(ub) => assert_eq!(Some(ub), behaviour, "{name} {bits:x?}"),
+                Ok(scalars) => {
+                    let kinds = vector.results.iter().flat_map(|r| std::iter::repeat_n(r.scalar, r.lanes()));
+                    assert_eq!(scalars.len(), components.len(), "{name}");
+                    for ((scalar, component), kind) in scalars.iter().zip(components).zip(kinds) {
+                        let same = match component {
+                            Computed::Value(bits) => scalar.undefined.is_none() && scalar.bits == bits,
+                            Computed::Undefined(kind) => scalar.undefined.is_some_and(|origin| origin.kind == kind),
+                            Computed::Behaviour(_) => false,
+                        };
+                        assert!(same, "{name} {bits:x?}: {scalar:?} against {component:?}");
+                        assert!(kind.width() == 64 || scalar.bits >> kind.width() == 0, "{name} {bits:x?}: {:#x}", scalar.bits);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Functions of GLSL.std.450 in 16 and 64 bits, and fused multiplication, against 200-bit floats.
+
+use super::random::Random;
+use super::vectors::named;
+use astro_float::{BigFloat, Consts, RoundingMode, Sign};
+use smallstep_semantics::number::{Computed, Environment, Half, Real};
+use smallstep_semantics::spirv::operation::{Bits, Scalar as Type, Shape, pure};
+
+const P: usize = 256;
+const RM: RoundingMode = RoundingMode::ToEven;
+
+fn run(name: &str, of: Type, args: &[u64]) -> Computed {
+    let operands: Vec<Bits<'_>> = args.chunks(1).map(|bits| Bits { shape: Shape::vector(of, 1), bits }).collect();
+    pure(named(name), &operands, &[Shape::vector(of, 1)], Environment::default()).expect("an operation")[0]
+}
+
+/// The nearest float of so many digits and least exponent, ties to even, as a 64-bit float.
+fn nearest(x: &BigFloat, precision: i64, least_normal: i64, beyond: i64) -> f64 {
+    if x.is_nan() {
+        return f64::NAN;
+    }
+    if x.is_inf() {
+        return if x.is_inf_pos() { f64::INFINITY } else { f64::NEG_INFINITY };
+    }
+    if x.is_zero() {
+        return 0.0;
+    }
+    let (words, _, sign, exponent, inexact) = x.as_raw_parts().expect("finite");
+    // x = 0.words · 2^exponent, its leading bit worth 2^(exponent - 1).
+    let leading = i64::from(exponent) - 1;
+    let keep = if leading >= least_normal { precision } else { precision + leading - least_normal };
+    let magnitude = if leading >= beyond {
+        f64::INFINITY
+    } else if keep < 0 {
+        0.0
+    } else {
+        let bit = |i: i64| words[words.len() - 1 - (i / 64) as usize] >> (63 - i % 64) & 1;
+        let kept = (0..keep).fold(0u64, |kept, i| kept << 1 | bit(i));
+        let rest = (keep + 1..64 * words.len() as i64).any(|i| bit(i) == 1) || inexact;
+        let up = bit(keep) == 1 && (rest || kept & 1 == 1);
+        let scale = (leading - keep + 1) as i32;
+        // In two steps, each exact.
+        let number = (kept + u64::from(up)) as f64 * 2f64.powi(scale / 2) * 2f64.powi(scale - scale / 2);
+        if number >= 2f64.powi((beyond - 1) as i32) * 2.0 { f64::INFINITY } else { number }
+    };
+    if sign == Sign::Pos { magnitude } else { -magnitude }
+}
+
+fn half(x: &BigFloat) -> u64 {
+    Half::of(nearest(x, 11, -14, 16)).bits()
+}
+
+/// Every 37th of all 16-bit floats where the function is defined, and all near 1: the nearest float.
+#[test]
+fn functions_of_halves_are_correctly_rounded() {
+    let mut consts = Consts::new().expect("constants");
+    let all: Vec<u64> = (0..0x1_0000u64).filter(|bits| bits % 37 == 0 || (0x3bf0..0x3c10).contains(&(bits & 0x7fff))).collect();
+    type Function = fn(&BigFloat, &mut Consts) -> BigFloat;
+    let functions: &[(&str, Function)] = &[
+        ("Sin", |x, c| x.sin(P, RM, c)),
+        ("Cos", |x, c| x.cos(P, RM, c)),
+        ("Tan", |x, c| x.tan(P, RM, c)),
+        ("Asin", |x, c| x.asin(P, RM, c)),
+        ("Acos", |x, c| x.acos(P, RM, c)),
+        ("Atan", |x, c| x.atan(P, RM, c)),
+        ("Sinh", |x, c| x.sinh(P, RM, c)),
+        ("Cosh", |x, c| x.cosh(P, RM, c)),
+        ("Tanh", |x, c| x.tanh(P, RM, c)),
+        ("Asinh", |x, c| x.asinh(P, RM, c)),
+        ("Acosh", |x, c| x.acosh(P, RM, c)),
+        ("Atanh", |x, c| x.atanh(P, RM, c)),
+        ("Exp", |x, c| x.exp(P, RM, c)),
+        ("Log", |x, c| x.ln(P, RM, c)),
+        ("Log2", |x, c| x.log2(P, RM, c)),
+        ("Exp2", |x, c| BigFloat::from_f64(2.0, P).pow(x, P, RM, c)),
+        ("InverseSqrt", |x, _| BigFloat::from_f64(1.0, P).div(&x.sqrt(P, RM), P, RM)),
+        ("Radians", |x, c| x.mul(&c.pi(P, RM), P, RM).div(&BigFloat::from_f64(180.0, P), P, RM)),
+        ("Degrees", |x, c| x.mul(&BigFloat::from_f64(180.0, P), P, RM).div(&c.pi(P, RM), P, RM)),
+    ];
+    for (name, function) in functions {
+        let mut compared = 0;
+        for &bits in &all {
+            let x = Half::of_bits(bits).wide();
+            if !x.is_finite() || x == 0.0 {
+                continue;
+            }
+            let Computed::Value(found) = run(name, Type::F16, &[bits]) else { continue };
+            if found & 0x7fff > 0x7c00 {
+                panic!("{name} of {x}: NaN within the domain");
+            }
+            let expected = half(&function(&BigFloat::from_f64(x, P), &mut consts));
+            let same = found == expected || found & 0x7fff == 0 && expected & 0x7fff == 0;
+            assert!(same, "{name} of {x} ({bits:#06x}): found {found:#06x}, exactly {expected:#06x}");
+            compared += 1;
+        }
+        assert!(compared > 400, "{name}: {compared}");
+    }
+}
+
+/// A 64-bit float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads right.
+fn big(x: f64) -> BigFloat {
+    let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
+    if x.abs() < f64::MIN_POSITIVE { up.mul(&BigFloat::from_f64(2f64.powi(-600), 64), 64, RM) } else { BigFloat::from_f64(x, 64) }
+}
+
+fn fused(of: Type, args: [f64; 3], bits: [u64; 3], digits: (i64, i64, i64)) -> (Computed, f64) {
+    let [a, b, c] = args.map(big);
+    // Wide enough for all digits of any such sum.
+    let wide = 4400;
+    let exact = a.mul(&b, wide, RM).add(&c, wide, RM);
+    (run("Fma", of, &bits), nearest(&exact, digits.0, digits.1, digits.2))
+}
+
+#[test]
+fn fused_products_are_rounded_once() {
+    let mut random = Random(64);
+    for n in 0..4000 {
+        let any = |random: &mut Random| {
+            f64::from_bits(0x3ff0_0000_0000_0000 ^ random.next() >> 1 & 0x800f_ffff_ffff_ffff | random.next() % 2 << 63)
+        };
+        let scale = |x: f64, random: &mut Random| {
+            x * 2f64.powi(random.below(if n % 3 == 0 { 1000 } else { 60 }) as i32 - if n % 3 == 0 { 700 } else { 30 })
+        };
+        let (a, b) = (scale(any(&mut random), &mut random), scale(any(&mut random), &mut random));
+        let c = if n % 2 == 0 { -(a * b) * (1.0 + 2f64.powi(-(random.below(60) as i32))) } else { scale(any(&mut random), &mut random) };
+        if !(a * b).is_finite() || !c.is_finite() {
+            continue;
+        }
+        let (found, expected) = fused(Type::F64, [a, b, c], [a, b, c].map(f64::to_bits), (53, -1022, 1024));
+        let Computed::Value(found) = found else { panic!("no value") };
+        assert!(
+            found == expected.to_bits() || expected == 0.0 && found << 1 == 0,
+            "Fma {a:e} {b:e} {c:e}: {found:#x}, exactly {expected:e}"
+        );
+        let singles = [a, b, c].map(|x| x as f32);
+        if singles.iter().all(|x| x.is_finite()) {
+            let (found, expected) = fused(Type::F32, singles.map(f64::from), singles.map(|x| u64::from(x.to_bits())), (24, -126, 128));
+            let expected = u64::from((expected as f32).to_bits());
+            assert!(
+                found == Computed::Value(expected) || expected << 33 == 0 && matches!(found, Computed::Value(0 | 0x8000_0000)),
+                "Fma {singles:?}: {found:?}, exactly {expected:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn doubles_add_multiply_and_divide_as_the_processor_does() {
+    let mut random = Random(53);
+    for _ in 0..20_000 {
+        let (a, b) = (random.float(64), random.float(64));
+        let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+        for (name, expected) in [("FAdd", x + y), ("FSub", x - y), ("FMul", x * y), ("FDiv", x / y)] {
+            let expected = if expected.is_nan() { 0x7ff8_0000_0000_0000 } else { expected.to_bits() };
+            assert_eq!(run(name, Type::F64, &[a, b]), Computed::Value(expected), "{name} {x:e} {y:e}");
+        }
+        if y != 0.0 {
+            let expected = x % y;
+            let expected = if expected.is_nan() { 0x7ff8_0000_0000_0000 } else { expected.to_bits() };
+            assert_eq!(run("FRem", Type::F64, &[a, b]), Computed::Value(expected), "FRem {x:e} {y:e}");
+        }
+    }
+}
