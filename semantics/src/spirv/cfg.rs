@@ -9,57 +9,89 @@ pub type Node = u32;
 pub const NONE: Node = u32::MAX;
 
 /// The graph; block 0 is the entry.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Graph {
-    successors: Vec<[Node; 2]>,
-    predecessor_start: Vec<u32>,
-    predecessors: Vec<Node>,
+    successors: Lists,
+    predecessors: Lists,
     immediate_dominator: Vec<Node>,
     /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0, 0) where unreachable.
     interval: Vec<(u32, u32)>,
 }
 
+/// A list of blocks for each block.
+#[derive(Debug, Default)]
+struct Lists {
+    start: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+impl Lists {
+    fn of(&self, block: Node) -> &[Node] {
+        let block = block as usize;
+        &self.nodes[self.start[block] as usize..self.start[block + 1] as usize]
+    }
+}
+
 impl Graph {
-    /// The graph of these successors (`NONE` where a block has fewer than two; the same block twice counts once).
-    pub fn new(mut successors: Vec<[Node; 2]>) -> Graph {
+    /// The graph of these successors of each block, in order (`NONE` is none; the same block twice counts once).
+    pub fn new<S: IntoIterator<Item = Node>>(successors: impl ExactSizeIterator<Item = S>) -> Graph {
         let n = successors.len();
+        let mut forward = Lists { start: Vec::with_capacity(n + 1), nodes: Vec::with_capacity(2 * n) };
         let mut predecessor_start = vec![0u32; n + 1];
-        for next in &mut successors {
-            if next[0] == next[1] {
-                next[1] = NONE;
-            }
-            for &to in next.iter().filter(|&&to| to != NONE) {
-                predecessor_start[to as usize + 1] += 1;
+        // By block: who named it last.
+        let mut named = vec![NONE; n];
+        for (from, next) in successors.enumerate() {
+            forward.start.push(forward.nodes.len() as u32);
+            for to in next {
+                if to != NONE && named[to as usize] != from as u32 {
+                    named[to as usize] = from as u32;
+                    forward.nodes.push(to);
+                    predecessor_start[to as usize + 1] += 1;
+                }
             }
         }
+        forward.start.push(forward.nodes.len() as u32);
         for i in 0..n {
             predecessor_start[i + 1] += predecessor_start[i];
         }
         let mut place = predecessor_start.clone();
         let mut predecessors = vec![0; predecessor_start[n] as usize];
-        for (from, next) in successors.iter().enumerate() {
-            for &to in next.iter().filter(|&&to| to != NONE) {
-                predecessors[place[to as usize] as usize] = from as Node;
+        for from in 0..n as u32 {
+            for &to in forward.of(from) {
+                predecessors[place[to as usize] as usize] = from;
                 place[to as usize] += 1;
             }
         }
-        let mut graph =
-            Graph { successors, predecessor_start, predecessors, immediate_dominator: vec![NONE; n], interval: vec![(0, 0); n] };
+        let mut graph = Graph {
+            successors: forward,
+            predecessors: Lists { start: predecessor_start, nodes: predecessors },
+            immediate_dominator: vec![NONE; n],
+            interval: vec![(0, 0); n],
+        };
         if n > 0 {
             graph.dominators();
         }
         graph
     }
 
-    /// The blocks that branch to this one, each once.
-    pub fn predecessors(&self, block: Node) -> &[Node] {
-        let block = block as usize;
-        &self.predecessors[self.predecessor_start[block] as usize..self.predecessor_start[block + 1] as usize]
+    /// The reachable blocks, each after the block that dominates it immediately.
+    pub fn by_dominance(&self) -> Vec<Node> {
+        let reachable = (0..self.interval.len() as u32).filter(|&block| self.reachable(block));
+        let mut order = vec![NONE; reachable.clone().count()];
+        for block in reachable {
+            order[self.interval[block as usize].0 as usize] = block;
+        }
+        order
     }
 
-    /// Where the block branches to, each once, `NONE` for fewer than two.
-    pub fn successors(&self, block: Node) -> [Node; 2] {
-        self.successors[block as usize]
+    /// The blocks that branch to this one, each once.
+    pub fn predecessors(&self, block: Node) -> &[Node] {
+        self.predecessors.of(block)
+    }
+
+    /// Where the block branches to, each once.
+    pub fn successors(&self, block: Node) -> &[Node] {
+        self.successors.of(block)
     }
 
     /// Whether control can reach the block from the entry.
@@ -82,7 +114,7 @@ impl Graph {
     }
 
     fn dominators(&mut self) {
-        let n = self.successors.len();
+        let n = self.interval.len();
         // Depth-first numbering; from here on everything is by number.
         let mut number = vec![NONE; n];
         let mut vertex: Vec<Node> = Vec::with_capacity(n);
@@ -96,8 +128,8 @@ impl Graph {
             number[block as usize] = this;
             vertex.push(block);
             parent.push(from);
-            for &to in self.successors[block as usize].iter().rev() {
-                if to != NONE && number[to as usize] == NONE {
+            for &to in self.successors(block).iter().rev() {
+                if number[to as usize] == NONE {
                     stack.push((to, this));
                 }
             }
@@ -211,7 +243,13 @@ mod tests {
             let target = prop_oneof![1 => Just(NONE), 5 => 0..n as u32];
             prop::collection::vec([target.clone(), target], n)
         })) {
-            let graph = Graph::new(edges.clone());
+            let graph = Graph::new(edges.iter().copied());
+            let order = graph.by_dominance();
+            prop_assert_eq!(order.len(), (0..edges.len() as u32).filter(|&b| graph.reachable(b)).count());
+            for (at, &block) in order.iter().enumerate() {
+                let dominator = graph.immediate_dominator(block);
+                prop_assert!(at == 0 || order[..at].contains(&dominator), "{} comes before {}", block, dominator);
+            }
             for a in 0..edges.len() as u32 {
                 for b in 0..edges.len() as u32 {
                     prop_assert_eq!(graph.dominates(a, b), dominates_by_definition(&edges, a, b), "{} over {}", a, b);
@@ -223,8 +261,8 @@ mod tests {
     #[test]
     fn a_chain_whose_every_block_leaves_for_the_last_is_not_quadratic() {
         let n = 200_000u32;
-        let edges = (0..n).map(|i| if i + 1 < n { [i + 1, n - 1] } else { [NONE, NONE] }).collect();
-        let graph = Graph::new(edges);
+        let edges: Vec<[Node; 2]> = (0..n).map(|i| if i + 1 < n { [i + 1, n - 1] } else { [NONE, NONE] }).collect();
+        let graph = Graph::new(edges.into_iter());
         assert_eq!(graph.immediate_dominator(n - 1), 0);
         assert!(graph.dominates(n - 3, n - 2));
         assert_eq!(graph.predecessors(n - 1).len() as u32, n - 1);

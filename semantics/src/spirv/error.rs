@@ -77,6 +77,25 @@ checks! {
     Decoration "module/decoration" "Variables and types have the decorations that give them their place.";
     Layout "module/layout" "Blocks in buffers have explicit offsets and strides, multiples of 4 bytes.";
     AccessIndex "module/access-index" "An access chain's indices fit the type that they index; those into structures are constants within it.";
+    Capability "module/capability" "What an instruction or a type needs is declared by a capability.";
+    Pointer "module/pointer" "Pointers, images and samplers are not chosen, joined or returned.";
+    MergeDominance "module/merge-dominance" "A header dominates its merge block and its continue target.";
+    SelectionMerge "module/selection-merge" "A branch that selects between blocks has a merge instruction, unless it leaves a construct.";
+    ConstructExit "module/construct-exit" "A branch leaves a construct only by its exits: merge blocks, continue targets, the next case.";
+    ConstructEntry "module/construct-entry" "A branch enters a construct only by its header.";
+    Switch "module/switch" "Each literal of an OpSwitch stands once, and cases fall through to the next case only.";
+    CompositeIndex "module/composite-index" "Literal indices are within the composite that they index.";
+    MemoryOperands "module/memory-operands" "Memory operands are for the instruction, and alignments are powers of two.";
+    Atomic "module/atomic" "Atomic instructions go to integers in storage buffers and Workgroup.";
+    Scope "module/scope" "Scopes are constants that the environment has.";
+    MemorySemantics "module/memory-semantics" "Memory semantics are constants of at most one order, which orders a storage class.";
+    Image "module/image" "Image instructions take images, coordinates and operands that are for them.";
+    Recursion "module/recursion" "No function calls itself, directly or through others.";
+    ExecutionModel "module/execution-model" "Entry points reach only instructions and storage classes that their execution model has.";
+    Location "module/location" "No two inputs, and no two outputs, of an entry point take the same component of a location.";
+    ExecutionMode "module/execution-mode" "Execution modes are for entry points of the execution model that has them.";
+    BuiltIn "module/built-in" "Built-ins have the type and the storage class that they must have.";
+    Specialization "module/specialization" "Specialization constants can be frozen: values and operations fit, and their behaviour is defined.";
     Storage "module/storage" "Loads and stores go through pointers to what can be loaded or stored.";
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rspirv::spirv::Decoration as Decorate;
 
 use super::grammar::Op;
-use super::module::{Interface, Module, WHOLE};
+use super::module::{Interface, Module, Variable, WHOLE};
 use super::persistent::Persistent;
 use super::value::{self, Control, Inputs, Outputs};
 use super::words::Instruction;
@@ -188,8 +188,7 @@ impl<'m> Memory<'m> {
     /// What the outputs hold.
     pub fn outputs(&self, module: &Module, control: Control, steps: u64) -> Outputs {
         let mut outputs = Outputs { steps, ..Outputs::default() };
-        for &v in &module.variables {
-            let id = module.instructions()[v as usize].result;
+        for &Variable { id, .. } in &module.variables {
             let Some(Interface::Output(location)) = module.interface(id) else { continue };
             match self.contents.iter().find(|(v, _)| *v == id) {
                 None => outputs.unwritten.push(location),

@@ -1,8 +1,8 @@
 //! SPIR-V: the subset that the translation of λV needs, run on the decoded words (report §3).
 //!
 //! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule, and
-//! [`machine`] runs the same modules fast. Neither engine calls the other. What the subset leaves out is refused at load by name, before
-//! anything runs.
+//! [`machine`] runs the same modules fast. Neither engine calls the other. What is not modeled is refused at load by name; what only an
+//! engine does not model yet, by [`subset`], before anything runs.
 
 pub mod assemble;
 pub mod cfg;
@@ -17,8 +17,12 @@ pub mod machine;
 pub mod memory;
 pub mod module;
 pub mod operation;
+mod lenient;
 mod persistent;
+pub mod specialize;
 pub mod step;
+pub mod subset;
+pub mod types;
 pub mod value;
 pub mod words;
 
@@ -26,7 +30,8 @@ pub use assemble::{AssembleError, Options, assemble};
 pub use disassemble::disassemble;
 pub use error::{Check, LoadError, Place};
 pub use machine::{Program, Registers};
-pub use module::Module;
+pub use specialize::{SpecConstant, Specialization, spec_constants, specialize};
+pub use module::{LoadOptions, Module};
 pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink};
 pub use value::{Buffer, Inputs, Outputs};
 pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};

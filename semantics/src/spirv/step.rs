@@ -16,6 +16,7 @@ use super::grammar::Op;
 use super::memory::{Memory, Pointer, Value};
 use super::module::Module;
 use super::operation::{self, Operation};
+use super::subset;
 use super::value::{self, Control, Inputs, Outputs};
 use super::words::Instruction;
 use crate::number::{Arithmetic, Lanes, Tuple};
@@ -149,6 +150,7 @@ pub fn step<'m>(config: &Config<'m>) -> Vec<Reduct<'m>> {
 impl<'m> Config<'m> {
     /// The configuration that an entry point starts in: constants, variables and blocks loaded into M, the function's first block next.
     pub fn start(module: &'m Module, entry: &str, inputs: Inputs<'m>) -> Result<Config<'m>, LoadError> {
+        subset::lambda_v(module)?;
         let block = module.entry_block(module.entry_point(entry)?);
         let memory = Memory::load(module);
         Ok(Config { module, inputs, memory, code: module.code(block), c: block.label, p: 0, control: Control::default() })

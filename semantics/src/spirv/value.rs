@@ -115,10 +115,7 @@ impl Outputs {
 
 /// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too short for its structure.
 pub(super) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
-    module.variables.iter().find_map(|&v| {
-        let id = module.instructions[v as usize].result;
-        missing_buffer(id, module.interface(id)?, module.buffer_size(id), inputs)
-    })
+    module.variables.iter().find_map(|v| missing_buffer(v.id, module.interface(v.id)?, module.buffer_size(v.id), inputs))
 }
 
 /// What is wrong with the buffer of one variable that needs so many bytes, if anything.

@@ -213,7 +213,7 @@ fn dominators(module: &Module, entry: &str) -> FxHashMap<u32, u32> {
             _ => [NONE; 2],
         }
     });
-    let graph = Graph::new(successors.collect());
+    let graph = Graph::new(successors);
     let dominator = |node: u32| blocks.get(graph.immediate_dominator(node) as usize).map(|b| b.label);
     blocks.iter().zip(0..).filter_map(|(block, node)| Some((block.label, dominator(node)?))).collect()
 }

@@ -1,242 +1,256 @@
-//! Types, constants and module-scope variables.
+//! Types.
 
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, StorageClass};
+use rspirv::spirv::{Capability, Decoration as Decorate, Dim, ImageFormat, StorageClass};
 use smallvec::SmallVec;
 
-use super::super::error::{Check, LoadError};
+use super::super::error::Check;
+use super::super::error::LoadError;
 use super::super::grammar::{Op, OperandKind};
-use super::super::module::{Interface, WHOLE};
-use super::super::operation::{Scalar, Shape};
+use super::super::module::WHOLE;
+use super::super::types::{self, Image, MatrixLayout, Type};
 use super::super::words::Instruction;
 use super::{Checked, Declare};
-
-/// The largest number of bytes that the layout of a buffer may span.
-const MAX_BUFFER_BYTES: u64 = 1 << 40;
+use crate::outcome::Limit;
 
 impl Declare<'_> {
     pub(super) fn type_(&mut self, i: &Instruction) -> Checked {
         // A structure may have thousands of members; everything else has few operands.
         let operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(&self.module.words));
+        if !matches!(i.op, Op::TypeArray | Op::TypeRuntimeArray | Op::TypeStruct | Op::TypePointer)
+            && !self.unique.insert((i.op, SmallVec::from_slice(&operands)))
+        {
+            let what = format!("{} of %{} is declared again; types without parts of their own are declared once", i.name(), i.result);
+            return self.fail(Check::TypeDeclaration, what);
+        }
+        let type_ = self.type_of(i, &operands)?;
+        let block = [Decorate::Block, Decorate::BufferBlock].into_iter().any(|d| self.module.decoration(i.result, WHOLE, d).is_some());
+        if self.module.types.declare(i.result, type_, block).is_none() {
+            return self.limit("levels of nested types", u64::from(types::MAX_NESTING));
+        }
+        self.module.shapes[self.index] = types::shape(&self.module.types, i.result);
+        Ok(())
+    }
+
+    fn type_of(&mut self, i: &Instruction, operands: &[u32]) -> Result<Type, LoadError> {
         let operand = |n: usize| operands.get(n).copied().unwrap_or(0);
-        let (mut shape, mut size) = (Shape::OTHER, 0);
-        match i.op {
-            Op::TypeBool => shape = Shape::vector(Scalar::Bool, 1),
+        let known = |d: &Self, id: u32| d.part(id);
+        Ok(match i.op {
+            Op::TypeVoid => Type::Void,
+            Op::TypeBool => Type::Bool,
+            Op::TypeSampler => Type::Sampler,
             Op::TypeInt => {
-                if operand(0) != 32 {
+                if ![8, 16, 32, 64].contains(&operand(0)) {
                     return self.unsupported(format!("OpTypeInt {}", operand(0)));
                 }
                 if operand(1) > 1 {
                     return self.fail(Check::TypeDeclaration, format!("the signedness of OpTypeInt is {}; it is 0 or 1", operand(1)));
                 }
-                (shape, size) = (Shape::vector(Scalar::int(32, operand(1) == 1), 1), 4);
+                self.width(i, operand(0), &INTEGERS)?;
+                Type::Int { width: operand(0) as u8, signed: operand(1) == 1 }
             }
             Op::TypeFloat => {
-                if operand(0) != 32 || operands.len() > 1 {
+                if ![16, 32, 64].contains(&operand(0)) || operands.len() > 1 {
                     return self.unsupported(format!("OpTypeFloat {}", operand(0)));
                 }
-                (shape, size) = (Shape::vector(Scalar::F32, 1), 4);
+                self.width(i, operand(0), &FLOATS)?;
+                Type::Float { width: operand(0) as u8 }
             }
             Op::TypeVector => {
-                let component = self.inner_type(operand(0))?;
-                let scalar = self.module.shapes[component];
-                if scalar.lanes() != 1 || !(2..=4).contains(&operand(1)) {
-                    let what = format!("OpTypeVector of {} components of {scalar}; it has 2 to 4 numbers or Booleans", operand(1));
+                let component = known(self, operand(0))?;
+                if !component.is_scalar() || !(2..=4).contains(&operand(1)) {
+                    let found = self.module.types.text(operand(0));
+                    let what = format!("OpTypeVector of {} components of {found}; it has 2 to 4 numbers or Booleans", operand(1));
                     return self.fail(Check::TypeDeclaration, what);
                 }
-                shape = Shape { rows: operand(1) as u8, ..scalar };
-                size = 4 * u64::from(operand(1));
+                Type::Vector { component: operand(0), count: operand(1) as u8 }
             }
             Op::TypeMatrix => {
-                let column = self.inner_type(operand(0))?;
-                let column = self.module.shapes[column];
-                if column.scalar != Scalar::F32 || column.rows < 2 || column.columns != 1 || !(2..=4).contains(&operand(1)) {
-                    let what = format!("OpTypeMatrix of {} columns of {column}; it has 2 to 4 vectors of floats", operand(1));
+                let column = known(self, operand(0))?;
+                let float = matches!(self.module.types.component(operand(0)), Some(Type::Float { .. }));
+                if !float || !matches!(column, Type::Vector { .. }) || !(2..=4).contains(&operand(1)) {
+                    let found = self.module.types.text(operand(0));
+                    let what = format!("OpTypeMatrix of {} columns of {found}; it has 2 to 4 vectors of floats", operand(1));
                     return self.fail(Check::TypeDeclaration, what);
                 }
-                if u32::from(column.rows) != operand(1) {
-                    return self.unsupported(format!("OpTypeMatrix of {} columns of {column}, which is not square", operand(1)));
-                }
-                shape = Shape { columns: operand(1) as u8, ..column };
-                size = 4 * shape.lanes() as u64;
+                Type::Matrix { column: operand(0), count: operand(1) as u8 }
             }
             Op::TypeArray => {
                 self.element(operand(0))?;
                 self.earlier(operand(1))?;
-                let length = match self.module.integer(operand(1)) {
-                    Some(length) if length > 0 => length as u64,
-                    _ => {
-                        return self.fail(
-                            Check::TypeDeclaration,
-                            format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1)),
-                        );
-                    }
+                let length = self.module.integer(operand(1)).filter(|&length| length > 0);
+                let Some(length) = length else {
+                    let what = format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1));
+                    return self.fail(Check::TypeDeclaration, what);
                 };
-                let stride = self.module.decoration(i.result, WHOLE, Decorate::ArrayStride).unwrap_or(0);
-                size = length * u64::from(stride);
+                Type::Array { element: operand(0), length: length as u64, stride: self.stride(i.result) }
             }
             Op::TypeRuntimeArray => {
                 self.element(operand(0))?;
+                Type::RuntimeArray { element: operand(0), stride: self.stride(i.result) }
             }
             Op::TypeStruct => {
                 for (member, &id) in operands.iter().enumerate() {
-                    let index = self.inner_type(id)?;
-                    let offset = self.module.decoration(i.result, member as u32, Decorate::Offset).unwrap_or(0);
-                    let member_shape = self.module.shapes[index];
-                    let bytes = match (member_shape.columns > 1, self.module.decoration(i.result, member as u32, Decorate::MatrixStride)) {
-                        (true, Some(stride)) => {
-                            u64::from(stride) * (u64::from(member_shape.columns) - 1) + 4 * u64::from(member_shape.rows)
-                        }
-                        _ => self.module.sizes[index],
+                    let type_ = known(self, id)?;
+                    let runtime = matches!(type_, Type::RuntimeArray { .. });
+                    if matches!(type_, Type::Void | Type::Function { .. }) || runtime && member + 1 != operands.len() {
+                        let what = format!("member {member} of %{} is {}; it must have a size", i.result, type_.name());
+                        return self.fail(Check::TypeDeclaration, what);
+                    }
+                    if self.module.types.scalars(id) == 0 && !runtime {
+                        return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
+                    }
+                    let decoration = |d| self.module.decoration(i.result, member as u32, d);
+                    let matrix = MatrixLayout {
+                        stride: decoration(Decorate::MatrixStride).unwrap_or(0),
+                        row_major: decoration(Decorate::RowMajor).is_some(),
                     };
-                    size = size.max(u64::from(offset) + bytes);
+                    let offset = decoration(Decorate::Offset);
+                    self.module.types.push_member(id, offset, matrix);
                 }
+                self.module.types.last_members(operands.len())
             }
             Op::TypePointer => {
-                self.inner_type(operand(1))?;
-                shape = Shape::vector(Scalar::Pointer, 1);
+                let Some(class) = StorageClass::from_u32(operand(0)).filter(|&c| is_modeled(c)) else {
+                    return self.unsupported(format!("OpTypePointer {}", self.text(OperandKind::StorageClass, operand(0))));
+                };
+                known(self, operand(1))?;
+                Type::Pointer { class, pointee: operand(1) }
             }
             Op::TypeFunction => {
-                let result = self.inner_type(operand(0))?;
-                if operands.len() > 1 {
-                    return self.unsupported("OpTypeFunction with parameters");
-                }
-                if !self.module.instructions[result].is(Op::TypeVoid) {
-                    return self.unsupported("OpTypeFunction with a result");
-                }
-            }
-            _ => {}
-        }
-        if size > MAX_BUFFER_BYTES {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "bytes in a type", bound: MAX_BUFFER_BYTES }));
-        }
-        self.module.shapes[self.index] = shape;
-        self.module.sizes[self.index] = size;
-        Ok(())
-    }
-
-    fn element(&mut self, id: u32) -> Checked {
-        let index = self.inner_type(id)?;
-        let element = self.module.instructions[index];
-        if matches!(element.op, Op::TypeVoid | Op::TypeFunction | Op::TypeRuntimeArray) {
-            return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
-        }
-        Ok(())
-    }
-
-    pub(super) fn constant(&mut self, i: &Instruction) -> Checked {
-        let type_index = self.earlier_type(i.result_type)?;
-        let shape = self.module.shapes[type_index];
-        let operands = i.operands(&self.module.words);
-        let scalar = shape.lanes() == 1;
-        let fits = match i.op {
-            Op::ConstantTrue | Op::ConstantFalse => shape.scalar == Scalar::Bool && scalar,
-            Op::Constant => (shape.scalar == Scalar::F32 || shape.scalar.is_int()) && scalar,
-            Op::ConstantNull => {
-                if !shape.is_lanes() {
-                    return self.unsupported(format!("OpConstantNull of {}", self.module.instructions[type_index].name()));
-                }
-                true
-            }
-            _ => {
-                if !shape.is_lanes() || scalar {
-                    return self.unsupported(format!("OpConstantComposite of {}", self.module.instructions[type_index].name()));
-                }
-                let (parts, part) = match shape.columns {
-                    1 => (shape.rows, Shape::vector(shape.scalar, 1)),
-                    columns => (columns, Shape::vector(shape.scalar, shape.rows)),
-                };
-                for &id in operands {
-                    let index = self.earlier(id)?;
-                    if !self.module.is_lane_constant(index) || self.module.shapes[index] != part {
-                        return self.fail(Check::Constant, format!("constituent %{id} of %{} is no constant {part}", i.result));
+                known(self, operand(0))?;
+                for &parameter in &operands[1..] {
+                    if let Type::Void | Type::Function { .. } = known(self, parameter)? {
+                        let what = format!("a parameter of %{} is {}", i.result, self.module.types.text(parameter));
+                        return self.fail(Check::TypeDeclaration, what);
                     }
                 }
-                operands.len() == parts as usize
+                self.module.types.function(operand(0), &operands[1..])
             }
-        };
-        if !fits {
-            return self.fail(Check::Constant, format!("{} has result type %{}, which is {shape}", i.name(), i.result_type));
+            Op::TypeImage => self.image(i, operands)?,
+            _ => {
+                if !matches!(known(self, operand(0))?, Type::Image(_)) {
+                    let what =
+                        format!("%{} = OpTypeSampledImage is of {}; it is of an image", i.result, self.module.types.text(operand(0)));
+                    return self.fail(Check::TypeDeclaration, what);
+                }
+                Type::SampledImage { image: operand(0) }
+            }
+        })
+    }
+
+    /// That numbers of that width have one of the capabilities that allow it (SPIR-V §3.31).
+    fn width(&self, i: &Instruction, width: u32, rows: &[(u32, &[Capability])]) -> Checked {
+        let Some((_, needed)) = rows.iter().find(|row| row.0 == width) else { return Ok(()) };
+        if needed.iter().any(|&c| self.module.has_capability(c)) {
+            return Ok(());
         }
-        self.module.shapes[self.index] = shape;
+        let names: Vec<String> = needed.iter().map(|c| format!("{c:?}")).collect();
+        self.fail(Check::Capability, format!("{} {width} needs a capability that is not declared: {}", i.name(), names.join(" or ")))
+    }
+
+    fn image(&self, i: &Instruction, operands: &[u32]) -> Result<Type, LoadError> {
+        let sampled = self.part(operands[0])?;
+        if !matches!(sampled, Type::Float { width: 32 } | Type::Int { width: 32, .. }) {
+            let found = self.module.types.text(operands[0]);
+            return self
+                .fail(Check::TypeDeclaration, format!("the texels of %{} = OpTypeImage are {found}; they are 32-bit numbers", i.result));
+        }
+        let &[_, dim, depth, arrayed, multisampled, usage, format, ..] = operands else {
+            return self.fail(Check::TypeDeclaration, "OpTypeImage has too few operands");
+        };
+        if depth > 2 || arrayed > 1 || multisampled > 1 || usage > 2 {
+            return self.fail(Check::TypeDeclaration, format!("%{} = OpTypeImage has an operand beyond its range", i.result));
+        }
+        if dim != Dim::Dim2D as u32 || arrayed == 1 || multisampled == 1 {
+            let dim = self.text(OperandKind::Dim, dim);
+            let kind =
+                format!("{dim}{}{}", if arrayed == 1 { " arrayed" } else { "" }, if multisampled == 1 { " multisampled" } else { "" });
+            return self.unsupported(format!("OpTypeImage {kind}"));
+        }
+        if usage == 0 || operands.len() > 7 {
+            let what = format!("%{} = OpTypeImage does not say whether it is sampled (1) or a storage image (2)", i.result);
+            return self.fail(Check::TypeDeclaration, what);
+        }
+        let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
+        Ok(Type::Image(Image {
+            sampled: operands[0],
+            dim: Dim::Dim2D,
+            depth: depth as u8,
+            arrayed: false,
+            multisampled: false,
+            usage: usage as u8,
+            format,
+        }))
+    }
+
+    /// The type that the type declared here is made of, which must be there before.
+    fn part(&self, id: u32) -> Result<Type, LoadError> {
+        self.earlier_type(id)?;
+        Ok(self.module.types.get(id).expect("a type that is declared before is in the table"))
+    }
+
+    fn element(&self, id: u32) -> Checked {
+        let element = self.part(id)?;
+        if matches!(element, Type::Void | Type::Function { .. } | Type::RuntimeArray { .. }) {
+            return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
+        }
+        if self.module.types.scalars(id) == 0 {
+            return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
+        }
         Ok(())
     }
 
-    pub(super) fn variable(&mut self, i: &Instruction) -> Checked {
-        self.earlier_type(i.result_type)?;
-        let operands = i.operands(&self.module.words);
-        let class = operands[0];
-        let text = self.text(OperandKind::StorageClass, class);
-        let Some((pointer_class, pointee)) = self.module.pointer_type(i.result_type).filter(|&(c, _)| c == class) else {
-            return self.fail(Check::Variable, format!("%{} is a variable in {text}, but its type is no pointer into {text}", i.result));
-        };
-        let initializer = operands.get(1).copied();
-        let shape = self.module.shape(pointee);
-        let is = |c: StorageClass| pointer_class == c as u32;
-        if initializer.is_some() && !is(StorageClass::Private) {
-            return self.unsupported(format!("OpVariable {text} with an initializer"));
-        }
-        if is(StorageClass::Input) {
-            let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) else {
-                return self.unsupported(format!("OpVariable Input without a BuiltIn (%{})", i.result));
-            };
-            if built_in != BuiltIn::FragCoord as u32 {
-                return self.unsupported(format!("BuiltIn {}", self.text(OperandKind::BuiltIn, built_in)));
-            }
-            if shape != Shape::vector(Scalar::F32, 4) {
-                return self.fail(Check::Variable, format!("FragCoord is a vec4 of float, but %{} holds {shape}", i.result));
-            }
-        } else if is(StorageClass::Output) {
-            if let Some(built_in) = self.module.decoration(i.result, WHOLE, Decorate::BuiltIn) {
-                return self.unsupported(format!("BuiltIn {} as an output", self.text(OperandKind::BuiltIn, built_in)));
-            }
-            if shape.scalar != Scalar::F32 || shape.columns != 1 {
-                return self.unsupported(format!("OpVariable Output that holds {shape}"));
-            }
-            let Some(location) = self.module.decoration(i.result, WHOLE, Decorate::Location) else {
-                return self.fail(Check::Decoration, format!("output %{} has no Location", i.result));
-            };
-            let twice = |&v: &u32| self.module.interface(self.module.instructions[v as usize].result) == Some(Interface::Output(location));
-            if self.module.variables.iter().take(256).any(twice) {
-                return self.unsupported(format!("two outputs of location {location}"));
-            }
-        } else if is(StorageClass::Private) {
-            let Some(initializer) = initializer else {
-                return self.unsupported("OpVariable Private without an initializer");
-            };
-            if shape.scalar != Scalar::F32 || shape.columns != 1 {
-                return self.unsupported(format!("OpVariable Private that holds {shape}"));
-            }
-            let index = self.earlier(initializer)?;
-            if !self.module.is_lane_constant(index) || self.module.instructions[index].result_type != pointee {
-                let what = format!("the initializer of %{}, %{initializer}, is no constant of type %{pointee}", i.result);
-                return self.fail(Check::Variable, what);
-            }
-        } else if is(StorageClass::StorageBuffer) || is(StorageClass::Uniform) {
-            self.buffer(i.result, pointee)?;
-        } else {
-            return self.unsupported(format!("OpVariable {text}"));
-        }
-        if self.module.variables.len() >= 256 {
-            return Err(LoadError::Limit(crate::outcome::Limit { what: "variables", bound: 256 }));
-        }
-        self.module.variables.push(self.index as u32);
-        self.module.shapes[self.index] = Shape::vector(Scalar::Pointer, 1);
-        Ok(())
+    fn stride(&self, array: u32) -> u32 {
+        self.module.decoration(array, WHOLE, Decorate::ArrayStride).unwrap_or(0)
     }
 
-    fn buffer(&self, variable: u32, pointee: u32) -> Checked {
-        let decorated = |id, d| self.module.decoration(id, WHOLE, d).is_some();
-        if !self.module.instruction(pointee).is_some_and(|s| s.is(Op::TypeStruct)) {
-            return self.unsupported(format!("a buffer that is no structure (%{variable})"));
-        }
-        if !decorated(pointee, Decorate::Block) && !decorated(pointee, Decorate::BufferBlock) {
-            return self.fail(Check::Decoration, format!("the structure of buffer %{variable}, %{pointee}, is no Block"));
-        }
-        for decoration in [Decorate::DescriptorSet, Decorate::Binding] {
-            if !decorated(variable, decoration) {
-                return self.fail(Check::Decoration, format!("buffer %{variable} has no {decoration:?}"));
-            }
-        }
-        Ok(())
+    #[cold]
+    pub(super) fn limit<T>(&self, what: &'static str, bound: u64) -> Result<T, LoadError> {
+        Err(LoadError::Limit(Limit { what, bound }))
     }
+}
+
+/// What integers of a width need.
+const INTEGERS: [(u32, &[Capability]); 3] = [
+    (
+        8,
+        &[
+            Capability::Int8,
+            Capability::StorageBuffer8BitAccess,
+            Capability::UniformAndStorageBuffer8BitAccess,
+            Capability::StoragePushConstant8,
+        ],
+    ),
+    (
+        16,
+        &[
+            Capability::Int16,
+            Capability::StorageBuffer16BitAccess,
+            Capability::UniformAndStorageBuffer16BitAccess,
+            Capability::StoragePushConstant16,
+            Capability::StorageInputOutput16,
+        ],
+    ),
+    (64, &[Capability::Int64]),
+];
+
+/// What floats of a width need.
+const FLOATS: [(u32, &[Capability]); 2] = [
+    (
+        16,
+        &[
+            Capability::Float16,
+            Capability::StorageBuffer16BitAccess,
+            Capability::UniformAndStorageBuffer16BitAccess,
+            Capability::StoragePushConstant16,
+            Capability::StorageInputOutput16,
+        ],
+    ),
+    (64, &[Capability::Float64]),
+];
+
+/// Whether variables of that storage class are modeled.
+fn is_modeled(class: StorageClass) -> bool {
+    use StorageClass::*;
+    matches!(class, UniformConstant | Input | Uniform | Output | Workgroup | Private | Function | PushConstant | StorageBuffer)
 }

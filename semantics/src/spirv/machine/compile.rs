@@ -6,6 +6,7 @@ use super::super::error::{LoadError, Place};
 use super::super::grammar::Op;
 use super::super::module::{Block, Interface, Module, WHOLE};
 use super::super::operation;
+use super::super::subset;
 use super::super::words::Instruction;
 use super::{Action, Bounds, Code, CompiledBlock, Edge, End, Fault, Program, Slot, Variable};
 use crate::number::{Lane, Lanes};
@@ -47,6 +48,7 @@ struct Compiler<'m> {
 
 /// Compiles an entry point of a loaded module.
 pub(super) fn compile(module: &Module, entry: &str) -> Result<Program, LoadError> {
+    subset::lambda_v(module)?;
     let function = module.blocks
         [module.block_of[module.definition(module.entry_block(module.entry_point(entry)?).label).unwrap_or(0)] as usize]
         .function;
