@@ -83,6 +83,8 @@ pub struct Triangle {
     pub front_certain: bool,
     /// Whether it is dropped by the definite answer, and there only because a device may see it face the other way.
     culled: bool,
+    /// Whether a device may drop it or not, by the way that it faces there.
+    culling_doubt: bool,
     planes: Planes,
 }
 
@@ -124,12 +126,23 @@ impl Triangle {
             Cull::Both => true,
         };
         let culled = drops(front);
-        if area == 0 && error == 0.0 || culled && (front_certain || drops(!front)) {
+        let culling_doubt = !front_certain && drops(front) != drops(!front);
+        if area == 0 && error == 0.0 || culled && !culling_doubt {
             return Ok(Setup::Nothing);
         }
         let at = |i: usize| corners[i].at.map(|x| x as f64 / one);
         let planes = if clipped { Planes::clipped(state, wide, error) } else { Planes::whole(state, wide, [at(0), at(1), at(2)], error) };
-        Ok(Setup::Visible(Box::new(Triangle { rules: *rules, state: *state, corners, area, front, front_certain, culled, planes })))
+        Ok(Setup::Visible(Box::new(Triangle {
+            rules: *rules,
+            state: *state,
+            corners,
+            area,
+            front,
+            front_certain,
+            culled,
+            culling_doubt,
+            planes,
+        })))
     }
 
     /// Whether the triangle covers the centre of a pixel.
@@ -143,7 +156,7 @@ impl Triangle {
         let inside = self.winding(p) != 0;
         let (in_view, view_doubt) = self.in_viewport(x, y);
         let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
-        if !self.front_certain && self.culled && inside || view_doubt && (inside || near != Doubt::None) {
+        if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
             lane.doubt = Doubt::SubPixel;
         }
         if !in_view && !view_doubt {

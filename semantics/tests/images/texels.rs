@@ -1,0 +1,171 @@
+//! Every code of 8 and 16 bits as a number and back, against integers.
+
+use smallstep_semantics::image::{Format, Numeric, pack, unpack, unpack_allowed};
+use smallstep_semantics::undefined::Unspecified;
+
+/// The code as numerator and denominator, by the specification's formulas.
+fn fraction(numeric: Numeric, width: u8, code: u64) -> (i64, i64) {
+    let top = 1i64 << width;
+    let integer = if matches!(numeric, Numeric::Snorm | Numeric::Sint) && code as i64 >= top / 2 { code as i64 - top } else { code as i64 };
+    match numeric {
+        Numeric::Unorm => (integer, top - 1),
+        Numeric::Snorm => (integer.max(1 - top / 2), top / 2 - 1),
+        _ => (integer, 1),
+    }
+}
+
+/// Whether a float is the nearest one to a fraction: its neighbours are not nearer. In integers, as 2^-40 times whole numbers.
+fn is_nearest(x: f32, (n, d): (i64, i64)) -> bool {
+    let scaled = |x: f32| (f64::from(x) * 2f64.powi(60)) as i128;
+    let distance = |x: f32| (scaled(x) * i128::from(d) - (i128::from(n) << 60)).abs();
+    distance(x) <= distance(x.next_up()) && distance(x) <= distance(x.next_down())
+}
+
+#[test]
+fn every_code_is_the_number_of_the_formula() {
+    for width in [2, 8, 10, 16] {
+        for code in 0..1u64 << width {
+            for numeric in [Numeric::Unorm, Numeric::Snorm, Numeric::Uint, Numeric::Sint] {
+                let (n, d) = fraction(numeric, width, code);
+                let found = unpack(numeric, width, code) as f32;
+                assert!(is_nearest(found, (n, d)), "{numeric:?} {width} {code:#x}: {found} for {n}/{d}");
+                let allowed = unpack_allowed(numeric, width, code);
+                assert!(
+                    allowed.contains(found.into()) && allowed.high - allowed.low < 2.5e-7,
+                    "{numeric:?} {width} {code:#x}: {allowed:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ends_and_zero_are_exact() {
+    for (numeric, width, code, expected) in [
+        (Numeric::Unorm, 8, 0, 0.0),
+        (Numeric::Unorm, 8, 255, 1.0),
+        (Numeric::Unorm, 2, 3, 1.0),
+        (Numeric::Unorm, 16, 65535, 1.0),
+        (Numeric::Snorm, 8, 127, 1.0),
+        (Numeric::Snorm, 8, 129, -1.0),
+        (Numeric::Snorm, 8, 128, -1.0),
+        (Numeric::Snorm, 16, 0x8000, -1.0),
+        (Numeric::Snorm, 16, 0x8001, -1.0),
+    ] {
+        let allowed = unpack_allowed(numeric, width, code);
+        assert_eq!((allowed.low, allowed.high), (expected, expected), "{numeric:?} {width} {code:#x}");
+    }
+}
+
+#[test]
+fn what_is_unpacked_packs_to_the_same_code() {
+    for width in [2, 8, 10, 16] {
+        for code in 0..1u64 << width {
+            for numeric in [Numeric::Unorm, Numeric::Snorm] {
+                let lowest = numeric == Numeric::Snorm && code == 1 << (width - 1);
+                let x = unpack(numeric, width, code) as f32;
+                let codes = pack(numeric, width, x.to_bits());
+                assert_eq!(codes.best, if lowest { code + 1 } else { code }, "{numeric:?} {width} {code:#x}");
+            }
+            for numeric in [Numeric::Uint, Numeric::Sint] {
+                let (n, _) = fraction(numeric, width, code);
+                let codes = pack(numeric, width, n as i32 as u32);
+                assert!(codes.is_exact() && codes.best == code, "{numeric:?} {width} {code:#x}: {codes:?}");
+            }
+        }
+    }
+}
+
+/// Between each two codes a float is stored as one of the two, the nearer one preferred; a code farther away is not allowed.
+#[test]
+fn what_is_between_two_codes_is_stored_as_either() {
+    for width in [8, 16] {
+        for numeric in [Numeric::Unorm, Numeric::Snorm] {
+            let greatest = if numeric == Numeric::Snorm { (1i64 << (width - 1)) - 1 } else { (1 << width) - 1 };
+            let least = if numeric == Numeric::Snorm { -greatest } else { 0 };
+            let code = |k: i64| k as u64 & ((1 << width) - 1);
+            for k in least..greatest {
+                for (eighths, nearer) in [(1, k), (3, k), (5, k + 1), (7, k + 1)] {
+                    let x = ((8 * k + eighths) as f64 / (8 * greatest) as f64) as f32;
+                    let codes = pack(numeric, width, x.to_bits());
+                    assert_eq!(codes.best, code(nearer), "{numeric:?} {width}: {x}");
+                    assert!(codes.admits(code(k)) && codes.admits(code(k + 1)), "{numeric:?} {width}: {x}: {codes:?}");
+                    assert!(k - 1 < least || !codes.admits(code(k - 1)), "{numeric:?} {width}: {x}: {codes:?}");
+                    assert!(k + 2 > greatest || !codes.admits(code(k + 2)), "{numeric:?} {width}: {x}: {codes:?}");
+                }
+            }
+            for (x, expected) in
+                [(2.0f32, greatest), (1.0, greatest), (f32::INFINITY, greatest), (-7.0, least), (f32::NEG_INFINITY, least), (-0.0, 0)]
+            {
+                let codes = pack(numeric, width, x.to_bits());
+                assert!(codes.is_exact() && codes.best == code(expected), "{numeric:?} {width}: {x}: {codes:?}");
+            }
+            assert_eq!(pack(numeric, width, f32::NAN.to_bits()).any, Some(Unspecified::ImageConversion));
+        }
+    }
+}
+
+#[test]
+fn integers_that_do_not_fit_are_undefined() {
+    for (numeric, width, bits, fits) in [
+        (Numeric::Uint, 8, 255u32, true),
+        (Numeric::Uint, 8, 256, false),
+        (Numeric::Sint, 8, 127, true),
+        (Numeric::Sint, 8, 128, false),
+        (Numeric::Sint, 8, -128i32 as u32, true),
+        (Numeric::Sint, 8, -129i32 as u32, false),
+        (Numeric::Sint, 16, 0x8000, false),
+        (Numeric::Uint, 32, u32::MAX, true),
+        (Numeric::Sint, 32, 1 << 31, true),
+    ] {
+        let codes = pack(numeric, width, bits);
+        assert_eq!(codes.any.is_none(), fits, "{numeric:?} {width} {bits:#x}");
+    }
+}
+
+/// A 16-bit float by its definition, scaled by 2^24; infinities as the next power of two.
+fn half(code: u64) -> i64 {
+    let (sign, exponent, fraction) = (code >> 15, code >> 10 & 31, (code & 0x3ff) as i64);
+    let magnitude = if exponent == 0 { fraction } else { (fraction + 1024) << (exponent - 1) };
+    if sign == 1 { -magnitude } else { magnitude }
+}
+
+#[test]
+fn every_half_is_its_number_and_between_two_halves_either_is_stored() {
+    for code in 0..=0xffffu64 {
+        let (is_special, is_nan) = (code & 0x7c00 == 0x7c00, code & 0x7fff > 0x7c00);
+        let x = unpack(Numeric::Float, 16, code);
+        if is_special {
+            assert_eq!((x.is_nan(), x.is_infinite()), (is_nan, !is_nan), "{code:#x}");
+            let back = pack(Numeric::Float, 16, (x as f32).to_bits());
+            assert!(back.admits(code), "{code:#x}");
+            continue;
+        }
+        assert_eq!(x * 16_777_216.0, half(code) as f64, "{code:#x}");
+        assert_eq!(pack(Numeric::Float, 16, (x as f32).to_bits()).best, code, "{code:#x}");
+        // Three eighths of the way to the next one away from zero.
+        let next = half(code + 1);
+        let between = ((half(code) * 5 + next * 3) as f64 / 8.0 / 16_777_216.0) as f32;
+        let codes = pack(Numeric::Float, 16, between.to_bits());
+        assert_eq!(codes.best, code, "{code:#x}");
+        assert!(codes.admits(code + 1) && !codes.admits(code + 2), "{code:#x}: {codes:?}");
+        let flushed = code & 0x7fff < 0x400;
+        assert_eq!(codes.admits(0) && codes.admits(0x8000), flushed, "{code:#x}: {codes:?}");
+    }
+}
+
+#[test]
+fn components_stand_where_the_format_says() {
+    assert_eq!(Format::of_name("VK_FORMAT_B8G8R8A8_UNORM"), Some(Format::Bgra8Unorm));
+    for &format in Format::ALL {
+        assert_eq!(Format::of_name(format.name()), Some(format));
+        assert!([1, 2, 4, 8, 16].contains(&format.bytes()), "{}", format.name());
+        let mut bits = 0u128;
+        for channel in format.channels() {
+            let here = (u128::MAX >> (128 - u32::from(channel.width))) << channel.offset;
+            assert_eq!(bits & here, 0, "{}: components overlap", format.name());
+            bits |= here;
+        }
+        assert_eq!(bits.count_ones() as usize, 8 * format.bytes(), "{}: bits of no component", format.name());
+    }
+}
