@@ -23,7 +23,7 @@ fn flat(at: [[f32; 2]; 3]) -> [[f32; 4]; 3] {
 }
 
 fn set_up(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Option<Box<Triangle>> {
-    match Triangle::new(rules, state, positions).expect("a valid state") {
+    match Setup::new(rules, state, positions).expect("a valid state") {
         Setup::Visible(triangle) => Some(triangle),
         Setup::Nothing => None,
         Setup::Unknown => panic!("{positions:?}: nothing is known"),

@@ -29,7 +29,7 @@ pub struct Lambda {
     pub undefined: bool,
 }
 
-/// 2·√2, a little more: what the sum of two magnitudes may exceed each by at most, by the specification's bounds.
+/// √2, a little more.
 const SQRT_2: f64 = 1.414_213_562_373_096;
 
 /// λ of an image whose level 0 has that size.

@@ -87,6 +87,9 @@ struct Definite {
     undefined: [Option<Unspecified>; 4],
 }
 
+/// Integer coordinates along one axis, each with the range of the weight of the next one.
+type Candidates = SmallVec<[(i64, [f64; 2]); 4]>;
+
 /// Unnormalized coordinates along one axis of a level.
 #[derive(Clone, Copy)]
 struct Axis {
@@ -97,8 +100,8 @@ struct Axis {
 }
 
 impl Axis {
-    /// The first integer coordinates that a device may have, with the range of the weight of the next one; `None` where they are too many.
-    fn candidates(self, filter: Filter) -> Option<SmallVec<[(i64, [f64; 2]); 4]>> {
+    /// The first integer coordinates that a device may have; `None` where they are too many.
+    fn candidates(self, filter: Filter) -> Option<Candidates> {
         let shift = if filter == Filter::Linear { 0.5 } else { 0.0 };
         let [low, high] = self.range.map(|range| range.map(|u| u - shift))?;
         if high.floor() - low.floor() >= MAX_CANDIDATES || low.abs().max(high.abs()) > 1e15 {

@@ -140,6 +140,31 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
     }
 }
 
+/// What a component may be once stored in so many bits, if a device may have any of these numbers before.
+pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
+    let ends = match numeric {
+        Numeric::Unorm => Interval::between(0.0, 1.0),
+        Numeric::Snorm => Interval::between(-1.0, 1.0),
+        _ => Interval::ANY,
+    };
+    if allowed.is_any() || allowed.nan && !ends.is_any() {
+        return ends;
+    }
+    let of = |x: f64| {
+        let codes = pack(numeric, width, shader_bits(numeric, x));
+        let all = codes.others.iter().chain([&codes.best]).map(|&code| Interval::point(unpack(numeric, width, code)));
+        if codes.any.is_some() { ends } else { all.reduce(Interval::hull).unwrap_or(ends) }
+    };
+    if allowed.low > allowed.high {
+        return allowed;
+    }
+    // Rounding keeps the order of numbers, and zero is between what is flushed to it.
+    let fits = |x: f64| !numeric.is_integer() || shader_number(numeric, shader_bits(numeric, x)) == x;
+    let within = fits(allowed.low) && fits(allowed.high);
+    let hull = of(allowed.low).hull(of(allowed.high));
+    if within { Interval { nan: hull.nan || allowed.nan, ..hull } } else { ends }
+}
+
 /// What a shader may see of a component that was rounded when it was stored: the code or either neighbour; of a subnormal also zero.
 fn neighbours(numeric: Numeric, width: u8, code: u64) -> Interval {
     // Codes in the order of numbers, as signed numbers.

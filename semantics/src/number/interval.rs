@@ -84,8 +84,7 @@ impl Interval {
         if self.low > self.high {
             return self;
         }
-        let exact =
-            |x: f64| x * factor == 0.0 && (x == 0.0 || factor == 0.0) || (x * factor / factor == x && factor.abs().log2().fract() == 0.0);
+        let exact = |x: f64| x.mul_add(factor, -(x * factor)) == 0.0;
         let hull = Interval::between(self.low * factor, self.high * factor);
         let hull = if exact(self.low) && exact(self.high) {
             hull

@@ -1,7 +1,7 @@
 //! The depth test: Vulkan, Depth Test.
 
-use crate::image::{Compare, Format, pack, unpack};
-use crate::number::{Inexact, Interval};
+use crate::image::{self, Compare, Format, pack, unpack};
+use crate::number::Inexact;
 
 /// A depth: what is stored, and what a device may have stored instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,16 +58,7 @@ impl DepthBuffer {
 
 /// A depth as the format holds it.
 fn stored(format: Format, depth: Inexact) -> Depth {
-    if format != Format::D16Unorm {
-        return Depth(depth);
-    }
-    let code = |x: f64| pack(format.numeric(), 16, (x as f32).to_bits());
-    let number = |code: u64| unpack(format.numeric(), 16, code);
-    let ends = [depth.allowed.low, depth.allowed.high].map(|x| {
-        let codes = code(x);
-        let all = codes.others.iter().copied().chain([codes.best]).map(number);
-        all.map(Interval::point).reduce(Interval::hull).unwrap_or(Interval::ANY)
-    });
-    let allowed = if depth.allowed.nan { Interval::between(0.0, 1.0) } else { ends[0].hull(ends[1]) };
-    Depth(Inexact { value: number(code(depth.value).best), allowed })
+    let (numeric, width) = (format.numeric(), format.channels()[0].width);
+    let value = unpack(numeric, width, pack(numeric, width, (depth.value as f32).to_bits()).best);
+    Depth(Inexact { value, allowed: image::stored(numeric, width, depth.allowed) })
 }

@@ -161,13 +161,15 @@ impl Fragment {
         self.e.map(|e| e / sum)
     }
 
-    /// An attribute by the values at the three vertices.
+    /// An attribute by the values at the three vertices, of floats; an integer is the provoking vertex's, bit for bit.
     pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> Inexact {
         let f = values.map(f64::from);
         if how == Interpolation::Flat {
             return Inexact::exact(f[0]);
         }
-        if f.iter().any(|x| !x.is_finite()) {
+        // A line on the screen from before the eye to behind it has no middle.
+        let through_eye = how == Interpolation::Linear && self.w.iter().any(|&w| w <= 0.0);
+        if through_eye || f.iter().any(|x| !x.is_finite()) {
             return Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: Interval::ANY };
         }
         let result = match how {

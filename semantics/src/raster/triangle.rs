@@ -88,7 +88,7 @@ pub struct Triangle {
     planes: Planes,
 }
 
-impl Triangle {
+impl Setup {
     /// A triangle by the clip-space positions of its vertices.
     ///
     /// # Errors
@@ -144,7 +144,9 @@ impl Triangle {
             planes,
         })))
     }
+}
 
+impl Triangle {
     /// Whether the triangle covers the centre of a pixel.
     pub fn lane(&self, x: i64, y: i64) -> Lane {
         if !self.state.area.contains(x, y) {

@@ -140,6 +140,33 @@ fn devices_within_the_precision_stay_within_the_sets() {
     assert!(narrow > 6_000 && alternatives > 500, "{narrow} narrow, {alternatives} with alternatives");
 }
 
+#[test]
+fn devices_may_measure_derivatives_in_any_permitted_way() {
+    let mut random = Random(11);
+    for _ in 0..5_000 {
+        let case = Case::random(&mut random);
+        let rules = Rules::default();
+        let d = [0; 4].map(|_| random.between(-64, 64) as f32 / 128.0);
+        let bias = random.between(-8, 8) as f32 / 4.0;
+        let lod = Lod::Derivatives { dx: [d[0].into(), d[1].into()], dy: [d[2].into(), d[3].into()], bias };
+        let sampled = case.sampling(&rules).sample(case.coordinates(), lod, None).expect("a valid sampler");
+        let size = case.image.size(0).expect("level 0").map(f64::from);
+        let m = [[d[0], d[1]], [d[2], d[3]]].map(|[s, t]| [f64::from(s.abs()) * size[0], f64::from(t.abs()) * size[1]]);
+        let measures: [fn([f64; 2]) -> f64; 4] =
+            [|[u, v]| u.max(v), |[u, v]| u + v, |[u, v]| u.hypot(v), |[u, v]| std::f64::consts::SQRT_2 * (u + v)];
+        for measure in measures {
+            let lambda = measure(m[0]).max(measure(m[1])).log2().max(-1000.0) + f64::from(bias);
+            // To 8 bits, down.
+            let parts = ((lambda * 256.0).floor() as i128) * (PARTS >> 8);
+            let shown = case.second.sample(&case.sampler, case.at, parts, case.offset, |u| u) as f32;
+            let admitted = sampled.allowed.admits([shown.into(), 0.0, 0.0, 1.0]);
+            assert!(admitted, "{}: {lod:?}: a device shows {shown}, allowed {:?}", case.text(), sampled.allowed);
+        }
+        let value = sampled.bits.map(|bits| f64::from(f32::from_bits(bits)));
+        assert!(sampled.allowed.admits(value), "{}: {lod:?}: {sampled:?}", case.text());
+    }
+}
+
 /// Coarse tests that the random ones' harness cannot see: derivatives, bias, comparison, borders of integers.
 fn derived(rules: &Rules) -> Result<(), String> {
     let size = [64, 16];
@@ -285,6 +312,32 @@ fn undefined_texels_matter_where_they_have_weight() {
     assert!(at(0.3).allowed.hull(0).is_any());
     // At the texel's centre a device may give the other one a weight.
     assert!(at(0.25).undefined[0].is_none() && at(0.25).allowed.hull(0).is_any());
+}
+
+#[test]
+fn infinite_texels_make_any_value_where_a_weight_may_be_zero() {
+    let mut image = Image::new(Format::Rg32Sfloat, 2, 1, 1).expect("an image");
+    image.fill(0, &[1.0, 2.0, f32::INFINITY, 4.0].iter().flat_map(|x: &f32| x.to_le_bytes()).collect::<Vec<u8>>()).expect("16 bytes");
+    let rules = Rules::default();
+    let sampler = Sampler { mag: Filter::Linear, address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+    let at = |s: f32| sampling.sample([Inexact::from(s), Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid");
+    let between = at(0.5);
+    assert_eq!(between.bits, [f32::INFINITY, 3.0, 0.0, 1.0].map(f32::to_bits));
+    assert!(between.allowed.hull(0).is_any() && between.allowed.hull(1).high < 3.1);
+    assert_eq!(at(0.1).allowed.hull(0), Interval::point(1.0));
+}
+
+#[test]
+fn coordinates_that_are_sets_themselves_reach_what_they_may_reach() {
+    let mut image = Image::new(Format::R8Unorm, 4, 1, 1).expect("an image");
+    image.fill(0, &[0, 50, 150, 255]).expect("4 bytes");
+    let (rules, sampler) = (Rules::default(), Sampler::default());
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+    let s = Inexact { value: 0.4, allowed: Interval::between(0.35, 0.6) };
+    let allowed = sampling.sample([s, Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid").allowed;
+    let admits = |x: f32| allowed.admits([f64::from(x / 255.0), 0.0, 0.0, 1.0]);
+    assert!(admits(50.0) && admits(150.0) && !admits(0.0) && !admits(255.0));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every code of 8 and 16 bits as a number and back, against integers.
 
-use smallstep_semantics::image::{Format, Numeric, pack, unpack, unpack_allowed};
+use smallstep_semantics::image::{Format, Numeric, pack, stored, unpack, unpack_allowed};
+use smallstep_semantics::number::Interval;
 use smallstep_semantics::undefined::Unspecified;
 
 /// The code as numerator and denominator, by the specification's formulas.
@@ -168,4 +169,26 @@ fn components_stand_where_the_format_says() {
         }
         assert_eq!(bits.count_ones() as usize, 8 * format.bytes(), "{}: bits of no component", format.name());
     }
+}
+
+#[test]
+fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
+    let unorm = |low: f64, high: f64| {
+        let range = stored(Numeric::Unorm, 8, Interval::between(low, high));
+        [range.low * 255.0, range.high * 255.0].map(|x| (x * 1e6).round() / 1e6)
+    };
+    // In units of 1/255: rounded down at one end, up at the other.
+    assert_eq!(unorm(0.25, 0.5), [63.0, 128.0]);
+    assert_eq!(unorm(1.0, 1.0), [255.0, 255.0]);
+    // The nearest float to 1/5 is above it.
+    assert_eq!(unorm(0.2, 0.2), [51.0, 52.0]);
+    assert_eq!(unorm(-3.0, 7.0), [0.0, 255.0]);
+    assert_eq!(stored(Numeric::Unorm, 8, Interval::ANY), Interval::between(0.0, 1.0));
+    assert_eq!(stored(Numeric::Snorm, 8, Interval::point(f64::NAN)), Interval::between(-1.0, 1.0));
+    assert_eq!(stored(Numeric::Uint, 8, Interval::between(3.0, 9.0)), Interval::between(3.0, 9.0));
+    assert!(stored(Numeric::Uint, 8, Interval::between(3.0, 300.0)).is_any());
+    assert!(stored(Numeric::Sint, 32, Interval::between(-3.0, 3e9)).is_any());
+    let half = stored(Numeric::Float, 16, Interval::between(1.0 / 3.0, 1.0 / 3.0));
+    assert_eq!([half.low, half.high].map(|x| x * 4096.0), [1365.0, 1366.0]);
+    assert_eq!(stored(Numeric::Float, 32, Interval::between(0.1f32.into(), 2.0)), Interval::between(0.1f32.into(), 2.0));
 }

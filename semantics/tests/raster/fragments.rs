@@ -113,11 +113,11 @@ fn a_constant_stays_one_and_sets_are_narrow() {
 #[test]
 fn depths_are_tested_as_sets() {
     let mut buffer = DepthBuffer::new(Format::D32Sfloat, 2, 2, 1.0).expect("a buffer");
-    let near = Inexact { value: 0.5, allowed: Interval::between(0.45, 0.55) };
+    let near = Inexact { value: 0.5, allowed: Interval::between(0.4375, 0.5625) };
     let sure = Passed { passed: true, certain: true };
     assert_eq!(buffer.test([0, 0], near, Compare::Less, true, true), sure);
     assert_eq!(buffer.depth(0, 0).expect("a pixel").0, near);
-    // 0.52 against 0.45 to 0.55.
+    // 0.52 against 0.4375 to 0.5625.
     let between = Inexact::exact(0.52);
     assert_eq!(buffer.test([0, 0], between, Compare::Less, true, true), Passed { passed: false, certain: false });
     assert_eq!(buffer.depth(0, 0).expect("a pixel").0.value, 0.5);
