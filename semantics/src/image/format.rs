@@ -1,4 +1,6 @@
-//! Formats of texels: Vulkan, Format Definition.
+//! Formats of texels: Vulkan, Format Definition; Compatibility Between SPIR-V Image Formats and Vulkan Formats.
+
+use rspirv::spirv::ImageFormat;
 
 /// How the bits of a component are a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,6 +117,50 @@ impl Format {
     pub fn of_name(name: &str) -> Option<Format> {
         let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
         Format::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// The format that a SPIR-V image format stands for; `None` for Unknown and those that are not modeled.
+    pub fn of_spirv(format: ImageFormat) -> Option<Format> {
+        Some(match format {
+            ImageFormat::Rgba32f => Format::Rgba32Sfloat,
+            ImageFormat::Rgba16f => Format::Rgba16Sfloat,
+            ImageFormat::R32f => Format::R32Sfloat,
+            ImageFormat::Rgba8 => Format::Rgba8Unorm,
+            ImageFormat::Rgba8Snorm => Format::Rgba8Snorm,
+            ImageFormat::Rg32f => Format::Rg32Sfloat,
+            ImageFormat::Rg16f => Format::Rg16Sfloat,
+            ImageFormat::R16f => Format::R16Sfloat,
+            ImageFormat::Rgba16 => Format::Rgba16Unorm,
+            ImageFormat::Rgb10A2 => Format::Rgb10A2Unorm,
+            ImageFormat::Rg16 => Format::Rg16Unorm,
+            ImageFormat::Rg8 => Format::Rg8Unorm,
+            ImageFormat::R16 => Format::R16Unorm,
+            ImageFormat::R8 => Format::R8Unorm,
+            ImageFormat::Rgba16Snorm => Format::Rgba16Snorm,
+            ImageFormat::Rg16Snorm => Format::Rg16Snorm,
+            ImageFormat::Rg8Snorm => Format::Rg8Snorm,
+            ImageFormat::R16Snorm => Format::R16Snorm,
+            ImageFormat::R8Snorm => Format::R8Snorm,
+            ImageFormat::R32i => Format::R32Sint,
+            ImageFormat::R32ui => Format::R32Uint,
+            ImageFormat::Rg32i => Format::Rg32Sint,
+            ImageFormat::Rg32ui => Format::Rg32Uint,
+            ImageFormat::Rgba32i => Format::Rgba32Sint,
+            ImageFormat::Rgba32ui => Format::Rgba32Uint,
+            ImageFormat::R16i => Format::R16Sint,
+            ImageFormat::R16ui => Format::R16Uint,
+            ImageFormat::Rg16i => Format::Rg16Sint,
+            ImageFormat::Rg16ui => Format::Rg16Uint,
+            ImageFormat::Rgba16i => Format::Rgba16Sint,
+            ImageFormat::Rgba16ui => Format::Rgba16Uint,
+            ImageFormat::R8i => Format::R8Sint,
+            ImageFormat::R8ui => Format::R8Uint,
+            ImageFormat::Rg8i => Format::Rg8Sint,
+            ImageFormat::Rg8ui => Format::Rg8Uint,
+            ImageFormat::Rgba8i => Format::Rgba8Sint,
+            ImageFormat::Rgba8ui => Format::Rgba8Uint,
+            _ => return None,
+        })
     }
 
     /// Bytes of a texel.

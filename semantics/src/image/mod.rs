@@ -27,7 +27,7 @@ pub use format::{Channel, Format, Numeric};
 pub use level::{Lambda, Lod, lambda};
 pub use sample::{Allowed, Sampled, Sampling};
 pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
-pub use storage::{Image, ImageError, MAX_BYTES, Robustness, Written};
+pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
 pub use texel::{Codes, Texel, pack, stored, unpack, unpack_allowed};
 
 /// The functions that definite values are computed by, each as the specification words it.

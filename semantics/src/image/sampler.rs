@@ -262,7 +262,7 @@ impl Precision {
     pub fn least(format: Format) -> Precision {
         let width = format.channels().iter().map(|c| c.width).max().unwrap_or(8);
         let filter_bits = match width {
-            8 => 7,
+            8 => 8,
             16 => 10,
             10 => 9,
             _ => 18,

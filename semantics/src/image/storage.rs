@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::texel::{self, Codes, Texel, shader_bits};
 use super::{Format, Rules};
 use crate::number::Interval;
@@ -72,13 +74,29 @@ pub struct Image {
     levels: Vec<Level>,
 }
 
-/// What a write did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// It was discarded: the texel is not there.
-    Discarded,
-    /// The codes that each component of the format may be stored as; the best ones were.
-    Stored(Vec<Codes>),
+/// A texel as it is stored: Texel Output Format Conversion.
+struct Encoded {
+    texel: u128,
+    shadow: u8,
+    codes: SmallVec<[Codes; 4]>,
+}
+
+impl Encoded {
+    fn of(format: Format, components: [u32; 4], undefined: u8) -> Encoded {
+        let mut encoded = Encoded { texel: 0, shadow: 0, codes: SmallVec::new() };
+        for (c, channel) in format.channels().iter().enumerate() {
+            let codes = texel::pack(format.numeric(), channel.width, components[c]);
+            encoded.texel |= u128::from(codes.best) << channel.offset;
+            let is_undefined = undefined >> c & 1 == 1 || codes.any.is_some();
+            encoded.shadow |= u8::from(is_undefined) << c | u8::from(!codes.others.is_empty()) << (4 + c);
+            encoded.codes.push(codes);
+        }
+        encoded
+    }
+
+    fn copy_to(&self, texel: &mut [u8]) {
+        texel.copy_from_slice(&self.texel.to_le_bytes()[..texel.len()]);
+    }
 }
 
 impl Image {
@@ -156,10 +174,12 @@ impl Image {
     /// # Errors
     /// For a level that is not there.
     pub fn clear(&mut self, level: u32, colour: [u32; 4]) -> Result<(), ImageError> {
-        let [width, height] = self.size(level).ok_or(ImageError::NoLevel(level))?;
-        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-            self.store(level, x, y, colour, 0);
+        let encoded = Encoded::of(self.format, colour, 0);
+        let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
+        for texel in to.bytes.chunks_exact_mut(self.format.bytes()) {
+            encoded.copy_to(texel);
         }
+        to.shadow.fill(encoded.shadow);
         Ok(())
     }
 
@@ -207,31 +227,15 @@ impl Image {
     }
 
     /// OpImageWrite at level 0: the components by their bits; of those in `undefined`, bit c for component c, an undefined value is stored.
-    /// A write to what is not there has no effect, in any environment.
-    pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Written {
-        match self.index(0, x, y) {
-            Some(_) => Written::Stored(self.store(0, x as u32, y as u32, components, undefined)),
-            None => Written::Discarded,
-        }
-    }
-
-    /// Texel Output Format Conversion at a texel that is there.
-    fn store(&mut self, level: u32, x: u32, y: u32, components: [u32; 4], undefined: u8) -> Vec<Codes> {
-        let (format, size) = (self.format, self.format.bytes());
-        let l = &mut self.levels[level as usize];
-        let index = y as usize * l.width as usize + x as usize;
-        let (mut texel, mut shadow) = (0u128, 0);
-        let mut stored = Vec::with_capacity(4);
-        for (c, channel) in format.channels().iter().enumerate() {
-            let codes = texel::pack(format.numeric(), channel.width, components[c]);
-            texel |= u128::from(codes.best) << channel.offset;
-            let is_undefined = undefined >> c & 1 == 1 || codes.any.is_some();
-            shadow |= u8::from(is_undefined) << c | u8::from(!codes.others.is_empty()) << (4 + c);
-            stored.push(codes);
-        }
-        l.bytes[index * size..][..size].copy_from_slice(&texel.to_le_bytes()[..size]);
-        l.shadow[index] = shadow;
-        stored
+    /// The codes that each may be stored as, of which the best ones are; `None` for a texel that is not there, where a write has no effect in
+    /// any environment. A component without a definite code reads back as [`Unspecified::Uninitialised`]; why, the codes say.
+    pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
+        let index = self.index(0, x, y)?;
+        let encoded = Encoded::of(self.format, components, undefined);
+        let (l, size) = (&mut self.levels[0], self.format.bytes());
+        encoded.copy_to(&mut l.bytes[index * size..][..size]);
+        l.shadow[index] = encoded.shadow;
+        Some(encoded.codes)
     }
 
     /// The bits of a number as a shader gives it to this image: a 32-bit float or an integer.

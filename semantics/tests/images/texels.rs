@@ -172,6 +172,16 @@ fn components_stand_where_the_format_says() {
 }
 
 #[test]
+fn every_format_but_three_has_a_name_in_spirv() {
+    use rspirv::spirv::ImageFormat;
+    let named: Vec<Format> = (0..64).filter_map(ImageFormat::from_u32).filter_map(Format::of_spirv).collect();
+    let unnamed: Vec<&str> = Format::ALL.iter().filter(|format| !named.contains(format)).map(|format| format.name()).collect();
+    assert_eq!(unnamed, ["B8G8R8A8_UNORM", "D16_UNORM", "D32_SFLOAT"]);
+    assert_eq!(named.len() + 3, Format::ALL.len());
+    assert_eq!((Format::of_spirv(ImageFormat::Rg16Snorm), Format::of_spirv(ImageFormat::Unknown)), (Some(Format::Rg16Snorm), None));
+}
+
+#[test]
 fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
     let unorm = |low: f64, high: f64| {
         let range = stored(Numeric::Unorm, 8, Interval::between(low, high));
