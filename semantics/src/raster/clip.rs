@@ -22,7 +22,7 @@ pub(super) struct Vertex {
 pub(super) type Polygon = SmallVec<[Vertex; 9]>;
 
 /// A triangle clipped; `guard` is the greatest |x|/w and |y|/w that is kept.
-pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: [f64; 2], depth_clamp: bool) -> Polygon {
+pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_clamp: bool) -> Polygon {
     let mut polygon: Polygon = positions.iter().map(|&position| Vertex { position, scale: [0.0; 4] }).collect();
     if !depth_clamp {
         for plane in rules.depth_planes {
@@ -31,7 +31,7 @@ pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: [f64; 2], dep
     }
     for axis in 0..2 {
         for sign in [1.0, -1.0] {
-            polygon = against(rules, &polygon, |p| guard[axis] * p[3] + sign * p[axis]);
+            polygon = against(rules, &polygon, |p| guard * p[3] + sign * p[axis]);
         }
     }
     if polygon.iter().any(|v| v.position[3] <= 0.0) {

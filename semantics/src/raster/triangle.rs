@@ -7,8 +7,8 @@ use super::clip::{self, Vertex};
 use super::fragment::{Fragment, Planes};
 use super::{Cull, Rules, State, StateError};
 
-/// The greatest distance in pixels from the viewport's centre at which vertices are kept.
-const GUARD: f64 = 1_048_576.0;
+/// The greatest normalized device coordinate at which vertices are kept: the guard band is so many times the view volume.
+const GUARD: f64 = 64.0;
 
 /// More error than this, in pixels, and nothing is known.
 const MAX_ERROR: f64 = 16_384.0;
@@ -98,10 +98,8 @@ impl Setup {
         if positions.iter().flatten().any(|x| !x.is_finite()) {
             return Ok(Setup::Unknown);
         }
-        let axes = state.viewport.axes();
-        let guard = axes.map(|[extent, _]| GUARD / f64::from(extent.abs() / 2.0));
         let wide = positions.map(|p| p.map(f64::from));
-        let polygon = clip::clip(rules, wide, guard, state.depth_clamp);
+        let polygon = clip::clip(rules, wide, GUARD, state.depth_clamp);
         if polygon.len() < 3 {
             return Ok(Setup::Nothing);
         }
@@ -233,7 +231,7 @@ impl Triangle {
         let mut doubt = Doubt::None;
         for (i, a) in self.corners.iter().enumerate() {
             let b = &self.corners[(i + 1) % self.corners.len()];
-            let error = a.error.max(b.error) * one;
+            let error = error_near(a, b, p, one);
             let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
             // A segment and a square around the point meet unless one of these directions parts them.
             let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
@@ -262,6 +260,18 @@ impl Triangle {
             && (0..2).any(|c| ends[c].iter().any(|end| (end - centre[c]).abs() <= step));
         (inside, near)
     }
+}
+
+/// How far away a device may have an edge near a point, in sub-pixels: between the errors of its ends, as the point is.
+fn error_near(a: &Corner, b: &Corner, p: [i128; 2], one: f64) -> f64 {
+    let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
+    let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
+    let length = along[0].hypot(along[1]);
+    let to = [0, 1].map(|c| (p[c] - i128::from(less.at[c])) as f64);
+    // What moves into reach of the point comes from no farther along the edge than the greater error, across a square's diagonal.
+    let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;
+    let error = less.error + (more.error - less.error) * part.clamp(0.0, 1.0);
+    if error.is_nan() { more.error * one } else { error * one }
 }
 
 /// Twice the area of a triangle, positive where it turns clockwise with y pointing down.
