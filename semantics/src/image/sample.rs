@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::level::{self, Levels, Lod};
 use super::sampler::{Filter, Precision, Sampler, SamplerError};
-use super::texel::{Texel, shader_bits};
+use super::texel::{self, Texel, shader_bits};
 use super::{Image, Rules};
 use crate::number::{Inexact, Interval};
 use crate::undefined::Unspecified;
@@ -146,7 +146,24 @@ impl Sampling<'_> {
                 }
             }
         }
+        self.widen_normalized(&mut allowed, reference.is_some());
         Ok(self.finished(definite, allowed))
+    }
+
+    /// What sums lose even where no weight but one counts, of components that the format has; they stay within its numbers.
+    fn widen_normalized(&self, allowed: &mut Allowed, compared: bool) {
+        let format = self.image.format();
+        let least = match format.numeric() {
+            super::Numeric::Unorm => 0.0,
+            super::Numeric::Snorm => -1.0,
+            _ => return,
+        };
+        let channels = format.channels().len();
+        for component in allowed.0.iter_mut().flat_map(|one| &mut one[..channels]) {
+            if !compared && !component.is_any() {
+                *component = component.widened(texel::NORMALIZED_ERROR).clamped(least, 1.0);
+            }
+        }
     }
 
     /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter would read at level 0.
@@ -299,7 +316,10 @@ impl Sampling<'_> {
         if weight[1] == 0.0 || same || exact.is_any() {
             return exact;
         }
-        let greatest = parts[0].magnitude().max(parts[1].magnitude());
+        let greatest = match self.image.format().numeric() {
+            super::Numeric::Float => parts[0].magnitude().max(parts[1].magnitude()),
+            _ => 1.0,
+        };
         exact.widened(greatest * (-f64::from(self.precision.filter_bits)).exp2())
     }
 }

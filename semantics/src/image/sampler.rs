@@ -253,7 +253,8 @@ pub struct Precision {
     pub sub_texel_bits: u8,
     /// `mipmapPrecisionBits`: levels of detail are right to 2^-this; 4 at least.
     pub mipmap_bits: u8,
-    /// The sum of weighted texels is right to 2^-this of the greatest of them. The specification states no number for this.
+    /// A sum of two weighted texels is right to 2^-this of the greater, or of 1 if they are normalized. The specification states no number for
+    /// this.
     pub filter_bits: u8,
 }
 

@@ -70,19 +70,19 @@ pub fn unpack(numeric: Numeric, width: u8, code: u64) -> f64 {
     }
 }
 
+/// The error of a normalized component: four units of the last place of 1 in 32 bits.
+pub(super) const NORMALIZED_ERROR: f64 = 1.0 / (1 << 22) as f64;
+
 /// What a shader may see of a component with that code.
 ///
-/// The specification's quotient is a real number and its rounding to 32 bits not bounded; both neighbours of the nearest float are allowed, but
-/// -1, 0 and 1 are what they are. Subnormal floats may be flushed.
+/// The specification's quotient is a real number, and it states no bound for its rounding: 2^-22 is allowed, since devices multiply and sum;
+/// but -1, 0 and 1 are what they are. Subnormal floats may be flushed.
 pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
     let exact = unpack(numeric, width, code);
     match numeric {
         Numeric::Uint | Numeric::Sint => Interval::point(exact),
         Numeric::Unorm | Numeric::Snorm if exact == 0.0 || exact.abs() == 1.0 => Interval::point(exact),
-        Numeric::Unorm | Numeric::Snorm => {
-            let nearest = exact as f32;
-            Interval::between(nearest.next_down().into(), nearest.next_up().into())
-        }
+        Numeric::Unorm | Numeric::Snorm => Interval::point(exact).widened(NORMALIZED_ERROR),
         Numeric::Float => {
             let least = if width == 16 { 1.0 / 16384.0 } else { f64::from(f32::MIN_POSITIVE) };
             let point = Interval::point(exact);
