@@ -12,6 +12,7 @@
 //! | `composite` | vectors and matrices |
 //! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
 //! | `grid` | why a polynomial is exact under every rewriting |
+//! | `interval` | numbers that a specification bounds but does not fix |
 //! | `real` | the formats of 16, 32 and 64 bits |
 //! | [`integer`], [`float`], [`pack`] | components of any type, by their bits: values without trust, and where there is none |
 
@@ -21,6 +22,7 @@ mod computed;
 pub mod float;
 mod grid;
 pub mod integer;
+mod interval;
 mod op;
 pub mod pack;
 mod real;
@@ -31,6 +33,7 @@ mod trust;
 pub use apply::{Arithmetic, Planted, apply};
 pub use computed::{Computed, Environment, PlantedComponent};
 pub use grid::Grid;
+pub use interval::{Inexact, Interval};
 pub use op::{Instruction, Op};
 pub use real::{Half, Real};
 pub use trust::{Expected, Profile, Trust, Why};

@@ -1,0 +1,175 @@
+//! Formats of texels: Vulkan, Format Definition; Compatibility Between SPIR-V Image Formats and Vulkan Formats.
+
+use rspirv::spirv::ImageFormat;
+
+/// How the bits of a component are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numeric {
+    /// An unsigned integer over the greatest one: 0 to 1.
+    Unorm,
+    /// A signed integer over the greatest one, not below -1.
+    Snorm,
+    /// An unsigned integer.
+    Uint,
+    /// A signed integer, in two's complement.
+    Sint,
+    /// A float of 16 or 32 bits.
+    Float,
+}
+
+impl Numeric {
+    /// Whether a shader sees integers.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Numeric::Uint | Numeric::Sint)
+    }
+}
+
+/// Where a component stands in a texel, which is read as one little-endian number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// Its lowest bit.
+    pub offset: u8,
+    /// Its bits.
+    pub width: u8,
+}
+
+macro_rules! formats {
+    ($($name:ident $text:literal $numeric:ident [$($offset:literal $width:literal),*];)*) => {
+        /// A format, by Vulkan's name without `VK_FORMAT_`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Format {
+            $(#[doc = $text] $name,)*
+        }
+
+        impl Format {
+            /// Every format.
+            pub const ALL: &'static [Format] = &[$(Format::$name,)*];
+
+            /// Vulkan's name without `VK_FORMAT_`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Format::$name => $text,)*
+                }
+            }
+
+            /// How its components are numbers.
+            pub fn numeric(self) -> Numeric {
+                match self {
+                    $(Format::$name => Numeric::$numeric,)*
+                }
+            }
+
+            /// Its components, red (or depth) first; missing ones are not there.
+            pub fn channels(self) -> &'static [Channel] {
+                match self {
+                    $(Format::$name => &[$(Channel { offset: $offset, width: $width }),*],)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    R8Unorm "R8_UNORM" Unorm [0 8];
+    R8Snorm "R8_SNORM" Snorm [0 8];
+    R8Uint "R8_UINT" Uint [0 8];
+    R8Sint "R8_SINT" Sint [0 8];
+    Rg8Unorm "R8G8_UNORM" Unorm [0 8, 8 8];
+    Rg8Snorm "R8G8_SNORM" Snorm [0 8, 8 8];
+    Rg8Uint "R8G8_UINT" Uint [0 8, 8 8];
+    Rg8Sint "R8G8_SINT" Sint [0 8, 8 8];
+    Rgba8Unorm "R8G8B8A8_UNORM" Unorm [0 8, 8 8, 16 8, 24 8];
+    Rgba8Snorm "R8G8B8A8_SNORM" Snorm [0 8, 8 8, 16 8, 24 8];
+    Rgba8Uint "R8G8B8A8_UINT" Uint [0 8, 8 8, 16 8, 24 8];
+    Rgba8Sint "R8G8B8A8_SINT" Sint [0 8, 8 8, 16 8, 24 8];
+    Bgra8Unorm "B8G8R8A8_UNORM" Unorm [16 8, 8 8, 0 8, 24 8];
+    Rgb10A2Unorm "A2B10G10R10_UNORM_PACK32" Unorm [0 10, 10 10, 20 10, 30 2];
+    R16Unorm "R16_UNORM" Unorm [0 16];
+    R16Snorm "R16_SNORM" Snorm [0 16];
+    R16Uint "R16_UINT" Uint [0 16];
+    R16Sint "R16_SINT" Sint [0 16];
+    R16Sfloat "R16_SFLOAT" Float [0 16];
+    Rg16Unorm "R16G16_UNORM" Unorm [0 16, 16 16];
+    Rg16Snorm "R16G16_SNORM" Snorm [0 16, 16 16];
+    Rg16Uint "R16G16_UINT" Uint [0 16, 16 16];
+    Rg16Sint "R16G16_SINT" Sint [0 16, 16 16];
+    Rg16Sfloat "R16G16_SFLOAT" Float [0 16, 16 16];
+    Rgba16Unorm "R16G16B16A16_UNORM" Unorm [0 16, 16 16, 32 16, 48 16];
+    Rgba16Snorm "R16G16B16A16_SNORM" Snorm [0 16, 16 16, 32 16, 48 16];
+    Rgba16Uint "R16G16B16A16_UINT" Uint [0 16, 16 16, 32 16, 48 16];
+    Rgba16Sint "R16G16B16A16_SINT" Sint [0 16, 16 16, 32 16, 48 16];
+    Rgba16Sfloat "R16G16B16A16_SFLOAT" Float [0 16, 16 16, 32 16, 48 16];
+    R32Uint "R32_UINT" Uint [0 32];
+    R32Sint "R32_SINT" Sint [0 32];
+    R32Sfloat "R32_SFLOAT" Float [0 32];
+    Rg32Uint "R32G32_UINT" Uint [0 32, 32 32];
+    Rg32Sint "R32G32_SINT" Sint [0 32, 32 32];
+    Rg32Sfloat "R32G32_SFLOAT" Float [0 32, 32 32];
+    Rgba32Uint "R32G32B32A32_UINT" Uint [0 32, 32 32, 64 32, 96 32];
+    Rgba32Sint "R32G32B32A32_SINT" Sint [0 32, 32 32, 64 32, 96 32];
+    Rgba32Sfloat "R32G32B32A32_SFLOAT" Float [0 32, 32 32, 64 32, 96 32];
+    D16Unorm "D16_UNORM" Unorm [0 16];
+    D32Sfloat "D32_SFLOAT" Float [0 32];
+}
+
+impl Format {
+    /// The format of that name, with or without `VK_FORMAT_`.
+    pub fn of_name(name: &str) -> Option<Format> {
+        let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
+        Format::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// The format that a SPIR-V image format stands for; `None` for Unknown and those that are not modeled.
+    pub fn of_spirv(format: ImageFormat) -> Option<Format> {
+        Some(match format {
+            ImageFormat::Rgba32f => Format::Rgba32Sfloat,
+            ImageFormat::Rgba16f => Format::Rgba16Sfloat,
+            ImageFormat::R32f => Format::R32Sfloat,
+            ImageFormat::Rgba8 => Format::Rgba8Unorm,
+            ImageFormat::Rgba8Snorm => Format::Rgba8Snorm,
+            ImageFormat::Rg32f => Format::Rg32Sfloat,
+            ImageFormat::Rg16f => Format::Rg16Sfloat,
+            ImageFormat::R16f => Format::R16Sfloat,
+            ImageFormat::Rgba16 => Format::Rgba16Unorm,
+            ImageFormat::Rgb10A2 => Format::Rgb10A2Unorm,
+            ImageFormat::Rg16 => Format::Rg16Unorm,
+            ImageFormat::Rg8 => Format::Rg8Unorm,
+            ImageFormat::R16 => Format::R16Unorm,
+            ImageFormat::R8 => Format::R8Unorm,
+            ImageFormat::Rgba16Snorm => Format::Rgba16Snorm,
+            ImageFormat::Rg16Snorm => Format::Rg16Snorm,
+            ImageFormat::Rg8Snorm => Format::Rg8Snorm,
+            ImageFormat::R16Snorm => Format::R16Snorm,
+            ImageFormat::R8Snorm => Format::R8Snorm,
+            ImageFormat::R32i => Format::R32Sint,
+            ImageFormat::R32ui => Format::R32Uint,
+            ImageFormat::Rg32i => Format::Rg32Sint,
+            ImageFormat::Rg32ui => Format::Rg32Uint,
+            ImageFormat::Rgba32i => Format::Rgba32Sint,
+            ImageFormat::Rgba32ui => Format::Rgba32Uint,
+            ImageFormat::R16i => Format::R16Sint,
+            ImageFormat::R16ui => Format::R16Uint,
+            ImageFormat::Rg16i => Format::Rg16Sint,
+            ImageFormat::Rg16ui => Format::Rg16Uint,
+            ImageFormat::Rgba16i => Format::Rgba16Sint,
+            ImageFormat::Rgba16ui => Format::Rgba16Uint,
+            ImageFormat::R8i => Format::R8Sint,
+            ImageFormat::R8ui => Format::R8Uint,
+            ImageFormat::Rg8i => Format::Rg8Sint,
+            ImageFormat::Rg8ui => Format::Rg8Uint,
+            ImageFormat::Rgba8i => Format::Rgba8Sint,
+            ImageFormat::Rgba8ui => Format::Rgba8Uint,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a texel.
+    pub fn bytes(self) -> usize {
+        self.channels().iter().map(|c| usize::from(c.offset + c.width)).max().unwrap_or(0) / 8
+    }
+
+    /// Whether its one component is a depth.
+    pub fn is_depth(self) -> bool {
+        matches!(self, Format::D16Unorm | Format::D32Sfloat)
+    }
+}

@@ -1,0 +1,123 @@
+//! Levels of detail: Vulkan, Scale Factor Operation, LOD Operation and Image Level(s) Selection.
+
+use super::sampler::{Filter, MAX_LOD_BIAS, Precision, Sampler};
+use super::{Rules, SamplerError};
+use crate::number::{Inexact, Interval};
+
+/// How an instruction gives the level of detail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lod {
+    /// By itself: the operand Lod.
+    Explicit(Inexact),
+    /// By the derivatives of the coordinates (s, t) in x and in y, of the quad or the operand Grad, and a bias.
+    Derivatives {
+        /// ∂s/∂x and ∂t/∂x.
+        dx: [Inexact; 2],
+        /// ∂s/∂y and ∂t/∂y.
+        dy: [Inexact; 2],
+        /// The operand Bias.
+        bias: f32,
+    },
+}
+
+/// A level of detail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lambda {
+    /// λ and what a device may have instead.
+    pub lambda: Inexact,
+    /// Whether lodmin > lodmax, so that it is undefined.
+    pub undefined: bool,
+}
+
+/// √2, a little more.
+const SQRT_2: f64 = 1.414_213_562_373_096;
+
+/// λ of an image whose level 0 has that size.
+///
+/// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx) ≤ ρx ≤ √2·(mux + mvx); the definite value is the
+/// Euclidean length. The level of detail is right to `mipmap_bits`, but an explicit one that has no finer part is what it is.
+///
+/// # Errors
+/// For a sampler whose levels of detail are no numbers.
+pub fn lambda(rules: &Rules, sampler: &Sampler, size: [u32; 2], lod: Lod, precision: Precision) -> Result<Lambda, SamplerError> {
+    if sampler.lod_bias.is_nan() || sampler.lod_min.is_nan() || sampler.lod_max.is_nan() {
+        return Err(SamplerError::NaN);
+    }
+    let (low, high) = (f64::from(sampler.lod_min), f64::from(sampler.lod_max));
+    if low > high {
+        return Ok(Lambda { lambda: Inexact { value: low, allowed: Interval::ANY }, undefined: true });
+    }
+    let step = (-f64::from(precision.mipmap_bits.min(52))).exp2();
+    let (base, bias, exact) = match lod {
+        Lod::Explicit(lod) => (lod, 0.0, true),
+        Lod::Derivatives { dx, dy, bias } => (scale_factor(rules, size, dx, dy), f64::from(bias), false),
+    };
+    let value = base.value + (rules.bias)(sampler.lod_bias.into(), bias);
+    let added = (f64::from(sampler.lod_bias) + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
+    let mut allowed = base.allowed;
+    if added != 0.0 {
+        allowed = Interval { low: allowed.low + added, high: allowed.high + added, ..allowed };
+    }
+    if !(exact && allowed.low == allowed.high && (allowed.low / step).fract() == 0.0) {
+        allowed = allowed.widened(step);
+    }
+    let clamp = |x: f64| if x.is_nan() { low } else { x.clamp(low, high) };
+    if allowed.nan {
+        allowed = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: false };
+    }
+    Ok(Lambda { lambda: Inexact { value: clamp(value), allowed: allowed.clamped(low, high) }, undefined: false })
+}
+
+/// log2 of ρmax.
+fn scale_factor(rules: &Rules, size: [u32; 2], dx: [Inexact; 2], dy: [Inexact; 2]) -> Inexact {
+    let magnitude =
+        |d: [Inexact; 2]| [0, 1].map(|axis| (d[axis].value.abs() * f64::from(size[axis]), d[axis].allowed.abs().times(size[axis].into())));
+    let (x, y) = (magnitude(dx), magnitude(dy));
+    let value = (rules.scale_factor)([[x[0].0, x[1].0], [y[0].0, y[1].0]]).log2();
+    let least = [x, y].iter().flatten().map(|m| m.1.low).fold(0.0, f64::max);
+    let most = [x, y].iter().map(|m| SQRT_2 * (m[0].1.high + m[1].1.high)).fold(0.0, f64::max);
+    let nan = [x, y].iter().flatten().any(|m| m.1.nan || m.1.low > m.1.high);
+    // Derivatives are 32-bit floats with an error of their own; so is the logarithm.
+    let allowed = if nan { Interval::ANY } else { Interval::between(least.log2(), most.log2()).widened(1e-5) };
+    Inexact { value, allowed }
+}
+
+/// What is read at a level of detail: the level and the next one's weight, and all pairs of a level and a range of weights that a device may read.
+pub(super) struct Levels {
+    /// Whether the minifying filter is used; and whether a device may use either.
+    pub minified: bool,
+    /// The filters that a device may use.
+    pub filters: [Option<Filter>; 2],
+    /// The level, by the definite value.
+    pub level: u32,
+    /// The weight of the next one.
+    pub weight: f64,
+    /// Levels with the least and the greatest weight of the next one.
+    pub allowed: Vec<(u32, [f64; 2])>,
+}
+
+impl Levels {
+    /// Image Level(s) Selection among so many levels.
+    pub(super) fn at(rules: &Rules, sampler: &Sampler, lambda: Inexact, levels: u32) -> Levels {
+        let last = f64::from(levels - 1);
+        let clamp = |x: f64| x.clamp(0.0, last);
+        let (value, low, high) = (clamp(lambda.value), clamp(lambda.allowed.low), clamp(lambda.allowed.high));
+        let may_magnify = lambda.allowed.low <= 0.0;
+        let may_minify = lambda.allowed.high > 0.0;
+        let filters = [may_magnify.then_some(sampler.mag), may_minify.then_some(sampler.min).filter(|&f| !may_magnify || f != sampler.mag)];
+        let minified = (rules.minified)(lambda.value);
+        let (level, weight, allowed) = match sampler.mip {
+            Filter::Nearest => {
+                let (first, end) = ((low + 0.5).ceil() - 1.0, (high + 0.5).floor());
+                let levels = (clamp(first) as u32..=clamp(end) as u32).map(|level| (level, [0.0; 2])).collect();
+                (clamp((rules.nearest_level)(value)) as u32, 0.0, levels)
+            }
+            Filter::Linear => {
+                let part = |level: u32| [low, high].map(|x| (x - f64::from(level)).clamp(0.0, 1.0));
+                let levels = (low.floor() as u32..=high.floor() as u32).map(|level| (level, part(level))).collect();
+                (value.floor() as u32, value - value.floor(), levels)
+            }
+        };
+        Levels { minified, filters, level, weight, allowed }
+    }
+}

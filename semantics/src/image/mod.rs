@@ -1,0 +1,82 @@
+//! Images and samplers: Vulkan, Image Operations; Fixed-Point Data Conversion; Floating-Point Format Conversions. Data only: no module is seen here.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `format` | the formats: which bits of a texel are which component |
+//! | `texel` | a component's code as a number, and the codes that a number may be stored as |
+//! | `storage` | levels of texels, which of them are undefined; fetch, read, write, sizes, robustness |
+//! | `sampler` | a sampler's state; wrapping and comparison |
+//! | `level` | the level of detail and the levels that are read |
+//! | `sample` | sampling and gathering |
+//!
+//! A result has a definite value, by the formulas of the specification, and the set of what a conforming device may have instead: the
+//! specification leaves rounding, the precision of texel coordinates (`subTexelPrecisionBits`) and of levels (`mipmapPrecisionBits`) to the
+//! device. Definite values are computed by a table of functions, [`Rules`], that a test can plant bugs in; sets are computed by themselves.
+//!
+//! Absent on purpose: one and three dimensions, layers, cubes, multisampling, anisotropy, cubic filters, compressed, packed float and sRGB
+//! formats, component swizzles, projection (the caller divides).
+
+mod format;
+mod level;
+mod sample;
+mod sampler;
+mod storage;
+mod texel;
+
+pub use format::{Channel, Format, Numeric};
+pub use level::{Lambda, Lod, lambda};
+pub use sample::{Allowed, Sampled, Sampling};
+pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
+pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
+pub use texel::{Codes, Texel, pack, stored, unpack, unpack_allowed};
+
+/// The functions that definite values are computed by, each as the specification words it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// A component's code of so many bits as a number: Fixed-Point Data Conversion.
+    pub unpack: fn(Numeric, u8, u64) -> f64,
+    /// The coordinate s·size of a normalized coordinate: (s,t,r,q,a) to (u,v,w,a) Transformation.
+    pub unnormalize: fn(f64, u32) -> f64,
+    /// The integer coordinate of a nearest filter: (u,v,w,a) to (i,j,k,l,n) Transformation.
+    pub nearest: fn(f64) -> f64,
+    /// The first integer coordinate of a linear filter, and the second's weight.
+    pub linear: fn(f64) -> (f64, f64),
+    /// The integer coordinate within a level of that size, or outside for a border: Wrapping Operation.
+    pub wrap: fn(AddressMode, i64, i64) -> i64,
+    /// The weights of the texels i0j0, i1j0, i0j1, i1j1: Texel Filtering.
+    pub weights: fn(f64, f64) -> [f64; 4],
+    /// The greatest scale factor of the derivatives in texels, by x and y: Scale Factor Operation.
+    pub scale_factor: fn([[f64; 2]; 2]) -> f64,
+    /// The bias: of the sampler and of the instruction.
+    pub bias: fn(f64, f64) -> f64,
+    /// The nearest level: Image Level(s) Selection.
+    pub nearest_level: fn(f64) -> f64,
+    /// Whether the minifying filter is for that level of detail: Texel Filtering.
+    pub minified: fn(f64) -> bool,
+    /// The components of a texel without the format's missing ones: Conversion to RGBA.
+    pub missing: [f64; 4],
+    /// Which of the texels i0j0, i1j0, i0j1, i1j1 are gathered, in order: Texel Gathering.
+    pub gather: [usize; 4],
+    /// Whether reference and texel compare so: Depth Compare Operation.
+    pub compare: fn(Compare, f64, f64) -> bool,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            unpack: texel::unpack,
+            unnormalize: |s, size| s * f64::from(size),
+            nearest: f64::floor,
+            linear: |u| ((u - 0.5).floor(), (u - 0.5) - (u - 0.5).floor()),
+            wrap: AddressMode::wrap,
+            weights: |a, b| [(1.0 - a) * (1.0 - b), a * (1.0 - b), (1.0 - a) * b, a * b],
+            scale_factor: |[[ux, vx], [uy, vy]]| ux.hypot(vx).max(uy.hypot(vy)),
+            bias: |sampler, instruction| (sampler + instruction).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS),
+            nearest_level: |d| (d + 0.5).ceil() - 1.0,
+            minified: |lambda| lambda > 0.0,
+            missing: [0.0, 0.0, 0.0, 1.0],
+            gather: [2, 3, 1, 0],
+            compare: Compare::holds,
+        }
+    }
+}

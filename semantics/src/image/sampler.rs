@@ -1,0 +1,273 @@
+//! Samplers: Vulkan, VkSamplerCreateInfo; Wrapping Operation; Depth Compare Operation.
+
+use std::fmt;
+
+use super::Format;
+
+/// The greatest bias of the level of detail: the least `maxSamplerLodBias` that a device may have is 2; devices have 15 or so.
+pub const MAX_LOD_BIAS: f64 = 15.0;
+
+/// A filter, within a level or between levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Filter {
+    /// The nearest texel or level.
+    #[default]
+    Nearest,
+    /// The weighted average of the neighbours.
+    Linear,
+}
+
+/// What a coordinate outside of the level stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum AddressMode {
+    /// The level is repeated.
+    #[default]
+    Repeat,
+    /// The level is repeated, every second time mirrored.
+    MirroredRepeat,
+    /// The texel at the edge.
+    ClampToEdge,
+    /// The border colour.
+    ClampToBorder,
+}
+
+impl AddressMode {
+    /// Every mode.
+    pub const ALL: [AddressMode; 4] =
+        [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder];
+
+    /// The integer coordinate within a level of that size; -1 or the size for the border. [Wrapping Operation]
+    pub fn wrap(self, i: i64, size: i64) -> i64 {
+        match self {
+            AddressMode::Repeat => i.rem_euclid(size),
+            AddressMode::MirroredRepeat => {
+                let n = i.rem_euclid(2 * size) - size;
+                (size - 1) - if n >= 0 { n } else { -(1 + n) }
+            }
+            AddressMode::ClampToEdge => i.clamp(0, size - 1),
+            AddressMode::ClampToBorder => i.clamp(-1, size),
+        }
+    }
+}
+
+/// The colour of border texels, of floats or of integers as the image has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Border {
+    /// (0, 0, 0, 0).
+    #[default]
+    TransparentBlack,
+    /// (0, 0, 0, 1).
+    OpaqueBlack,
+    /// (1, 1, 1, 1).
+    OpaqueWhite,
+}
+
+impl Border {
+    /// Its components.
+    pub fn colour(self) -> [f64; 4] {
+        match self {
+            Border::TransparentBlack => [0.0; 4],
+            Border::OpaqueBlack => [0.0, 0.0, 0.0, 1.0],
+            Border::OpaqueWhite => [1.0; 4],
+        }
+    }
+}
+
+/// A comparison: VkCompareOp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// Never.
+    Never,
+    /// reference < stored.
+    Less,
+    /// reference = stored.
+    Equal,
+    /// reference ≤ stored.
+    LessOrEqual,
+    /// reference > stored.
+    Greater,
+    /// reference ≠ stored.
+    NotEqual,
+    /// reference ≥ stored.
+    GreaterOrEqual,
+    /// Always.
+    Always,
+}
+
+impl Compare {
+    /// Every comparison.
+    pub const ALL: [Compare; 8] = [
+        Compare::Never,
+        Compare::Less,
+        Compare::Equal,
+        Compare::LessOrEqual,
+        Compare::Greater,
+        Compare::NotEqual,
+        Compare::GreaterOrEqual,
+        Compare::Always,
+    ];
+
+    /// Whether the reference compares so with what is stored.
+    pub fn holds(self, reference: f64, stored: f64) -> bool {
+        match self {
+            Compare::Never => false,
+            Compare::Less => reference < stored,
+            Compare::Equal => reference == stored,
+            Compare::LessOrEqual => reference <= stored,
+            Compare::Greater => reference > stored,
+            Compare::NotEqual => reference != stored,
+            Compare::GreaterOrEqual => reference >= stored,
+            Compare::Always => true,
+        }
+    }
+
+    /// Whether it holds for all numbers of the two intervals, for none (`Some(false)`), or depends.
+    pub fn decided(self, reference: crate::number::Interval, stored: crate::number::Interval) -> Option<bool> {
+        if matches!(self, Compare::Never | Compare::Always) {
+            return Some(self == Compare::Always);
+        }
+        if reference.nan || stored.nan {
+            return None;
+        }
+        let less = if reference.high < stored.low { Some(true) } else { (reference.low >= stored.high).then_some(false) };
+        let greater = if reference.low > stored.high { Some(true) } else { (reference.high <= stored.low).then_some(false) };
+        let apart = less == Some(true) || greater == Some(true);
+        let points = reference.low == reference.high && stored.low == stored.high;
+        let equal = if apart { Some(false) } else { (points && reference.low == stored.low).then_some(true) };
+        match self {
+            Compare::Less => less,
+            Compare::GreaterOrEqual => less.map(|b| !b),
+            Compare::Greater => greater,
+            Compare::LessOrEqual => greater.map(|b| !b),
+            Compare::Equal => equal,
+            _ => equal.map(|b| !b),
+        }
+    }
+}
+
+/// A sampler's state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampler {
+    /// The filter within a level that is magnified.
+    pub mag: Filter,
+    /// The filter within a level that is minified.
+    pub min: Filter,
+    /// The filter between levels.
+    pub mip: Filter,
+    /// What coordinates outside stand for, in x and y.
+    pub address: [AddressMode; 2],
+    /// The colour of border texels.
+    pub border: Border,
+    /// Whether coordinates count texels.
+    pub unnormalized: bool,
+    /// Added to every level of detail.
+    pub lod_bias: f32,
+    /// The least level of detail.
+    pub lod_min: f32,
+    /// The greatest level of detail.
+    pub lod_max: f32,
+    /// How a depth reference is compared with a texel.
+    pub compare: Option<Compare>,
+}
+
+impl Default for Sampler {
+    /// Nearest texels of the level that the level of detail says, repeated.
+    fn default() -> Sampler {
+        Sampler {
+            mag: Filter::Nearest,
+            min: Filter::Nearest,
+            mip: Filter::Nearest,
+            address: [AddressMode::Repeat; 2],
+            border: Border::TransparentBlack,
+            unnormalized: false,
+            lod_bias: 0.0,
+            lod_min: 0.0,
+            lod_max: 1000.0,
+            compare: None,
+        }
+    }
+}
+
+/// Why a sampler is not valid for an image or instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SamplerError {
+    /// A linear filter of an image of integers.
+    IntegerLinear,
+    /// Unnormalized coordinates with filters that differ, levels, repetition, comparison or another level of detail than 0.
+    Unnormalized,
+    /// An instruction with a depth reference and a sampler without comparison, or the other way round.
+    Comparison,
+    /// A NaN among the levels of detail.
+    NaN,
+}
+
+impl fmt::Display for SamplerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SamplerError::IntegerLinear => "a linear filter is used with an image of integers; only nearest ones may be",
+            SamplerError::Unnormalized => {
+                "a sampler of unnormalized coordinates has equal nearest or linear filters, nearest level 0, clamping and no comparison; this one has not"
+            }
+            SamplerError::Comparison => "a depth reference is given to a sampler that compares, and only to such a one",
+            SamplerError::NaN => "a level of detail of the sampler is no number",
+        })
+    }
+}
+
+impl std::error::Error for SamplerError {}
+
+impl Sampler {
+    /// Whether it may be used with images of that format, with a depth reference or without.
+    ///
+    /// # Errors
+    /// If it may not: VkSamplerCreateInfo's valid usage, and Texel Input Validation.
+    pub fn check(&self, format: Format, with_reference: bool) -> Result<(), SamplerError> {
+        let clamps = |mode: &AddressMode| matches!(mode, AddressMode::ClampToEdge | AddressMode::ClampToBorder);
+        if format.numeric().is_integer() && [self.mag, self.min, self.mip].contains(&Filter::Linear) {
+            return Err(SamplerError::IntegerLinear);
+        }
+        if self.unnormalized
+            && (self.mag != self.min
+                || self.mip != Filter::Nearest
+                || self.lod_min != 0.0
+                || self.lod_max != 0.0
+                || self.compare.is_some()
+                || !self.address.iter().all(clamps))
+        {
+            return Err(SamplerError::Unnormalized);
+        }
+        if self.compare.is_some() != with_reference {
+            return Err(SamplerError::Comparison);
+        }
+        if self.lod_min.is_nan() || self.lod_max.is_nan() || self.lod_bias.is_nan() {
+            return Err(SamplerError::NaN);
+        }
+        Ok(())
+    }
+}
+
+/// How precise a device is: limits of VkPhysicalDeviceLimits, and what the specification gives no number for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precision {
+    /// `subTexelPrecisionBits`: texel coordinates are right to 2^-this texels; 4 at least.
+    pub sub_texel_bits: u8,
+    /// `mipmapPrecisionBits`: levels of detail are right to 2^-this; 4 at least.
+    pub mipmap_bits: u8,
+    /// A sum of two weighted texels is right to 2^-this of the greater, or of 1 if they are normalized. The specification states no number for
+    /// this.
+    pub filter_bits: u8,
+}
+
+impl Precision {
+    /// The least that a device may have, with sums as precise as the format's components.
+    pub fn least(format: Format) -> Precision {
+        let width = format.channels().iter().map(|c| c.width).max().unwrap_or(8);
+        let filter_bits = match width {
+            8 => 8,
+            16 => 10,
+            10 => 9,
+            _ => 18,
+        };
+        Precision { sub_texel_bits: 4, mipmap_bits: 4, filter_bits }
+    }
+}

@@ -1,0 +1,245 @@
+//! Images in memory: levels of texels and which components are undefined. Fetch, read, write and queries by integer coordinates: Vulkan, Texel
+//! Input Validation, Texel Replacement, Texel Output Coordinate Validation, Integer Texel Coordinate Operations.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::texel::{self, Codes, Texel, shader_bits};
+use super::{Format, Rules};
+use crate::number::Interval;
+use crate::number::integer::mask;
+use crate::undefined::Unspecified;
+
+/// The most bytes that the levels of one image have together.
+pub const MAX_BYTES: u64 = 1 << 30;
+
+/// What the environment says about image accesses that are out of bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Robustness {
+    /// The values read are undefined.
+    #[default]
+    None,
+    /// robustImageAccess: zeros with an alpha of 0 or 1 for a bad coordinate; undefined values for a bad level.
+    Access,
+    /// robustImageAccess2: the format's zeros.
+    Access2,
+}
+
+/// Why an image is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageError {
+    /// A side is 0.
+    Empty,
+    /// The levels together have more than [`MAX_BYTES`].
+    TooLarge,
+    /// More or fewer levels than 1 to the floor of the greater side's logarithm and 1: their number and the most.
+    Levels(u32, u32),
+    /// A level that the image does not have.
+    NoLevel(u32),
+    /// Bytes of another number than a level has: found and required.
+    Length(usize, usize),
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::Empty => write!(f, "an image has a side of 0 texels; it has 1 at least"),
+            ImageError::TooLarge => write!(f, "an image has more than {MAX_BYTES} bytes"),
+            ImageError::Levels(found, most) => write!(f, "an image has {found} levels; of its size it has 1 to {most}"),
+            ImageError::NoLevel(level) => write!(f, "the image has no level {level}"),
+            ImageError::Length(found, required) => write!(f, "{found} bytes are given for a level of {required}"),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {}
+
+/// A level of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Level {
+    width: u32,
+    height: u32,
+    /// Row after row.
+    bytes: Vec<u8>,
+    /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was rounded when it was stored, so that another device
+    /// may hold the neighbouring code.
+    shadow: Vec<u8>,
+}
+
+/// A two-dimensional image of one layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    format: Format,
+    levels: Vec<Level>,
+}
+
+/// A texel as it is stored: Texel Output Format Conversion.
+struct Encoded {
+    texel: u128,
+    shadow: u8,
+    codes: SmallVec<[Codes; 4]>,
+}
+
+impl Encoded {
+    fn of(format: Format, components: [u32; 4], undefined: u8) -> Encoded {
+        let mut encoded = Encoded { texel: 0, shadow: 0, codes: SmallVec::new() };
+        for (c, channel) in format.channels().iter().enumerate() {
+            let codes = texel::pack(format.numeric(), channel.width, components[c]);
+            encoded.texel |= u128::from(codes.best) << channel.offset;
+            let is_undefined = undefined >> c & 1 == 1 || codes.any.is_some();
+            encoded.shadow |= u8::from(is_undefined) << c | u8::from(!codes.others.is_empty()) << (4 + c);
+            encoded.codes.push(codes);
+        }
+        encoded
+    }
+
+    fn copy_to(&self, texel: &mut [u8]) {
+        texel.copy_from_slice(&self.texel.to_le_bytes()[..texel.len()]);
+    }
+}
+
+impl Image {
+    /// An image whose texels are undefined. Each level has half the sides of the one before, rounded down, but 1 at least: Image Mip Level Sizing.
+    ///
+    /// # Errors
+    /// For no texels, too many, or levels that the size does not have.
+    pub fn new(format: Format, width: u32, height: u32, levels: u32) -> Result<Image, ImageError> {
+        let side = width.max(height);
+        if width == 0 || height == 0 {
+            return Err(ImageError::Empty);
+        }
+        let most = side.ilog2() + 1;
+        if levels == 0 || levels > most {
+            return Err(ImageError::Levels(levels, most));
+        }
+        let size = |level: u32| ((width >> level).max(1), (height >> level).max(1));
+        let bytes: u128 = (0..levels).map(|l| u128::from(size(l).0) * u128::from(size(l).1) * format.bytes() as u128).sum();
+        if bytes > u128::from(MAX_BYTES) {
+            return Err(ImageError::TooLarge);
+        }
+        let all = mask(format.channels().len() as u8) as u8;
+        let level = |l: u32| {
+            let (width, height) = size(l);
+            let texels = width as usize * height as usize;
+            Level { width, height, bytes: vec![0; texels * format.bytes()], shadow: vec![all; texels] }
+        };
+        Ok(Image { format, levels: (0..levels).map(level).collect() })
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The number of levels.
+    pub fn levels(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
+    /// Width and height of a level in texels.
+    pub fn size(&self, level: u32) -> Option<[u32; 2]> {
+        self.levels.get(level as usize).map(|l| [l.width, l.height])
+    }
+
+    /// OpImageQuerySizeLod: width and height, undefined for a level that is not there.
+    ///
+    /// # Errors
+    /// Why the result is an undefined value.
+    pub fn query_size(&self, lod: i64) -> Result<[u32; 2], Unspecified> {
+        u32::try_from(lod).ok().and_then(|lod| self.size(lod)).ok_or(Unspecified::ImageLevel)
+    }
+
+    /// The bytes of a level, row after row; zeros where undefined from the beginning.
+    pub fn bytes(&self, level: u32) -> Option<&[u8]> {
+        self.levels.get(level as usize).map(|l| l.bytes.as_slice())
+    }
+
+    /// Gives a level its bytes, row after row; all are defined then.
+    ///
+    /// # Errors
+    /// For a level that is not there, or another number of bytes than it has.
+    pub fn fill(&mut self, level: u32, bytes: &[u8]) -> Result<(), ImageError> {
+        let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
+        if bytes.len() != to.bytes.len() {
+            return Err(ImageError::Length(bytes.len(), to.bytes.len()));
+        }
+        to.bytes.copy_from_slice(bytes);
+        to.shadow.fill(0);
+        Ok(())
+    }
+
+    /// Gives every texel of a level this colour: the bits of 32-bit floats, or of integers.
+    ///
+    /// # Errors
+    /// For a level that is not there.
+    pub fn clear(&mut self, level: u32, colour: [u32; 4]) -> Result<(), ImageError> {
+        let encoded = Encoded::of(self.format, colour, 0);
+        let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
+        for texel in to.bytes.chunks_exact_mut(self.format.bytes()) {
+            encoded.copy_to(texel);
+        }
+        to.shadow.fill(encoded.shadow);
+        Ok(())
+    }
+
+    /// A texel's place among those of its level, if it is there.
+    pub fn index(&self, level: u32, x: i64, y: i64) -> Option<usize> {
+        let l = self.levels.get(level as usize)?;
+        let inside = (0..i64::from(l.width)).contains(&x) && (0..i64::from(l.height)).contains(&y);
+        inside.then(|| y as usize * l.width as usize + x as usize)
+    }
+
+    /// The bits of a texel, as one little-endian number, and its undefined components in bits 0 to 3 of the other.
+    pub fn raw(&self, level: u32, x: i64, y: i64) -> Option<(u128, u8)> {
+        let index = self.index(level, x, y)?;
+        let (l, size) = (&self.levels[level as usize], self.format.bytes());
+        let mut bytes = [0; 16];
+        bytes[..size].copy_from_slice(&l.bytes[index * size..][..size]);
+        Some((u128::from_le_bytes(bytes), l.shadow[index] & 15))
+    }
+
+    /// The texel, by these rules.
+    pub(super) fn texel(&self, rules: &Rules, level: u32, x: i64, y: i64) -> Option<Texel> {
+        let index = self.index(level, x, y)?;
+        let (bits, undefined) = self.raw(level, x, y)?;
+        Some(Texel::decode(rules, self.format, bits, undefined, self.levels[level as usize].shadow[index] >> 4))
+    }
+
+    /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four components; missing ones are 0, 0 and 1.
+    pub fn fetch(&self, x: i64, y: i64, lod: i64, robustness: Robustness) -> Texel {
+        let level = u32::try_from(lod).ok().filter(|&l| l < self.levels());
+        let invalid = if level.is_none() { Unspecified::ImageLevel } else { Unspecified::ImageCoordinate };
+        if let Some(texel) = level.and_then(|level| self.texel(&Rules::default(), level, x, y)) {
+            return texel;
+        }
+        let numeric = self.format.numeric();
+        let has_alpha = self.format.channels().len() == 4;
+        match (robustness, level) {
+            (Robustness::None, _) | (Robustness::Access, None) => Texel::undefined(invalid),
+            (Robustness::Access2, _) => Texel::of_numbers(numeric, [0.0, 0.0, 0.0, if has_alpha { 0.0 } else { 1.0 }]),
+            (Robustness::Access, Some(_)) => {
+                let mut texel = Texel::of_numbers(numeric, [0.0, 0.0, 0.0, if has_alpha { 0.0 } else { 1.0 }]);
+                texel.allowed[3] = Interval::between(0.0, 1.0);
+                texel
+            }
+        }
+    }
+
+    /// OpImageWrite at level 0: the components by their bits; of those in `undefined`, bit c for component c, an undefined value is stored.
+    /// The codes that each may be stored as, of which the best ones are; `None` for a texel that is not there, where a write has no effect in
+    /// any environment. A component without a definite code reads back as [`Unspecified::Uninitialised`]; why, the codes say.
+    pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
+        let index = self.index(0, x, y)?;
+        let encoded = Encoded::of(self.format, components, undefined);
+        let (l, size) = (&mut self.levels[0], self.format.bytes());
+        encoded.copy_to(&mut l.bytes[index * size..][..size]);
+        l.shadow[index] = encoded.shadow;
+        Some(encoded.codes)
+    }
+
+    /// The bits of a number as a shader gives it to this image: a 32-bit float or an integer.
+    pub fn shader_bits(&self, number: f64) -> u32 {
+        shader_bits(self.format.numeric(), number)
+    }
+}

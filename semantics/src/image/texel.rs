@@ -1,0 +1,242 @@
+//! Components of texels: Vulkan, Fixed-Point Data Conversion, Floating-Point Format Conversions and Texel Output Format Conversion.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Format, Numeric, Rules};
+use crate::number::integer::{mask, signed};
+use crate::number::{Half, Interval, Real};
+use crate::undefined::Unspecified;
+
+/// A texel as a shader sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Texel {
+    /// The components by their bits: 32-bit floats, or integers if the format's are. Meaningless where undefined.
+    pub bits: [u32; 4],
+    /// What a device may have instead, as numbers.
+    pub allowed: [Interval; 4],
+    /// Which components are undefined values, and why.
+    pub undefined: [Option<Unspecified>; 4],
+}
+
+/// The codes that a number may be stored as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codes {
+    /// The preferred one: rounded to nearest, ties to even.
+    pub best: u64,
+    /// Others that are allowed.
+    pub others: SmallVec<[u64; 3]>,
+    /// Bits of the float whose NaNs are all allowed, or 0.
+    pub nan: u8,
+    /// Why every code is allowed, if it is.
+    pub any: Option<Unspecified>,
+}
+
+impl Codes {
+    fn one(best: u64) -> Codes {
+        Codes { best, others: SmallVec::new(), nan: 0, any: None }
+    }
+
+    /// Whether a device may store this.
+    pub fn admits(&self, code: u64) -> bool {
+        let is_nan = match self.nan {
+            16 => code & 0x7fff > 0x7c00,
+            32 => code & 0x7fff_ffff > 0x7f80_0000,
+            _ => false,
+        };
+        self.any.is_some() || is_nan || code == self.best || self.others.contains(&code)
+    }
+
+    /// Whether all devices store the same.
+    pub fn is_exact(&self) -> bool {
+        self.any.is_none() && self.nan == 0 && self.others.is_empty()
+    }
+}
+
+/// What the greatest code stands for 1 by: 2^b - 1, or 2^(b-1) - 1 if signed.
+fn scale(numeric: Numeric, width: u8) -> f64 {
+    mask(if numeric == Numeric::Snorm { width - 1 } else { width }) as f64
+}
+
+/// A component's code of so many bits as a number: c/(2^b - 1), max(c/(2^(b-1) - 1), -1), or what the integer or float is. The quotients are
+/// rounded to 64 bits, which no 32-bit rounding can tell from the exact ones.
+pub fn unpack(numeric: Numeric, width: u8, code: u64) -> f64 {
+    match numeric {
+        Numeric::Unorm => code as f64 / scale(numeric, width),
+        Numeric::Snorm => (signed(width, code) as f64 / scale(numeric, width)).max(-1.0),
+        Numeric::Uint => code as f64,
+        Numeric::Sint => signed(width, code) as f64,
+        Numeric::Float if width == 16 => Half::of_bits(code).wide(),
+        Numeric::Float => f64::from(f32::from_bits(code as u32)),
+    }
+}
+
+/// The error of a normalized component: four units of the last place of 1 in 32 bits.
+pub(super) const NORMALIZED_ERROR: f64 = 1.0 / (1 << 22) as f64;
+
+/// What a shader may see of a component with that code.
+///
+/// The specification's quotient is a real number, and it states no bound for its rounding: 2^-22 is allowed, since devices multiply and sum;
+/// but -1, 0 and 1 are what they are. Subnormal floats may be flushed.
+pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
+    let exact = unpack(numeric, width, code);
+    match numeric {
+        Numeric::Uint | Numeric::Sint => Interval::point(exact),
+        Numeric::Unorm | Numeric::Snorm if exact == 0.0 || exact.abs() == 1.0 => Interval::point(exact),
+        Numeric::Unorm | Numeric::Snorm => Interval::point(exact).widened(NORMALIZED_ERROR),
+        Numeric::Float => {
+            let least = if width == 16 { 1.0 / 16384.0 } else { f64::from(f32::MIN_POSITIVE) };
+            let point = Interval::point(exact);
+            if exact.abs() < least { point.hull(Interval::point(0.0)) } else { point }
+        }
+    }
+}
+
+/// The codes that a component given by its bits may be stored as, in so many bits.
+///
+/// - Normalized: one of the two integers closest to the product of the clamped number, that integer where it is one. A NaN: any code.
+/// - Integers that the format holds are kept; of others any code, the low bits by default.
+/// - 16-bit floats: one of the two closest, beyond the greatest finite one that or an infinity; subnormals may be flushed. A NaN: any NaN.
+pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
+    let number = f64::from(f32::from_bits(bits));
+    let undefined = |best| Codes { any: Some(Unspecified::ImageConversion), ..Codes::one(best) };
+    match numeric {
+        Numeric::Unorm | Numeric::Snorm if number.is_nan() => undefined(0),
+        Numeric::Unorm | Numeric::Snorm => {
+            let low = if numeric == Numeric::Snorm { -1.0 } else { 0.0 };
+            // 24 bits times 16 are exact.
+            let product = number.clamp(low, 1.0) * scale(numeric, width);
+            let code = |x: f64| x as i64 as u64 & mask(width);
+            let best = product.round_ties_even();
+            let others = [product.floor(), product.ceil()].into_iter().filter(|&x| x != best).map(code).collect();
+            Codes { others, ..Codes::one(code(best)) }
+        }
+        Numeric::Uint if width == 32 || bits >> width == 0 => Codes::one(bits.into()),
+        Numeric::Sint if signed(width, u64::from(bits)) == i64::from(bits as i32) => Codes::one(u64::from(bits) & mask(width)),
+        Numeric::Uint | Numeric::Sint => undefined(u64::from(bits) & mask(width)),
+        Numeric::Float if number.is_nan() => {
+            Codes { nan: width, ..Codes::one(if width == 16 { Half::of(number).bits() } else { bits.into() }) }
+        }
+        Numeric::Float if width == 32 => {
+            let flushed = number != 0.0 && number.abs() < f64::from(f32::MIN_POSITIVE);
+            Codes { others: if flushed { smallvec![0, 1 << 31] } else { SmallVec::new() }, ..Codes::one(bits.into()) }
+        }
+        Numeric::Float => {
+            let sign = u64::from(bits >> 31) << 15;
+            let best = Half::of(number).bits();
+            let mut others = SmallVec::new();
+            let nearest = Half::of_bits(best).wide();
+            if nearest != number {
+                // Magnitudes are in the order of codes; the greatest finite one and infinity are neighbours.
+                others.push(if nearest.abs() > number.abs() { best - 1 } else { best + 1 });
+            }
+            if number != 0.0 && number.abs() < 1.0 / 16384.0 {
+                others.extend([sign, sign ^ 1 << 15]);
+                others.retain(|code| *code != best);
+                others.sort_unstable();
+                others.dedup();
+            }
+            Codes { others, ..Codes::one(best) }
+        }
+    }
+}
+
+/// What a component may be once stored in so many bits, if a device may have any of these numbers before.
+pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
+    let ends = match numeric {
+        Numeric::Unorm => Interval::between(0.0, 1.0),
+        Numeric::Snorm => Interval::between(-1.0, 1.0),
+        _ => Interval::ANY,
+    };
+    if allowed.is_any() || allowed.nan && !ends.is_any() {
+        return ends;
+    }
+    let of = |x: f64| {
+        let codes = pack(numeric, width, shader_bits(numeric, x));
+        let all = codes.others.iter().chain([&codes.best]).map(|&code| Interval::point(unpack(numeric, width, code)));
+        if codes.any.is_some() { ends } else { all.reduce(Interval::hull).unwrap_or(ends) }
+    };
+    if allowed.low > allowed.high {
+        return allowed;
+    }
+    // Rounding keeps the order of numbers, and zero is between what is flushed to it.
+    let fits = |x: f64| !numeric.is_integer() || shader_number(numeric, shader_bits(numeric, x)) == x;
+    let within = fits(allowed.low) && fits(allowed.high);
+    let hull = of(allowed.low).hull(of(allowed.high));
+    if within { Interval { nan: hull.nan || allowed.nan, ..hull } } else { ends }
+}
+
+/// What a shader may see of a component that was rounded when it was stored: the code or either neighbour; of a subnormal also zero.
+fn neighbours(numeric: Numeric, width: u8, code: u64) -> Interval {
+    // Codes in the order of numbers, as signed numbers.
+    let (place, greatest) = match numeric {
+        Numeric::Unorm => (code as i64, mask(width) as i64),
+        Numeric::Snorm => (signed(width, code), mask(width - 1) as i64),
+        Numeric::Float if width == 16 => ((code & 0x7fff) as i64, 0x7c00),
+        _ => (0, 0),
+    };
+    let sign = if numeric == Numeric::Float { code & 1 << 15 } else { 0 };
+    let least = if numeric == Numeric::Snorm { -greatest } else { 0 };
+    let mut hull = unpack_allowed(numeric, width, code);
+    for near in [place - 1, place + 1] {
+        if (least..=greatest).contains(&near) && place <= greatest {
+            hull = hull.hull(unpack_allowed(numeric, width, near as u64 & mask(width) | sign));
+        }
+    }
+    hull
+}
+
+impl Texel {
+    /// Components that all devices agree on, given as numbers.
+    pub(super) fn of_numbers(numeric: Numeric, numbers: [f64; 4]) -> Texel {
+        Texel { bits: numbers.map(|x| shader_bits(numeric, x)), allowed: numbers.map(Interval::point), undefined: [None; 4] }
+    }
+
+    /// An undefined value in each component.
+    pub fn undefined(why: Unspecified) -> Texel {
+        Texel { bits: [0; 4], allowed: [Interval::ANY; 4], undefined: [Some(why); 4] }
+    }
+
+    /// The texel that these bits are, read as one little-endian number. Of the masks, bit c is for component c: `undefined` values, and
+    /// `rounded` ones, which another device may have stored as the neighbouring code. (Format conversion and Conversion to RGBA.)
+    pub(super) fn decode(rules: &Rules, format: Format, texel: u128, undefined: u8, rounded: u8) -> Texel {
+        let numeric = format.numeric();
+        let mut result = Texel::of_numbers(numeric, rules.missing);
+        for (c, channel) in format.channels().iter().enumerate() {
+            let code = (texel >> channel.offset) as u64 & mask(channel.width);
+            result.bits[c] = match numeric {
+                // Also the payload of a NaN.
+                Numeric::Float if channel.width == 32 => code as u32,
+                _ => shader_bits(numeric, (rules.unpack)(numeric, channel.width, code)),
+            };
+            result.allowed[c] =
+                if rounded >> c & 1 == 1 { neighbours(numeric, channel.width, code) } else { unpack_allowed(numeric, channel.width, code) };
+            if undefined >> c & 1 == 1 {
+                (result.allowed[c], result.undefined[c]) = (Interval::ANY, Some(Unspecified::Uninitialised));
+            }
+        }
+        result
+    }
+
+    /// The component as a number.
+    pub(super) fn number(&self, numeric: Numeric, component: usize) -> f64 {
+        shader_number(numeric, self.bits[component])
+    }
+}
+
+/// The number that a shader's bits are.
+pub(super) fn shader_number(numeric: Numeric, bits: u32) -> f64 {
+    match numeric {
+        Numeric::Uint => f64::from(bits),
+        Numeric::Sint => f64::from(bits as i32),
+        _ => f64::from(f32::from_bits(bits)),
+    }
+}
+
+/// The bits that a shader sees of a number.
+pub(super) fn shader_bits(numeric: Numeric, number: f64) -> u32 {
+    match numeric {
+        Numeric::Uint => number as u32,
+        Numeric::Sint => number as i32 as u32,
+        _ => (number as f32).to_bits(),
+    }
+}

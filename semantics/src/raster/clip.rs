@@ -1,0 +1,70 @@
+//! Clipping: Vulkan, Primitive Clipping. A triangle becomes a convex polygon in clip space with w > 0 everywhere.
+//!
+//! The near and far planes are clipped against unless depths are clamped. In x and y the view volume is enforced pixel by pixel; planes far outside,
+//! the guard band, keep coordinates small, and with both sides |x| ≤ g·w they keep what is behind the eye away. Where an edge crosses a
+//! plane is computed from its ends in one order, whichever way the triangle goes round, so that triangles with a common edge get the same
+//! vertex there.
+
+use smallvec::SmallVec;
+
+use super::Rules;
+
+/// A vertex of a clipped triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Vertex {
+    /// The position in clip space.
+    pub position: [f64; 4],
+    /// The greatest magnitude of each coordinate along the edge that it was cut from: a bound on what rounding acts on. Zeros for an original one.
+    pub scale: [f64; 4],
+}
+
+/// Its vertices, in order; fewer than 3 if nothing is left.
+pub(super) type Polygon = SmallVec<[Vertex; 9]>;
+
+/// A triangle clipped; `guard` is the greatest |x|/w and |y|/w that is kept.
+pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_clamp: bool) -> Polygon {
+    let mut polygon: Polygon = positions.iter().map(|&position| Vertex { position, scale: [0.0; 4] }).collect();
+    if !depth_clamp {
+        for plane in rules.depth_planes {
+            polygon = against(rules, &polygon, plane);
+        }
+    }
+    for axis in 0..2 {
+        for sign in [1.0, -1.0] {
+            polygon = against(rules, &polygon, |p| guard * p[3] + sign * p[axis]);
+        }
+    }
+    if polygon.iter().any(|v| v.position[3] <= 0.0) {
+        // Only the origin of clip space has w = 0 within the guard band; what it spans has no area.
+        polygon.clear();
+    }
+    polygon
+}
+
+/// What is left on the side where the distance is not negative.
+fn against(rules: &Rules, polygon: &Polygon, distance: impl Fn([f64; 4]) -> f64) -> Polygon {
+    let mut kept = Polygon::new();
+    for (i, &a) in polygon.iter().enumerate() {
+        let b = polygon[(i + 1) % polygon.len()];
+        let (da, db) = (distance(a.position), distance(b.position));
+        if da >= 0.0 {
+            kept.push(a);
+        }
+        if (da >= 0.0) != (db >= 0.0) && da != 0.0 && db != 0.0 {
+            kept.push(if a.position.partial_cmp(&b.position).is_some_and(std::cmp::Ordering::is_lt) {
+                crossing(rules, a, b, da, db)
+            } else {
+                crossing(rules, b, a, db, da)
+            });
+        }
+    }
+    kept
+}
+
+fn crossing(rules: &Rules, a: Vertex, b: Vertex, da: f64, db: f64) -> Vertex {
+    let t = (rules.crossing)(da, db);
+    let position = [0, 1, 2, 3].map(|c: usize| a.position[c] + t * (b.position[c] - a.position[c]));
+    let scale =
+        [0, 1, 2, 3].map(|c: usize| [a.position[c].abs(), b.position[c].abs(), a.scale[c], b.scale[c]].into_iter().fold(0.0, f64::max));
+    Vertex { position, scale }
+}

@@ -1,0 +1,64 @@
+//! The depth test: Vulkan, Depth Test.
+
+use crate::image::{self, Compare, Format, pack, unpack};
+use crate::number::Inexact;
+
+/// A depth: what is stored, and what a device may have stored instead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth(pub Inexact);
+
+/// How a depth test ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Whether the fragment passes.
+    pub passed: bool,
+    /// Whether every device says so.
+    pub certain: bool,
+}
+
+/// A depth attachment.
+#[derive(Clone, Debug)]
+pub struct DepthBuffer {
+    format: Format,
+    width: u32,
+    depths: Vec<Depth>,
+}
+
+impl DepthBuffer {
+    /// One of that size, [`Format::D16Unorm`] or [`Format::D32Sfloat`], cleared to a depth. `None` for another format or more than 2^28 pixels.
+    pub fn new(format: Format, width: u32, height: u32, clear: f32) -> Option<DepthBuffer> {
+        let pixels = u64::from(width) * u64::from(height);
+        if !format.is_depth() || pixels > 1 << 28 {
+            return None;
+        }
+        let clear = stored(format, clear.into());
+        Some(DepthBuffer { format, width, depths: vec![clear; pixels as usize] })
+    }
+
+    /// The depth at a pixel.
+    pub fn depth(&self, x: u32, y: u32) -> Option<Depth> {
+        if x < self.width { self.depths.get(y as usize * self.width as usize + x as usize).copied() } else { None }
+    }
+
+    /// Compares a fragment's depth with the stored one and, if it passes and `writes`, stores it. `covered` says whether every device has the
+    /// fragment; where one may not, or where the comparison depends, either depth may be stored. Outside of the buffer nothing passes.
+    pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> Passed {
+        let Some(Depth(old)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
+        let Depth(new) = stored(self.format, depth);
+        let passed = compare.holds(new.value, old.value);
+        let decided = compare.decided(new.allowed, old.allowed);
+        if writes && decided != Some(false) {
+            let value = if passed { new.value } else { old.value };
+            let allowed = if decided == Some(true) && covered { new.allowed } else { new.allowed.hull(old.allowed) };
+            self.depths[y as usize * self.width as usize + x as usize] = Depth(Inexact { value, allowed });
+        }
+        Passed { passed, certain: decided.is_some() }
+    }
+}
+
+/// A depth as the format holds it.
+fn stored(format: Format, depth: Inexact) -> Depth {
+    let (numeric, width) = (format.numeric(), format.channels()[0].width);
+    let value = unpack(numeric, width, pack(numeric, width, (depth.value as f32).to_bits()).best);
+    Depth(Inexact { value, allowed: image::stored(numeric, width, depth.allowed) })
+}

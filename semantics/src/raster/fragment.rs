@@ -1,0 +1,213 @@
+//! What a fragment's invocation is given: Vulkan, Basic Polygon Rasterization (interpolation of attributes and depth), FragCoord, FrontFacing.
+//!
+//! On the screen, e_i = λ_i/w_i is linear, where λ_i are the barycentric coordinates on the screen. An attribute with perspective is
+//! Σ e_i·f_i / Σ e_i; one that is linear on the screen Σ e_i·w_i·f_i / Σ e_i·w_i; depth is Σ e_i·z_i / Σ e_i·w_i and 1/w is Σ e_i / Σ e_i·w_i.
+//! This holds behind the eye too, with e_i = det(p, v_j, v_k) of the vertices (X, Y, W) on the projective screen, up to a common factor.
+
+use super::{Rules, State};
+use crate::number::{Inexact, Interval};
+
+/// How an attribute is interpolated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// With perspective.
+    Perspective,
+    /// Linear on the screen: NoPerspective.
+    Linear,
+    /// The provoking vertex's, the first.
+    Flat,
+}
+
+/// The three e_i of a triangle as functions on the screen.
+#[derive(Clone, Debug)]
+pub(super) struct Planes {
+    positions: [[f64; 4]; 3],
+    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one that was not clipped.
+    vertices: [[f64; 3]; 3],
+    /// What the determinants are multiplied with.
+    factor: [f64; 3],
+    clipped: bool,
+    /// How far away a device may have the vertices, in pixels.
+    error: f64,
+}
+
+/// The determinant of three vectors of which the third components count as p = (x, y, 1): (v - p·v.w) × (u - p·u.w).
+fn determinant(p: [f64; 2], v: [f64; 3], u: [f64; 3]) -> f64 {
+    let [a, b] = [v[0] - p[0] * v[2], v[1] - p[1] * v[2]];
+    let [c, d] = [u[0] - p[0] * u[2], u[1] - p[1] * u[2]];
+    // a·d - b·c with the product's error put back.
+    let product = b * c;
+    a.mul_add(d, -product) - b.mul_add(c, -product)
+}
+
+impl Planes {
+    /// Of a triangle that was not clipped: by its snapped vertices.
+    pub(super) fn whole(_: &State, positions: [[f64; 4]; 3], at: [[f64; 2]; 3], error: f64) -> Planes {
+        let vertices = at.map(|[x, y]| [x, y, 1.0]);
+        let area = determinant(at[0], vertices[1], vertices[2]);
+        Planes { positions, vertices, factor: positions.map(|p| 1.0 / (area * p[3])), clipped: false, error }
+    }
+
+    /// Of one that was: by its vertices on the projective screen.
+    pub(super) fn clipped(state: &State, positions: [[f64; 4]; 3], error: f64) -> Planes {
+        let [[width, x], [height, y]] = state.viewport.axes().map(|axis| axis.map(f64::from));
+        let vertices = positions.map(|p| [p[0] * (width / 2.0) + x * p[3], p[1] * (height / 2.0) + y * p[3], p[3]]);
+        // Any sign will do, as numerator and denominator have it both; make w positive.
+        let mut planes = Planes { positions, vertices, factor: [1.0; 3], clipped: true, error };
+        let [a, b, c] = vertices;
+        let whole = a[0] * (b[1] * c[2] - c[1] * b[2]) - a[1] * (b[0] * c[2] - c[0] * b[2]) + a[2] * (b[0] * c[1] - c[0] * b[1]);
+        planes.factor = [1.0 / whole; 3];
+        planes
+    }
+
+    pub(super) fn is_clipped(&self) -> bool {
+        self.clipped
+    }
+
+    /// e at a point on the screen.
+    fn at(&self, p: [f64; 2]) -> [f64; 3] {
+        let [a, b, c] = self.vertices;
+        let e = [determinant(p, b, c), determinant(p, c, a), determinant(p, a, b)];
+        [0, 1, 2].map(|i| e[i] * self.factor[i])
+    }
+
+    /// ∂e/∂x and ∂e/∂y.
+    fn gradient(&self) -> [[f64; 3]; 2] {
+        let of = |i: usize| {
+            let (v, u) = (self.vertices[(i + 1) % 3], self.vertices[(i + 2) % 3]);
+            [v[1] * u[2] - u[1] * v[2], u[0] * v[2] - v[0] * u[2]].map(|x| x * self.factor[i])
+        };
+        let g = [of(0), of(1), of(2)];
+        [[g[0][0], g[1][0], g[2][0]], [g[0][1], g[1][1], g[2][1]]]
+    }
+
+    /// What the invocation at a pixel is given, of which every device says that it is covered if `sure`.
+    pub(super) fn fragment(&self, rules: &Rules, state: &State, pixel: [i64; 2], sure: bool, front: bool) -> Fragment {
+        let p = pixel.map(|c| c as f64 + 0.5);
+        let w = self.positions.map(|p| p[3]);
+        let e = self.at(p);
+        let gradient = self.gradient();
+        // How far the point with a device's coordinates may be: ε where they are not negative, otherwise ε·Σ|λ'|, where
+        // Σ|λ'| ≤ Σ|λ| + ε·Σ|λ'|·Σ|∂λ|.
+        let sum: f64 = (0..3).map(|i| (e[i] * w[i]).abs()).sum();
+        let steep: f64 = gradient.iter().map(|g| (0..3).map(|i| (g[i] * w[i]).abs()).sum::<f64>()).sum();
+        let reach = if sure {
+            Some(self.error)
+        } else if self.clipped {
+            None
+        } else {
+            let slope = self.error * steep;
+            (slope < 0.5).then(|| self.error * sum.max(1.0) / (1.0 - slope))
+        };
+        let corners = reach.map(|r| [[-r, -r], [r, -r], [-r, r], [r, r]].map(|[dx, dy]| self.at([p[0] + dx, p[1] + dy])));
+        let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let mut fragment = Fragment {
+            rules: *rules,
+            w,
+            e,
+            gradient,
+            corners,
+            sure,
+            clipped: self.clipped,
+            precision,
+            p,
+            front,
+            coordinate: [Inexact::exact(0.0); 4],
+        };
+        let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
+        let depth = |z: f64| (rules.depth_range)(z, range[0], range[1]);
+        let limit = |z: f64| z.clamp(range[0].min(range[1]), range[0].max(range[1]));
+        let normalized = fragment.quotient(self.positions.map(|p| p[2]), w, |e, z| super::dot(e, z) / super::dot(e, w));
+        let ends = [normalized.allowed.low, normalized.allowed.high].map(|z| z * (range[1] - range[0]) + range[0]);
+        let mut allowed = Interval::between(ends[0], ends[1]);
+        if allowed.is_finite() {
+            allowed = allowed.widened(precision * allowed.magnitude().min(1.0)).of_f32();
+        }
+        let limits = Interval::between(range[0], range[1]);
+        let mut z = Inexact { value: depth(normalized.value), allowed };
+        if sure || state.depth_clamp {
+            z = Inexact { value: limit(z.value), allowed: allowed.clamped(limits.low, limits.high).narrowed_to(limits) };
+        }
+        let reciprocal = fragment.quotient([1.0; 3], w, |e, one| super::dot(e, one) / super::dot(e, w));
+        let reciprocal = Inexact { allowed: reciprocal.allowed.of_f32(), ..reciprocal };
+        fragment.coordinate = [Inexact::exact(p[0]), Inexact::exact(p[1]), z, reciprocal];
+        fragment
+    }
+}
+
+/// What the invocation at a pixel is given.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    rules: Rules,
+    w: [f64; 3],
+    e: [f64; 3],
+    gradient: [[f64; 3]; 2],
+    /// e at the corners of the square that a device's point is in; `None` if it may be anywhere.
+    corners: Option<[[f64; 3]; 4]>,
+    sure: bool,
+    clipped: bool,
+    precision: f64,
+    p: [f64; 2],
+    /// FrontFacing.
+    pub front: bool,
+    /// FragCoord: the pixel's centre, the depth, and 1/w.
+    pub coordinate: [Inexact; 4],
+}
+
+impl Fragment {
+    /// The barycentric coordinates with perspective: BaryCoordKHR.
+    pub fn barycentric(&self) -> [f64; 3] {
+        let sum: f64 = self.e.iter().sum();
+        self.e.map(|e| e / sum)
+    }
+
+    /// An attribute by the values at the three vertices, of floats; an integer is the provoking vertex's, bit for bit.
+    pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> Inexact {
+        let f = values.map(f64::from);
+        if how == Interpolation::Flat {
+            return Inexact::exact(f[0]);
+        }
+        // A line on the screen from before the eye to behind it has no middle.
+        let through_eye = how == Interpolation::Linear && self.w.iter().any(|&w| w <= 0.0);
+        if through_eye || f.iter().any(|x| !x.is_finite()) {
+            return Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: Interval::ANY };
+        }
+        let result = match how {
+            Interpolation::Perspective => self.quotient(f, [1.0; 3], |e, f| (self.rules.perspective)(e, self.w, f)),
+            _ => self.quotient(super::product(f, self.w), self.w, |e, _| (self.rules.linear)(e, self.w, f)),
+        };
+        let mut allowed = result.allowed;
+        if self.sure {
+            let hull = f.iter().map(|&x| Interval::point(x)).reduce(Interval::hull).unwrap_or(Interval::ANY);
+            allowed = allowed.narrowed_to(hull.widened(self.precision * hull.magnitude()));
+        }
+        Inexact { value: f64::from(result.value as f32), allowed: allowed.of_f32() }
+    }
+
+    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and with what arithmetic loses.
+    fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
+        let value = value(self.e, n);
+        let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };
+        let lost = |f: [f64; 3]| {
+            let terms: f64 = (0..3).map(|i| (self.e[i] * f[i]).abs()).sum();
+            let slopes: f64 = [0, 1].map(|axis| super::dot(self.gradient[axis], f).abs() * self.p[axis].abs()).iter().sum();
+            self.precision * (terms + slopes)
+        };
+        // On the screen the sum of λ is 1, and nothing is divided.
+        let lost = [lost(n), if d == self.w && !self.clipped { 0.0 } else { lost(d) }];
+        let mut allowed: Option<Interval> = None;
+        for e in corners {
+            let (top, bottom) = (super::dot(e, n), super::dot(e, d));
+            if bottom.is_nan() || bottom - lost[1] <= 0.0 {
+                return Inexact { value, allowed: Interval::ANY };
+            }
+            for top in [top - lost[0], top + lost[0]] {
+                for bottom in [bottom - lost[1], bottom + lost[1]] {
+                    let one = Interval::between(top / bottom, top / bottom);
+                    allowed = Some(allowed.map_or(one, |so_far| so_far.hull(one)));
+                }
+            }
+        }
+        Inexact { value, allowed: allowed.unwrap_or(Interval::ANY) }
+    }
+}

@@ -1,0 +1,313 @@
+//! A triangle on the screen: Vulkan, Coordinate Transformations, Controlling the Viewport, Basic Polygon Rasterization, and quads with helper
+//! invocations (Shaders, Helper Invocations; Quad scope).
+
+use smallvec::SmallVec;
+
+use super::clip::{self, Vertex};
+use super::fragment::{Fragment, Planes};
+use super::{Cull, Rules, State, StateError};
+
+/// The greatest normalized device coordinate at which vertices are kept: the guard band is so many times the view volume.
+const GUARD: f64 = 64.0;
+
+/// More error than this, in pixels, and nothing is known.
+const MAX_ERROR: f64 = 16_384.0;
+
+/// Relative error of 32-bit arithmetic over a few operations.
+const FLOAT_ERROR: f64 = 1.0 / (1 << 21) as f64;
+
+/// Why a device may differ about a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Doubt {
+    /// No device may.
+    #[default]
+    None,
+    /// The centre lies on an edge: one of two triangles there covers it, and the specification does not say which.
+    Tie,
+    /// The centre is not farther from an edge than vertices may be moved by projection, clipping and snapping; or which way the triangle faces
+    /// is in doubt.
+    SubPixel,
+}
+
+/// What is known about a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Lane {
+    /// Whether the triangle covers the pixel's centre.
+    pub covered: bool,
+    /// Whether a device may differ.
+    pub doubt: Doubt,
+}
+
+/// Four pixels whose invocations share derivatives. Those that are not covered have helper invocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quad {
+    /// The left column, even.
+    pub x: u32,
+    /// The upper row, even.
+    pub y: u32,
+    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the area are never covered.
+    pub lanes: [Lane; 4],
+}
+
+/// What comes of a triangle.
+#[derive(Clone, Debug)]
+pub enum Setup {
+    /// Nothing: it is outside, culled, or has no area.
+    Nothing,
+    /// Nothing is known: a coordinate is not finite, or errors are as large as the screen. Any pixel may be covered.
+    Unknown,
+    /// Something, perhaps.
+    Visible(Box<Triangle>),
+}
+
+/// A corner on the screen.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    /// In sub-pixels.
+    at: [i64; 2],
+    /// How far away a device may have it, in pixels.
+    error: f64,
+}
+
+/// A triangle, or what clipping left of it, on the screen.
+#[derive(Clone, Debug)]
+pub struct Triangle {
+    rules: Rules,
+    state: State,
+    corners: SmallVec<[Corner; 9]>,
+    /// Twice the area, positive where it turns clockwise with y pointing down; in sub-pixels.
+    area: i128,
+    /// Whether it is front-facing.
+    pub front: bool,
+    /// Whether every device says so.
+    pub front_certain: bool,
+    /// Whether it is dropped by the definite answer, and there only because a device may see it face the other way.
+    culled: bool,
+    /// Whether a device may drop it or not, by the way that it faces there.
+    culling_doubt: bool,
+    planes: Planes,
+}
+
+impl Setup {
+    /// A triangle by the clip-space positions of its vertices.
+    ///
+    /// # Errors
+    /// For a state that is not valid.
+    pub fn new(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Result<Setup, StateError> {
+        state.check()?;
+        if positions.iter().flatten().any(|x| !x.is_finite()) {
+            return Ok(Setup::Unknown);
+        }
+        let wide = positions.map(|p| p.map(f64::from));
+        let polygon = clip::clip(rules, wide, GUARD, state.depth_clamp);
+        if polygon.len() < 3 {
+            return Ok(Setup::Nothing);
+        }
+        let clipped = polygon.len() != 3 || polygon.iter().any(|v| v.scale != [0.0; 4]);
+        let corners: SmallVec<[Corner; 9]> = polygon.iter().map(|v| corner(rules, state, v)).collect();
+        let error = corners.iter().map(|c| c.error).fold(0.0, f64::max);
+        if error.is_nan() || error > MAX_ERROR {
+            return Ok(Setup::Unknown);
+        }
+        let at = |i: usize| corners[i % corners.len()].at.map(i128::from);
+        let count = corners.len();
+        let area: i128 = (1..count - 1).map(|i| doubled_area(at(0), at(i), at(i + 1))).sum();
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let moved = |i: usize| [0, 1].map(|c| (at(i + 2)[c] - at(i)[c]).unsigned_abs() as f64).iter().sum::<f64>();
+        let slack = error * one * (0..count).map(moved).sum::<f64>() + 4.0 * count as f64 * (error * one).powi(2);
+        let front_certain = error == 0.0 || (area.unsigned_abs() as f64) > slack;
+        let front = (rules.front)(area, state.front);
+        let drops = |front: bool| match state.cull {
+            Cull::None => false,
+            Cull::Front => front,
+            Cull::Back => !front,
+            Cull::Both => true,
+        };
+        let culled = drops(front);
+        let culling_doubt = !front_certain && drops(front) != drops(!front);
+        if area == 0 && error == 0.0 || culled && !culling_doubt {
+            return Ok(Setup::Nothing);
+        }
+        let at = |i: usize| corners[i].at.map(|x| x as f64 / one);
+        let planes = if clipped { Planes::clipped(state, wide, error) } else { Planes::whole(state, wide, [at(0), at(1), at(2)], error) };
+        Ok(Setup::Visible(Box::new(Triangle {
+            rules: *rules,
+            state: *state,
+            corners,
+            area,
+            front,
+            front_certain,
+            culled,
+            culling_doubt,
+            planes,
+        })))
+    }
+}
+
+impl Triangle {
+    /// Whether the triangle covers the centre of a pixel.
+    pub fn lane(&self, x: i64, y: i64) -> Lane {
+        if !self.state.area.contains(x, y) {
+            return Lane::default();
+        }
+        let one = 1i64 << self.state.precision.sub_pixel_bits;
+        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let near = self.nearness(p);
+        let inside = self.winding(p) != 0;
+        let (in_view, view_doubt) = self.in_viewport(x, y);
+        let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
+        if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
+            lane.doubt = Doubt::SubPixel;
+        }
+        if !in_view && !view_doubt {
+            lane.doubt = Doubt::None;
+        }
+        lane
+    }
+
+    /// Every quad with a pixel that is covered or may be, row after row.
+    pub fn quads(&self) -> impl Iterator<Item = Quad> + '_ {
+        let [columns, rows] = self.bounds();
+        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| (x, y))).filter_map(|(x, y)| {
+            let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
+            let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
+            seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
+        })
+    }
+
+    /// What an invocation at a pixel is given; it need not be covered.
+    pub fn fragment(&self, x: i64, y: i64) -> Fragment {
+        let sure = self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
+        self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
+    }
+
+    /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as numerators over a denominator that is not
+    /// zero. `None` for a triangle that was clipped, or has no area.
+    pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
+        if self.planes.is_clipped() || self.area == 0 {
+            return None;
+        }
+        let one = 1i64 << self.state.precision.sub_pixel_bits;
+        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let at = |i: usize| self.corners[i % 3].at.map(i128::from);
+        Some(([1, 2, 0].map(|i| doubled_area(p, at(i), at(i + 1))), self.area))
+    }
+
+    /// Columns and rows from an even one on that hold all pixels in question.
+    fn bounds(&self) -> [std::ops::Range<i64>; 2] {
+        let one = f64::from(1 << self.state.precision.sub_pixel_bits);
+        let error = self.corners.iter().map(|c| c.error).fold(0.0, f64::max) + 1.0;
+        let area = [[self.state.area.x, self.state.area.end_x], [self.state.area.y, self.state.area.end_y]];
+        [0, 1].map(|axis| {
+            let ends = self.corners.iter().map(|c| c.at[axis] as f64 / one);
+            let low = (ends.clone().fold(f64::INFINITY, f64::min) - error).floor() as i64;
+            let high = (ends.fold(f64::NEG_INFINITY, f64::max) + error).ceil() as i64;
+            let [first, end] = area[axis].map(i64::from);
+            low.clamp(first, end) & !1..high.clamp(first, end)
+        })
+    }
+
+    /// How often the boundary goes round a point: the sum over a fan of triangles of their directions, where they cover it. Each point of an
+    /// edge that two of them share counts for one, so that the inner edges do not matter.
+    fn winding(&self, p: [i128; 2]) -> i32 {
+        let at = |i: usize| self.corners[i].at.map(i128::from);
+        (1..self.corners.len() - 1).map(|i| self.covers(p, at(0), at(i), at(i + 1))).sum()
+    }
+
+    /// 1 or -1 by the direction if the triangle covers the point, otherwise 0.
+    fn covers(&self, p: [i128; 2], a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i32 {
+        let area = doubled_area(a, b, c);
+        let (b, c) = if area < 0 { (c, b) } else { (b, c) };
+        let within = [(a, b), (b, c), (c, a)].into_iter().all(|(from, to)| {
+            let side = doubled_area(from, to, p);
+            side > 0 || side == 0 && (self.rules.top_left)(to[0] - from[0], to[1] - from[1])
+        });
+        if area != 0 && within { area.signum() as i32 } else { 0 }
+    }
+
+    /// The doubt by the distance to the boundary.
+    fn nearness(&self, p: [i128; 2]) -> Doubt {
+        let one = f64::from(1 << self.state.precision.sub_pixel_bits);
+        let mut doubt = Doubt::None;
+        for (i, a) in self.corners.iter().enumerate() {
+            let b = &self.corners[(i + 1) % self.corners.len()];
+            let error = error_near(a, b, p, one);
+            let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
+            // A segment and a square around the point meet unless one of these directions parts them.
+            let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
+            let reach = ((to[0] - from[0]).unsigned_abs() + (to[1] - from[1]).unsigned_abs()) as f64 * error;
+            if meets(0) && meets(1) && doubled_area(from, to, p).unsigned_abs() as f64 <= reach * (1.0 + 1e-9) {
+                if error > 0.0 {
+                    return Doubt::SubPixel;
+                }
+                doubt = Doubt::Tie;
+            }
+        }
+        doubt
+    }
+
+    /// Whether a pixel's centre lies in the viewport, to which primitives are clipped, and whether that is in doubt.
+    fn in_viewport(&self, x: i64, y: i64) -> (bool, bool) {
+        let v = &self.state.viewport;
+        let step = 1.0 / f64::from(1 << self.state.precision.sub_pixel_bits);
+        let ends = [(v.x, v.width), (v.y, v.height)].map(|(from, extent)| {
+            let (a, b) = (f64::from(from), f64::from(from) + f64::from(extent));
+            [a.min(b), a.max(b)]
+        });
+        let centre = [x as f64 + 0.5, y as f64 + 0.5];
+        let inside = (0..2).all(|c| ends[c][0] <= centre[c] && centre[c] < ends[c][1]);
+        let near = (0..2).all(|c| ends[c][0] - step <= centre[c] && centre[c] <= ends[c][1] + step)
+            && (0..2).any(|c| ends[c].iter().any(|end| (end - centre[c]).abs() <= step));
+        (inside, near)
+    }
+}
+
+/// How far away a device may have an edge near a point, in sub-pixels: between the errors of its ends, as the point is.
+fn error_near(a: &Corner, b: &Corner, p: [i128; 2], one: f64) -> f64 {
+    let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
+    let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
+    let length = along[0].hypot(along[1]);
+    let to = [0, 1].map(|c| (p[c] - i128::from(less.at[c])) as f64);
+    // What moves into reach of the point comes from no farther along the edge than the greater error, across a square's diagonal.
+    let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;
+    let error = less.error + (more.error - less.error) * part.clamp(0.0, 1.0);
+    if error.is_nan() { more.error * one } else { error * one }
+}
+
+/// Twice the area of a triangle, positive where it turns clockwise with y pointing down.
+fn doubled_area(a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i128 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// A vertex on the screen. It is certain where each operation, as the specification words it, is exact in 32-bit floats and ends on the grid;
+/// otherwise a device may have it rounded to either side.
+fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
+    let one = f64::from(1 << state.precision.sub_pixel_bits);
+    let w = vertex.position[3];
+    let mut corner = Corner { at: [0; 2], error: 0.0 };
+    for (axis, [extent, centre]) in state.viewport.axes().into_iter().enumerate() {
+        let x = vertex.position[axis];
+        let projected = (rules.viewport)((rules.divide)(x, w), extent.into(), centre.into());
+        let snapped = (rules.snap)(projected * one);
+        corner.at[axis] = snapped as i64;
+        let is_certain = vertex.scale == [0.0; 4] && exact_in_f32(x, w, extent, centre, [state.viewport.x, state.viewport.y][axis]);
+        if !(is_certain && snapped == projected * one) {
+            let half = f64::from(extent.abs()) / 2.0;
+            let position = (x / w).abs() * half + f64::from(centre).abs();
+            let cut = half * (vertex.scale[axis] + (x / w).abs() * vertex.scale[3]) / w;
+            corner.error = corner.error.max(1.0 / one + FLOAT_ERROR * (position + 2.0 * cut));
+        }
+    }
+    corner
+}
+
+/// Whether x/w·(extent/2) + centre, and the centre itself, need no rounding in 32-bit floats.
+fn exact_in_f32(x: f64, w: f64, extent: f32, centre: f32, from: f32) -> bool {
+    let quotient = (x / w) as f32;
+    let scaled = quotient * (extent / 2.0);
+    let sum = scaled + centre;
+    f64::from(quotient) * w == x
+        && f64::from(scaled) == f64::from(quotient) * f64::from(extent / 2.0)
+        && f64::from(sum) == f64::from(scaled) + f64::from(centre)
+        && f64::from(centre) == f64::from(from) + f64::from(extent) / 2.0
+}

@@ -1,0 +1,12 @@
+//! Images: codes of components, storage, and sampling against a second implementation in exact fractions.
+
+#[path = "images/random.rs"]
+mod random;
+#[path = "images/sampling.rs"]
+mod sampling;
+#[path = "images/second.rs"]
+mod second;
+#[path = "images/storage.rs"]
+mod storage;
+#[path = "images/texels.rs"]
+mod texels;

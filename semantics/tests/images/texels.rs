@@ -1,0 +1,201 @@
+//! Every code of 8 and 16 bits as a number and back, against integers.
+
+use smallstep_semantics::image::{Format, Numeric, pack, stored, unpack, unpack_allowed};
+use smallstep_semantics::number::Interval;
+use smallstep_semantics::undefined::Unspecified;
+
+/// The code as numerator and denominator, by the specification's formulas.
+fn fraction(numeric: Numeric, width: u8, code: u64) -> (i64, i64) {
+    let top = 1i64 << width;
+    let integer = if matches!(numeric, Numeric::Snorm | Numeric::Sint) && code as i64 >= top / 2 { code as i64 - top } else { code as i64 };
+    match numeric {
+        Numeric::Unorm => (integer, top - 1),
+        Numeric::Snorm => (integer.max(1 - top / 2), top / 2 - 1),
+        _ => (integer, 1),
+    }
+}
+
+/// Whether a float is the nearest one to a fraction: its neighbours are not nearer. In integers, as 2^-40 times whole numbers.
+fn is_nearest(x: f32, (n, d): (i64, i64)) -> bool {
+    let scaled = |x: f32| (f64::from(x) * 2f64.powi(60)) as i128;
+    let distance = |x: f32| (scaled(x) * i128::from(d) - (i128::from(n) << 60)).abs();
+    distance(x) <= distance(x.next_up()) && distance(x) <= distance(x.next_down())
+}
+
+#[test]
+fn every_code_is_the_number_of_the_formula() {
+    for width in [2, 8, 10, 16] {
+        for code in 0..1u64 << width {
+            for numeric in [Numeric::Unorm, Numeric::Snorm, Numeric::Uint, Numeric::Sint] {
+                let (n, d) = fraction(numeric, width, code);
+                let found = unpack(numeric, width, code) as f32;
+                assert!(is_nearest(found, (n, d)), "{numeric:?} {width} {code:#x}: {found} for {n}/{d}");
+                let allowed = unpack_allowed(numeric, width, code);
+                assert!(allowed.contains(found.into()) && allowed.high - allowed.low < 5e-7, "{numeric:?} {width} {code:#x}: {allowed:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ends_and_zero_are_exact() {
+    for (numeric, width, code, expected) in [
+        (Numeric::Unorm, 8, 0, 0.0),
+        (Numeric::Unorm, 8, 255, 1.0),
+        (Numeric::Unorm, 2, 3, 1.0),
+        (Numeric::Unorm, 16, 65535, 1.0),
+        (Numeric::Snorm, 8, 127, 1.0),
+        (Numeric::Snorm, 8, 129, -1.0),
+        (Numeric::Snorm, 8, 128, -1.0),
+        (Numeric::Snorm, 16, 0x8000, -1.0),
+        (Numeric::Snorm, 16, 0x8001, -1.0),
+    ] {
+        let allowed = unpack_allowed(numeric, width, code);
+        assert_eq!((allowed.low, allowed.high), (expected, expected), "{numeric:?} {width} {code:#x}");
+    }
+}
+
+#[test]
+fn what_is_unpacked_packs_to_the_same_code() {
+    for width in [2, 8, 10, 16] {
+        for code in 0..1u64 << width {
+            for numeric in [Numeric::Unorm, Numeric::Snorm] {
+                let lowest = numeric == Numeric::Snorm && code == 1 << (width - 1);
+                let x = unpack(numeric, width, code) as f32;
+                let codes = pack(numeric, width, x.to_bits());
+                assert_eq!(codes.best, if lowest { code + 1 } else { code }, "{numeric:?} {width} {code:#x}");
+            }
+            for numeric in [Numeric::Uint, Numeric::Sint] {
+                let (n, _) = fraction(numeric, width, code);
+                let codes = pack(numeric, width, n as i32 as u32);
+                assert!(codes.is_exact() && codes.best == code, "{numeric:?} {width} {code:#x}: {codes:?}");
+            }
+        }
+    }
+}
+
+/// Between each two codes a float is stored as one of the two, the nearer one preferred; a code farther away is not allowed.
+#[test]
+fn what_is_between_two_codes_is_stored_as_either() {
+    for width in [8, 16] {
+        for numeric in [Numeric::Unorm, Numeric::Snorm] {
+            let greatest = if numeric == Numeric::Snorm { (1i64 << (width - 1)) - 1 } else { (1 << width) - 1 };
+            let least = if numeric == Numeric::Snorm { -greatest } else { 0 };
+            let code = |k: i64| k as u64 & ((1 << width) - 1);
+            for k in least..greatest {
+                for (eighths, nearer) in [(1, k), (3, k), (5, k + 1), (7, k + 1)] {
+                    let x = ((8 * k + eighths) as f64 / (8 * greatest) as f64) as f32;
+                    let codes = pack(numeric, width, x.to_bits());
+                    assert_eq!(codes.best, code(nearer), "{numeric:?} {width}: {x}");
+                    assert!(codes.admits(code(k)) && codes.admits(code(k + 1)), "{numeric:?} {width}: {x}: {codes:?}");
+                    assert!(k - 1 < least || !codes.admits(code(k - 1)), "{numeric:?} {width}: {x}: {codes:?}");
+                    assert!(k + 2 > greatest || !codes.admits(code(k + 2)), "{numeric:?} {width}: {x}: {codes:?}");
+                }
+            }
+            for (x, expected) in
+                [(2.0f32, greatest), (1.0, greatest), (f32::INFINITY, greatest), (-7.0, least), (f32::NEG_INFINITY, least), (-0.0, 0)]
+            {
+                let codes = pack(numeric, width, x.to_bits());
+                assert!(codes.is_exact() && codes.best == code(expected), "{numeric:?} {width}: {x}: {codes:?}");
+            }
+            assert_eq!(pack(numeric, width, f32::NAN.to_bits()).any, Some(Unspecified::ImageConversion));
+        }
+    }
+}
+
+#[test]
+fn integers_that_do_not_fit_are_undefined() {
+    for (numeric, width, bits, fits) in [
+        (Numeric::Uint, 8, 255u32, true),
+        (Numeric::Uint, 8, 256, false),
+        (Numeric::Sint, 8, 127, true),
+        (Numeric::Sint, 8, 128, false),
+        (Numeric::Sint, 8, -128i32 as u32, true),
+        (Numeric::Sint, 8, -129i32 as u32, false),
+        (Numeric::Sint, 16, 0x8000, false),
+        (Numeric::Uint, 32, u32::MAX, true),
+        (Numeric::Sint, 32, 1 << 31, true),
+    ] {
+        let codes = pack(numeric, width, bits);
+        assert_eq!(codes.any.is_none(), fits, "{numeric:?} {width} {bits:#x}");
+    }
+}
+
+/// A 16-bit float by its definition, scaled by 2^24; infinities as the next power of two.
+fn half(code: u64) -> i64 {
+    let (sign, exponent, fraction) = (code >> 15, code >> 10 & 31, (code & 0x3ff) as i64);
+    let magnitude = if exponent == 0 { fraction } else { (fraction + 1024) << (exponent - 1) };
+    if sign == 1 { -magnitude } else { magnitude }
+}
+
+#[test]
+fn every_half_is_its_number_and_between_two_halves_either_is_stored() {
+    for code in 0..=0xffffu64 {
+        let (is_special, is_nan) = (code & 0x7c00 == 0x7c00, code & 0x7fff > 0x7c00);
+        let x = unpack(Numeric::Float, 16, code);
+        if is_special {
+            assert_eq!((x.is_nan(), x.is_infinite()), (is_nan, !is_nan), "{code:#x}");
+            let back = pack(Numeric::Float, 16, (x as f32).to_bits());
+            assert!(back.admits(code), "{code:#x}");
+            continue;
+        }
+        assert_eq!(x * 16_777_216.0, half(code) as f64, "{code:#x}");
+        assert_eq!(pack(Numeric::Float, 16, (x as f32).to_bits()).best, code, "{code:#x}");
+        // Three eighths of the way to the next one away from zero.
+        let next = half(code + 1);
+        let between = ((half(code) * 5 + next * 3) as f64 / 8.0 / 16_777_216.0) as f32;
+        let codes = pack(Numeric::Float, 16, between.to_bits());
+        assert_eq!(codes.best, code, "{code:#x}");
+        assert!(codes.admits(code + 1) && !codes.admits(code + 2), "{code:#x}: {codes:?}");
+        let flushed = code & 0x7fff < 0x400;
+        assert_eq!(codes.admits(0) && codes.admits(0x8000), flushed, "{code:#x}: {codes:?}");
+    }
+}
+
+#[test]
+fn components_stand_where_the_format_says() {
+    assert_eq!(Format::of_name("VK_FORMAT_B8G8R8A8_UNORM"), Some(Format::Bgra8Unorm));
+    for &format in Format::ALL {
+        assert_eq!(Format::of_name(format.name()), Some(format));
+        assert!([1, 2, 4, 8, 16].contains(&format.bytes()), "{}", format.name());
+        let mut bits = 0u128;
+        for channel in format.channels() {
+            let here = (u128::MAX >> (128 - u32::from(channel.width))) << channel.offset;
+            assert_eq!(bits & here, 0, "{}: components overlap", format.name());
+            bits |= here;
+        }
+        assert_eq!(bits.count_ones() as usize, 8 * format.bytes(), "{}: bits of no component", format.name());
+    }
+}
+
+#[test]
+fn every_format_but_three_has_a_name_in_spirv() {
+    use rspirv::spirv::ImageFormat;
+    let named: Vec<Format> = (0..64).filter_map(ImageFormat::from_u32).filter_map(Format::of_spirv).collect();
+    let unnamed: Vec<&str> = Format::ALL.iter().filter(|format| !named.contains(format)).map(|format| format.name()).collect();
+    assert_eq!(unnamed, ["B8G8R8A8_UNORM", "D16_UNORM", "D32_SFLOAT"]);
+    assert_eq!(named.len() + 3, Format::ALL.len());
+    assert_eq!((Format::of_spirv(ImageFormat::Rg16Snorm), Format::of_spirv(ImageFormat::Unknown)), (Some(Format::Rg16Snorm), None));
+}
+
+#[test]
+fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
+    let unorm = |low: f64, high: f64| {
+        let range = stored(Numeric::Unorm, 8, Interval::between(low, high));
+        [range.low * 255.0, range.high * 255.0].map(|x| (x * 1e6).round() / 1e6)
+    };
+    // In units of 1/255: rounded down at one end, up at the other.
+    assert_eq!(unorm(0.25, 0.5), [63.0, 128.0]);
+    assert_eq!(unorm(1.0, 1.0), [255.0, 255.0]);
+    // The nearest float to 1/5 is above it.
+    assert_eq!(unorm(0.2, 0.2), [51.0, 52.0]);
+    assert_eq!(unorm(-3.0, 7.0), [0.0, 255.0]);
+    assert_eq!(stored(Numeric::Unorm, 8, Interval::ANY), Interval::between(0.0, 1.0));
+    assert_eq!(stored(Numeric::Snorm, 8, Interval::point(f64::NAN)), Interval::between(-1.0, 1.0));
+    assert_eq!(stored(Numeric::Uint, 8, Interval::between(3.0, 9.0)), Interval::between(3.0, 9.0));
+    assert!(stored(Numeric::Uint, 8, Interval::between(3.0, 300.0)).is_any());
+    assert!(stored(Numeric::Sint, 32, Interval::between(-3.0, 3e9)).is_any());
+    let half = stored(Numeric::Float, 16, Interval::between(1.0 / 3.0, 1.0 / 3.0));
+    assert_eq!([half.low, half.high].map(|x| x * 4096.0), [1365.0, 1366.0]);
+    assert_eq!(stored(Numeric::Float, 32, Interval::between(0.1f32.into(), 2.0)), Interval::between(0.1f32.into(), 2.0));
+}

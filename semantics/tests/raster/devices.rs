@@ -1,0 +1,84 @@
+//! Devices made up within the precision: their vertices are snapped in another way and their arithmetic has 32 bits. Where the interpreter
+//! has no doubt they cover the same pixels, and what they interpolate is allowed.
+
+use smallstep_semantics::raster::{Doubt, Interpolation, Lane, Rules, State};
+
+use crate::random::Random;
+use crate::set_up;
+
+/// How a device snaps.
+#[derive(Clone, Copy, Debug)]
+enum Snap {
+    Down,
+    Up,
+    Nearest,
+}
+
+fn snapped(x: f32, how: Snap) -> i64 {
+    let scaled = x * 256.0;
+    match how {
+        Snap::Down => scaled.floor() as i64,
+        Snap::Up => scaled.ceil() as i64,
+        Snap::Nearest => scaled.round() as i64,
+    }
+}
+
+#[test]
+fn devices_agree_where_there_is_no_doubt() {
+    let mut random = Random(10);
+    let (mut covered, mut doubtful, mut helpers) = (0, 0, 0);
+    for case in 0..3_000 {
+        let state = State::of_size(32, 32);
+        let mut float = |low: i64, high: i64| random.between(low << 20, high << 20) as f32 / (1 << 20) as f32;
+        // Inside of the view volume in depth, up to far outside in x and y, w from 1 to 4.
+        let reach = if case % 3 == 0 { 6 } else { 1 };
+        let positions = [0; 3].map(|_| {
+            let w = float(1, 4);
+            [float(-reach, reach) * w, float(-reach, reach) * w, float(0, 1) * w, w]
+        });
+        let values = [0; 3].map(|_| float(-10, 10));
+        let how = [Snap::Down, Snap::Up, Snap::Nearest][case % 3];
+        let at = positions.map(|[x, y, _, w]| [x, y].map(|c| snapped((c / w) * 16.0 + 16.0, how)));
+        let cross = |a: [i64; 2], b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        let area = cross(at[0], at[1], at[2]);
+        let triangle = set_up(&Rules::default(), &state, positions);
+        for (x, y) in (0..32).flat_map(|y| (0..32).map(move |x| (x, y))) {
+            let p = [256 * x + 128, 256 * y + 128];
+            let sides = [cross(p, at[1], at[2]), cross(p, at[2], at[0]), cross(p, at[0], at[1])];
+            let shows = area != 0 && sides.iter().all(|&s| s * area.signum() > 0);
+            let lane = triangle.as_ref().map_or(Lane::default(), |t| t.lane(x, y));
+            if lane.doubt != Doubt::None {
+                doubtful += 1;
+            } else {
+                let on_edge = sides.contains(&0);
+                assert!(lane.covered == shows || on_edge, "{positions:?} at {x}, {y}: {lane:?}, a device that snaps {how:?} shows {shows}");
+            }
+            let Some(triangle) = triangle.as_ref().filter(|_| area != 0 && (lane.covered && shows || (x + y) % 13 == 0)) else { continue };
+            // Barycentric coordinates, and attributes in 32-bit floats.
+            let lambda = sides.map(|s| s as f32 / area as f32);
+            let over_w = [0, 1, 2].map(|i| lambda[i] / positions[i][3]);
+            let sum = over_w[0] + over_w[1] + over_w[2];
+            let perspective = (over_w[0] * values[0] + over_w[1] * values[1] + over_w[2] * values[2]) / sum;
+            let linear = lambda[0] * values[0] + lambda[1] * values[1] + lambda[2] * values[2];
+            let depth: f32 = (0..3).map(|i| lambda[i] * (positions[i][2] / positions[i][3])).sum();
+            let fragment = triangle.fragment(x, y);
+            for (what, shown, allowed) in [
+                ("perspective", perspective, fragment.interpolate(values, Interpolation::Perspective).allowed),
+                ("linear", linear, fragment.interpolate(values, Interpolation::Linear).allowed),
+                ("depth", depth, fragment.coordinate[2].allowed),
+                ("1/w", sum, fragment.coordinate[3].allowed),
+            ] {
+                assert!(
+                    allowed.contains(shown.into()),
+                    "{positions:?} of {values:?} at {x}, {y}, {lane:?}: a device that snaps {how:?} shows {what} {shown}, allowed {allowed:?}"
+                );
+            }
+            covered += u32::from(lane.covered);
+            helpers += u32::from(!lane.covered);
+        }
+    }
+    assert!(
+        covered > 100_000 && helpers > 20_000 && doubtful > 1_000 && doubtful < 100_000,
+        "{covered}, {helpers} helpers, {doubtful} in doubt"
+    );
+}

@@ -1,0 +1,49 @@
+//! Bugs in the table of functions, each caught by a test of coverage, clipping, facing or interpolation.
+
+use smallstep_semantics::raster::{FrontFace, Rules, Topology};
+
+use crate::coverage::{clipped, faces, tiles};
+use crate::fragments::interpolated;
+
+#[test]
+fn every_planted_bug_is_caught() {
+    let right = Rules::default();
+    let bugs: [(&str, Rules); 18] = [
+        ("every edge is left", Rules { top_left: |_, _| true, ..right }),
+        ("no edge is left", Rules { top_left: |_, _| false, ..right }),
+        ("left without top", Rules { top_left: |_, dy| dy < 0, ..right }),
+        ("bottom instead of top, both ways", Rules { top_left: |_, dy| dy <= 0, ..right }),
+        ("centres at the corner", Rules { centre: |pixel, one| pixel * one, ..right }),
+        ("centres one sub-pixel off", Rules { centre: |pixel, one| pixel * one + one / 2 + 1, ..right }),
+        ("snapped to two sub-pixels", Rules { snap: |x| (x / 32.0).round() * 32.0, ..right }),
+        ("no perspective divide", Rules { divide: |x, _| x, ..right }),
+        ("no perspective", Rules { perspective: right.linear, ..right }),
+        ("perspective where it is linear", Rules { linear: right.perspective, ..right }),
+        (
+            "swapped barycentric coordinates",
+            Rules { perspective: |e, w, f| (Rules::default().perspective)([e[1], e[0], e[2]], w, f), ..right },
+        ),
+        ("depth range the other way round", Rules { depth_range: |z, near, far| z * (near - far) + far, ..right }),
+        ("depth range added without scale", Rules { depth_range: |z, near, _| z + near, ..right }),
+        ("depths from -w", Rules { depth_planes: [|p| p[2] + p[3], right.depth_planes[1]], ..right }),
+        ("no far plane", Rules { depth_planes: [right.depth_planes[0], |_| 1.0], ..right }),
+        ("crossing measured from the other end", Rules { crossing: |a, b| b / (b - a), ..right }),
+        ("y points up in areas", Rules { front: |area, front| (area > 0) == (front == FrontFace::CounterClockwise), ..right }),
+        ("half the viewport", Rules { viewport: |x, extent, centre| x * extent + centre, ..right }),
+    ];
+    let more: [(&str, Rules); 2] = [
+        (
+            "a fan without its centre",
+            Rules { assemble: |t, i| if t == Topology::Fan { [i, i + 1, i + 2] } else { t.triangle(i) }, ..right },
+        ),
+        (
+            "a strip's every second triangle is the first again",
+            Rules { assemble: |t, i| if t == Topology::Strip { t.triangle(i & !1) } else { t.triangle(i) }, ..right },
+        ),
+    ];
+    for (name, rules) in bugs.into_iter().chain(more) {
+        let caught =
+            tiles(&rules, 40).and_then(|()| clipped(&rules, 400)).and_then(|()| faces(&rules)).and_then(|()| interpolated(&rules, 200));
+        assert!(caught.is_err(), "not caught: {name}");
+    }
+}
