@@ -8,7 +8,7 @@ use serde_json::json;
 use smallstep::generate::spirv::{Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
-use smallstep::theorem::dispatches::{Engines, Runner};
+use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep_semantics::spirv::disassemble;
 
 use super::bar::Bar;
@@ -110,7 +110,7 @@ impl FuzzSpirv {
         }
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
         say!("; {}", brief(&judged));
-        let wrong = matches!(judged, smallstep::theorem::dispatches::Judged::Wrong(..));
+        let wrong = matches!(judged, Judged::Wrong(..));
         if self.twin.is_none() && device.is_some() {
             let tally = campaign::run(plan, device, |_, _| {});
             tally.findings.iter().for_each(|finding| say!("; {}: {}", finding.runner, finding.what));
@@ -176,15 +176,20 @@ impl FuzzSpirv {
         format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}", finding.seed, self.executed)
     }
 
-    fn show(&self, plan: &Plan, finding: &Finding, device: Option<&mut Device>) {
+    fn show(&self, plan: &Plan, finding: &Finding, mut device: Option<&mut Device>) {
         eprintln!("\n{}: {}", finding.runner, finding.what);
         eprintln!("replay: {}", self.replay(finding));
-        let Some(minimal) = campaign::minimal(finding, plan, device) else {
+        let Some(minimal) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
             return eprintln!("it does not come back when the module is judged again");
         };
         let case = minimal.case();
         let Ok(text) = disassemble(&case.words) else { return };
-        eprintln!("minimal:\n{text}; {}", brief(&smallstep::theorem::dispatches::judge(&case, &plan.engines)));
+        let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
+        eprintln!("minimal:\n{text}; {}", brief(&judged));
+        if let (Judged::Observed(observed), Some(device)) = (&judged, device) {
+            let shown = campaign::on_device_alone(&case, observed, device);
+            eprintln!("; the device: {}", shown.map_or_else(|| "agrees".to_string(), |(what, _)| what));
+        }
         if let Some(folder) = &self.save {
             let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
             let written =
@@ -197,8 +202,7 @@ impl FuzzSpirv {
     }
 }
 
-fn brief(judged: &smallstep::theorem::dispatches::Judged) -> String {
-    use smallstep::theorem::dispatches::Judged;
+fn brief(judged: &Judged) -> String {
     match judged {
         Judged::Observed(observation) => format!("the interpreters agree, {} instructions", observation.instructions),
         Judged::Reported => "the interpreters report what was planted".into(),

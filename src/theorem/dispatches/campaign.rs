@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
-use super::{Engines, Judged, Runner, for_device, judge, same_on_device};
+use super::{Asked, Engines, Judged, Runner, asked, judge, same_on_device};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
@@ -220,8 +220,20 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
 }
 
 fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeCase, &Observation)]) {
-    for finished in device.run_all(observed.iter().map(|(_, case, _)| for_device(case))) {
-        let (seed, _, expected) = observed[finished.id as usize];
+    let mut dispatches = Vec::with_capacity(observed.len());
+    let mut expectations = Vec::with_capacity(observed.len());
+    for &(seed, case, observation) in observed {
+        match asked(case, observation) {
+            Ok(Asked { dispatch, expected }) => {
+                dispatches.push(dispatch);
+                expectations.push((seed, expected));
+            }
+            Err(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Machine, what, failed: false }),
+        }
+    }
+    for finished in device.run_all(dispatches) {
+        let (seed, expected) = &expectations[finished.id as usize];
+        let seed = *seed;
         match compare(expected, &finished.outcome) {
             Shown::Agrees => tally.device_agrees += 1,
             Shown::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
@@ -248,6 +260,15 @@ fn compare(expected: &Observation, outcome: &DeviceOutcome) -> Shown {
     }
 }
 
+/// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing is, or nothing is known.
+pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Option<(String, bool)> {
+    let Asked { dispatch, expected } = asked(case, observed).ok()?;
+    match compare(&expected, &device.run(dispatch).outcome) {
+        Shown::Wrong(what, failed) => Some((what, failed)),
+        Shown::Agrees | Shown::Unchecked(_) => None,
+    }
+}
+
 /// The smallest module found that shows a finding still: the same runner at fault, in the same words but for numbers.
 pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<tree::Module> {
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
@@ -255,9 +276,9 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         let case = module.case();
         match (judge(&case, &plan.engines), finding.runner) {
             (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
-            (Judged::Observed(expected), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
-                let outcome = device.run(for_device(&case)).outcome;
-                matches!(compare(&expected, &outcome), Shown::Wrong(_, failed) if failed == finding.failed)
+            (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
+                let shown = on_device_alone(&case, &observed, device);
+                matches!(shown, Some((what, failed)) if failed == finding.failed && without_numbers(&what) == without_numbers(&finding.what))
             }),
             _ => false,
         }

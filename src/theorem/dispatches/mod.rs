@@ -13,6 +13,7 @@ use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Robustness};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};
 
+use crate::compile::bindings;
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 
@@ -238,7 +239,50 @@ fn contents(case: &ComputeCase) -> Vec<Buffer> {
     case.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect()
 }
 
-/// The dispatch as a device takes it.
+/// A dispatch for a device, with what it must show.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The dispatch; where bindings had gaps, adapted by [`bindings`].
+    pub dispatch: ComputeDispatch,
+    /// What a conforming device shows.
+    pub expected: Observation,
+}
+
+/// The dispatch of a clean case for a device. Where the pass `bindings` had to adapt the words, an interpreter has run the adapted words, and
+/// shows at each adapted place what the original words show at the original one; otherwise the error says how they differ.
+pub fn asked(case: &ComputeCase, observed: &Observation) -> Result<Asked, String> {
+    let original = for_device(case);
+    let (dispatch, places) = bindings::adapt(&original).map_err(|error| error.to_string())?;
+    let mut expected = observed.clone();
+    if places.is_identity() {
+        return Ok(Asked { dispatch, expected });
+    }
+    for buffer in &mut expected.buffers {
+        let place = (buffer.set, buffer.binding);
+        (buffer.set, buffer.binding) = places.adapted(place).ok_or_else(|| format!("{place:?} has no adapted place"))?;
+    }
+    let module = Module::load(&dispatch.words).map_err(|error| format!("the adapted module is refused: {error}"))?;
+    let buffers = dispatch.contents();
+    let run = Dispatch {
+        entry: &dispatch.entry,
+        groups: dispatch.groups,
+        buffers: &buffers,
+        push_constants: &[],
+        robustness: Robustness::None,
+        limits: Limits::default(),
+    };
+    let outcome = match lockstep::Program::compile(&module, &dispatch.entry) {
+        Ok(program) => program.run(&run, 1),
+        Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ()).map_err(|error| error.to_string())?,
+    };
+    match outcome {
+        Outcome::Observed(found) => same(&expected, &found).map_err(|what| format!("the pass `bindings` changes what the module shows: {what}"))?,
+        other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name())),
+    }
+    Ok(Asked { dispatch, expected })
+}
+
+/// The dispatch as the module has it.
 pub fn for_device(case: &ComputeCase) -> ComputeDispatch {
     let buffer = |(buffer, written): (Buffer, bool)| BufferBinding {
         set: buffer.set,
