@@ -34,9 +34,12 @@ pub struct ComputeModule {
     needs: Needs,
 }
 
-/// Whether a module's entry point of that name, or without a name one of its entry points, is a compute one.
+/// Whether a module's entry point of that name is a compute one; without a name, or where none has it, whether one of its entry points is.
 pub fn is_compute(module: &Module, entry: Option<&str>) -> bool {
-    module.entry_points().iter().any(|e| e.model == ExecutionModel::GLCompute && entry.is_none_or(|name| name == e.name))
+    let points = module.entry_points();
+    let named = |name: &str| points.iter().any(|e| e.name == name);
+    let entry = entry.filter(|name| named(name));
+    points.iter().any(|e| e.model == ExecutionModel::GLCompute && entry.is_none_or(|name| name == e.name))
 }
 
 /// Loads words from the file of that name, with values for specialization constants.
