@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
+use smallstep::run::source::{self, Language};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
 use smallstep::theorem::known::Explained;
@@ -13,7 +14,7 @@ use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare.
@@ -123,6 +124,15 @@ impl Counts {
     }
 }
 
+/// The text of a λV program. A SPIR-V module is none, and the error says what it is for.
+fn lambda_v(path: &Path, name: &str) -> Result<String, String> {
+    let bytes = input::bytes(path)?;
+    if Language::of(name, &bytes) != Language::LambdaV {
+        return Err(format!("{name}: this is a SPIR-V module, and the theorem is about λV programs; `smallstep run {name}` runs it"));
+    }
+    source::text(name, &bytes).map(str::to_string).map_err(|e| e.text)
+}
+
 impl Check {
     pub(crate) fn run(self) -> ExitCode {
         let files = match collect(&self.paths) {
@@ -155,7 +165,7 @@ impl Check {
         let mut unexpected = 0u64;
         for path in &files {
             let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-            let checked = match input::text(path) {
+            let checked = match lambda_v(path, &name) {
                 Ok(source) => checker.check(&name, &source),
                 Err(e) => Checked::Invalid { diagnostic: None, text: format!("error: {e}\n") },
             };

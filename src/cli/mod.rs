@@ -23,6 +23,7 @@ mod asm;
 mod bar;
 mod bench;
 mod check;
+mod compute;
 mod device;
 mod exit;
 mod fuzz;

@@ -1,9 +1,11 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
+use super::compute::{ComputeArgs, Running};
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
+use smallstep::run::compute::given::Assignment;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
@@ -14,7 +16,8 @@ use std::process::ExitCode;
 /// Pixels times outputs that are printed one by one.
 const FEW: usize = 16;
 
-/// Run a program over all pixels, on an interpreter or a device: prints the values, draws a picture.
+/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture), or a compute
+/// module over its workgroups (prints the buffers).
 #[derive(Args)]
 pub(crate) struct Run {
     /// A λV program, or a SPIR-V module as words or assembly (.spv, .spvasm), or - for standard input.
@@ -29,8 +32,9 @@ pub(crate) struct Run {
     #[arg(long, requires = "image")]
     alpha: bool,
     /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on the translation), or an adapter's name or index.
-    #[arg(long, default_value = "machine")]
-    engine: String,
+    /// The machine if not given; for a compute module that it does not compile, the reference.
+    #[arg(long)]
+    engine: Option<String>,
     /// How words reach a device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
@@ -40,22 +44,33 @@ pub(crate) struct Run {
     /// Only this pixel.
     #[arg(long, value_parser = input::pixel)]
     pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel.
-    #[arg(long, default_value_t = 1_000_000)]
-    fuel: u64,
+    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together.
+    #[arg(long)]
+    fuel: Option<u64>,
     /// The entry point of a SPIR-V module that has several.
     #[arg(long)]
     entry: Option<String>,
     /// A file of little-endian 32-bit words: the buffer that a SPIR-V module reads at set 0, binding 0.
     #[arg(long)]
     buffer: Option<PathBuf>,
-    /// Print every pixel, however many there are.
+    /// Print every pixel, or every element of a buffer, however many there are.
     #[arg(long)]
     values: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    compute: ComputeArgs,
+    /// Where a storage buffer's bytes go when the dispatch has ended; - is standard output.
+    #[arg(long, value_name = "S.B=FILE", help_heading = "Compute modules")]
+    out: Vec<Assignment<PathBuf>>,
+    /// On the reference: collect several undefined behaviours; an invocation that meets one ends, the others go on.
+    #[arg(long, help_heading = "Compute modules")]
+    keep_going: bool,
 }
+
+/// The most steps on one pixel without `--fuel`.
+const FUEL: u64 = 1_000_000;
 
 impl Run {
     pub(crate) fn run(self) -> ExitCode {
@@ -75,9 +90,15 @@ impl Run {
         }
         let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
         let bytes = input::bytes(&self.file).map_err(invalid)?;
+        if let Some(source) = self.compute.source(&name, &bytes, self.entry.as_deref())? {
+            return self.run_compute(source);
+        }
+        if let Some(option) = self.given_for_compute() {
+            return Err(invalid(format!("{name}: {option} is for compute modules, and this is none")));
+        }
         let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
         let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
-        let grid = Grid { pixel: self.pixel, fuel: self.fuel, ..Grid::new(size) };
+        let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
 
         let chosen: Vec<usize> = match self.output {
@@ -114,9 +135,41 @@ impl Run {
         Ok(code)
     }
 
+    /// The option that only compute modules have, if one was given.
+    fn given_for_compute(&self) -> Option<&'static str> {
+        let own = [(!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
+        self.compute.given().or_else(|| own.into_iter().find(|(given, _)| *given).map(|(_, name)| name))
+    }
+
+    fn run_compute(&self, source: super::compute::Source) -> Result<u8, (u8, String)> {
+        let of_pixels = [
+            (self.size.is_some(), "--size"),
+            (self.image.is_some(), "--image"),
+            (self.output.is_some(), "--output"),
+            (self.pixel.is_some(), "--pixel"),
+            (self.buffer.is_some(), "--buffer"),
+        ];
+        if let Some((_, option)) = of_pixels.iter().find(|(given, _)| *given) {
+            return Err((exit::INVALID, format!("error: {option} is for programs that run for pixels; this is a compute module")));
+        }
+        let running = Running {
+            args: &self.compute,
+            entry: self.entry.as_deref(),
+            engine: self.engine.as_deref(),
+            route: self.route,
+            out: &self.out,
+            keep_going: self.keep_going,
+            fuel: self.fuel,
+            values: self.values,
+            json: self.json,
+        };
+        running.run(source)
+    }
+
     /// Runs the program; gives the engine's name too.
     fn picture(&self, source: &Source, grid: &Grid) -> Result<(String, Picture), (u8, String)> {
-        if let Some(interpreter) = Interpreter::from_name(&self.engine) {
+        let engine = self.engine.as_deref().unwrap_or("machine");
+        if let Some(interpreter) = Interpreter::from_name(engine) {
             let (_, height) = if grid.pixel.is_some() { (1, 1) } else { grid.size };
             let bar = super::progress(Some(u64::from(height)), "{bar:30} {pos} of {len} rows, {eta} left");
             let progress = |rows: u32| bar.set_position(u64::from(rows));
@@ -124,9 +177,9 @@ impl Run {
             bar.finish_and_clear();
             return Ok((interpreter.name().into(), picture.map_err(|e| (not_run_code(&e), format!("error: {e}")))?));
         }
-        let selection: Selection = self.engine.parse().unwrap_or_default();
+        let selection: Selection = engine.parse().unwrap_or_default();
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
-            .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{}\", and as a device: {e}", self.engine)))?;
+            .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{}\", and as a device: {e}", engine)))?;
         let name = format!("{} ({})", device.adapter().name, device.route());
         let picture = run::draw(source, &mut device, grid).map_err(|e| (not_run_code(&e), format!("error: {name}: {e}")))?;
         Ok((name, picture))

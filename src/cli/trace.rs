@@ -1,9 +1,11 @@
 //! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
 
+use super::compute::{self, ComputeArgs, Tracing};
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::run::source::{self, Language};
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};
@@ -14,14 +16,14 @@ use smallstep_semantics::outcome::Outcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Print how a program reduces, one rule-labelled line a step.
+/// Print how a λV program reduces, or what the invocations of a compute module do, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
-    /// A λV program, or - for standard input.
+    /// A λV program, or a SPIR-V compute module as words or assembly, or - for standard input.
     file: PathBuf,
-    /// The pixel that it runs for.
-    #[arg(long, value_parser = input::pixel, default_value = "0,0")]
-    pixel: (u32, u32),
+    /// The pixel that it runs for; 0,0 if not given.
+    #[arg(long, value_parser = input::pixel)]
+    pixel: Option<(u32, u32)>,
     /// The output, by location.
     #[arg(long)]
     output: Option<u32>,
@@ -34,28 +36,51 @@ pub(crate) struct Trace {
     /// The theorem whose reduction is shown: corrected or printed.
     #[arg(long, default_value = "corrected", value_parser = ["corrected", "printed"])]
     theorem: String,
-    /// The most steps.
-    #[arg(long, default_value_t = 10_000)]
-    fuel: u64,
+    /// The most steps (10000 if not given); of a compute module, the most instructions of all invocations together (1000000 if not given).
+    #[arg(long)]
+    fuel: Option<u64>,
     /// The longest term that is printed, in bytes.
     #[arg(long, default_value_t = 500)]
     width: usize,
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    compute: ComputeArgs,
+    /// The compute entry point, where there are several.
+    #[arg(long, help_heading = "Compute modules")]
+    entry: Option<String>,
+    /// Only the steps of the invocation with this GlobalInvocationId.
+    #[arg(long, value_name = "X,Y,Z", value_parser = compute::invocation, help_heading = "Compute modules")]
+    invocation: Option<[u32; 3]>,
+    /// Only the steps in this function, by id or name.
+    #[arg(long, value_name = "%ID", help_heading = "Compute modules")]
+    function: Option<String>,
 }
+
+/// The most steps of a λV program without `--fuel`.
+const FUEL: u64 = 10_000;
 
 impl Trace {
     pub(crate) fn run(self) -> ExitCode {
         let name = self.file.display().to_string();
-        let text = match input::text(&self.file) {
-            Ok(text) => text,
+        let bytes = match input::bytes(&self.file) {
+            Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
-        let program = match Program::read(&text) {
+        match self.compute(&name, &bytes) {
+            Ok(None) => {}
+            Ok(Some(code)) => return code.into(),
+            Err((code, message)) => return input::fail_with(code, &message),
+        }
+        let text = match source::text(&name, &bytes) {
+            Ok(text) => text,
+            Err(e) => return input::fail(exit::INVALID, &e.text),
+        };
+        let program = match Program::read(text) {
             Ok(program) => program,
             Err(e) => {
-                eprint!("{}", Diagnostic::from(e).render(&name, &text));
+                eprint!("{}", Diagnostic::from(e).render(&name, text));
                 return exit::INVALID.into();
             }
         };
@@ -70,7 +95,8 @@ impl Trace {
             "printed" => smallstep_semantics::lambda_v::step::Theorem::Printed,
             _ => smallstep_semantics::lambda_v::step::Theorem::Corrected,
         };
-        let setting = Setting { theorem, ..Setting::at_pixel(self.pixel.0, self.pixel.1) };
+        let (x, y) = self.pixel.unwrap_or((0, 0));
+        let setting = Setting { theorem, ..Setting::at_pixel(x, y) };
         let mut reduction = Reduction::new(&program, setting);
         if self.strategy == "all" {
             return self.explore(&mut reduction, output.term);
@@ -80,11 +106,11 @@ impl Trace {
             say!("{:>5}  {:<14} {}", "", "", self.show(&reduction, &program.symbols, output.term));
         }
         let mut step = 0u64;
-        let outcome = reduction.run(output.term, strategy, self.fuel, &mut |r, _, reduct| {
+        let outcome = reduction.run(output.term, strategy, self.fuel.unwrap_or(FUEL), &mut |r, _, reduct| {
             step += 1;
             let term = self.show(r, &program.symbols, reduct.next);
             if self.json {
-                let (line, column) = line_column(&text, r.terms.span(reduct.redex).start);
+                let (line, column) = line_column(text, r.terms.span(reduct.redex).start);
                 let within: Vec<&str> = reduct.within.iter().map(|rule| rule.name()).collect();
                 let at = reduct.at.as_slice();
                 say!("{}", json!({"schema": 1, "kind": "step", "step": step, "rule": reduct.rule.name(), "at": at, "within": within, "line": line, "column": column, "term": term}));
@@ -95,10 +121,41 @@ impl Trace {
         self.ending(&outcome, step)
     }
 
+    /// Traces what is no λV program; none where it is one.
+    fn compute(&self, name: &str, bytes: &[u8]) -> Result<Option<u8>, (u8, String)> {
+        let invalid = |what: String| Err((exit::INVALID, format!("error: {name}: {what}")));
+        let given =
+            [(self.entry.is_some(), "--entry"), (self.invocation.is_some(), "--invocation"), (self.function.is_some(), "--function")];
+        let Some(module) = self.compute.source(name, bytes, self.entry.as_deref())? else {
+            if Language::of(name, bytes) != Language::LambdaV {
+                return invalid("the module has no compute entry point to trace".into());
+            }
+            let own = given.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
+            return match self.compute.given().or(own) {
+                Some(option) => invalid(format!("{option} is for compute modules, and this is none")),
+                None => Ok(None),
+            };
+        };
+        let of_terms = [(self.pixel.is_some(), "--pixel"), (self.output.is_some(), "--output"), (self.strategy != "first", "--strategy")];
+        if let Some((_, option)) = of_terms.iter().find(|(given, _)| *given) {
+            return invalid(format!("{option} is for λV programs, and this is a compute module"));
+        }
+        let tracing = Tracing {
+            args: &self.compute,
+            entry: self.entry.as_deref(),
+            invocation: self.invocation,
+            function: self.function.as_deref(),
+            fuel: self.fuel,
+            json: self.json,
+        };
+        tracing.run(module).map(Some)
+    }
+
     /// Every ending that some order of reduction reaches.
     fn explore(&self, reduction: &mut Reduction, e: TermId) -> ExitCode {
-        let Some(endings) = reduction.explore(e, self.fuel as usize) else {
-            return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", self.fuel));
+        let fuel = self.fuel.unwrap_or(FUEL);
+        let Some(endings) = reduction.explore(e, fuel as usize) else {
+            return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", fuel));
         };
         for ending in &endings {
             match self.json {

@@ -152,7 +152,10 @@ impl Language {
     /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V assembly begins with a capability.
     pub fn of(name: &str, bytes: &[u8]) -> Language {
         let magic = rspirv::spirv::MAGIC_NUMBER;
-        if bytes.starts_with(&magic.to_le_bytes()) || bytes.starts_with(&magic.to_be_bytes()) || name.ends_with(".spv") {
+        if bytes.starts_with(&magic.to_le_bytes())
+            || bytes.starts_with(&magic.to_be_bytes())
+            || [".spv", ".spvs"].iter().any(|ending| name.ends_with(ending))
+        {
             return Language::Words;
         }
         if name.ends_with(".spvasm") {

@@ -1,0 +1,397 @@
+//! What `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
+use smallstep::run::ReadError;
+use smallstep::run::compute::given::{Assignment, Contents, Place, SpecValue};
+use smallstep::run::compute::told::{self, AssemblyLines};
+use smallstep::run::compute::{self, ComputeModule, Interpreter, Prepared, show};
+use smallstep::run::source::{self, Language};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Observation, Robustness};
+use smallstep_semantics::spirv::{Event, Module};
+use smallstep_semantics::undefined::Undefined;
+
+use super::{exit, input, output};
+
+/// Elements of one buffer that are printed without `--values`.
+const FEW: usize = 256;
+
+/// What a compute module is run on.
+#[derive(Args)]
+#[command(next_help_heading = "Compute modules")]
+pub(crate) struct ComputeArgs {
+    /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
+    #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
+    groups: Option<[u32; 3]>,
+    /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
+    #[arg(long, value_name = "S.B=…")]
+    set: Vec<Assignment<Contents>>,
+    /// The push constants, one after another: FILE or type:v,v,….
+    #[arg(long, value_name = "type:v,…")]
+    push: Vec<Contents>,
+    /// A value for the specialization constant with this SpecId.
+    #[arg(long, value_name = "SPECID=v")]
+    spec: Vec<SpecValue>,
+    /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with invocations.
+    #[arg(long, value_parser = schedule)]
+    schedule: Option<Schedule>,
+    /// What buffer accesses out of bounds do: none (undefined behaviour), rba1 or rba2 (robustBufferAccess, robustBufferAccess2).
+    #[arg(long, value_parser = robustness)]
+    robustness: Option<Robustness>,
+    /// Accept what older tools wrote: sections out of order, another reserved word.
+    #[arg(long)]
+    lenient: bool,
+}
+
+fn groups(text: &str) -> Result<[u32; 3], String> {
+    let wrong = || format!("\"{text}\" is no number of workgroups; write it as 4 or 4,2,1");
+    let mut groups = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err(wrong());
+    }
+    for (group, part) in groups.iter_mut().zip(parts) {
+        *group = part.trim().parse().map_err(|_| wrong())?;
+    }
+    Ok(groups)
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    text.replacen(':', " ", 1).parse()
+}
+
+fn robustness(text: &str) -> Result<Robustness, String> {
+    match text {
+        "none" => Ok(Robustness::None),
+        "rba1" => Ok(Robustness::Access1),
+        "rba2" => Ok(Robustness::Access2),
+        _ => Err(format!("no robustness is called \"{text}\"; there are none, rba1 and rba2")),
+    }
+}
+
+/// A message and the code to end with.
+type Failure = (u8, String);
+
+fn invalid(what: impl std::fmt::Display) -> Failure {
+    (exit::INVALID, format!("error: {what}"))
+}
+
+fn unread(error: &ReadError) -> Failure {
+    (super::run::read_code(error), error.text.clone())
+}
+
+fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
+    match contents {
+        Contents::Bytes(bytes) => Ok(bytes.clone()),
+        Contents::File(path) => input::bytes(Path::new(path)).map_err(invalid),
+    }
+}
+
+/// A compute module and what messages about it need.
+pub(crate) struct Source {
+    name: String,
+    module: Module,
+    assembly: Option<AssemblyLines>,
+}
+
+impl ComputeArgs {
+    /// The option that only compute modules have, if one was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.groups.is_some(), "--groups"),
+            (!self.set.is_empty(), "--set"),
+            (!self.push.is_empty(), "--push"),
+            (!self.spec.is_empty(), "--spec"),
+            (self.schedule.is_some(), "--schedule"),
+            (self.robustness.is_some(), "--robustness"),
+            (self.lenient, "--lenient"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of them, is a compute one.
+    pub(crate) fn source(&self, name: &str, bytes: &[u8], entry: Option<&str>) -> Result<Option<Source>, Failure> {
+        let language = Language::of(name, bytes);
+        if language == Language::LambdaV {
+            return Ok(None);
+        }
+        let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
+        let module = compute::load(name, &words, self.lenient, &self.spec).map_err(|e| unread(&e))?;
+        if !compute::is_compute(&module, entry) {
+            return Ok(None);
+        }
+        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
+        let assembly = text.and_then(|text| AssemblyLines::new(name, text, &module));
+        Ok(Some(Source { name: name.into(), module, assembly }))
+    }
+
+    fn prepare(&self, name: &str, module: Module, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
+        let named = |e: String| invalid(format!("{name}: {e}"));
+        let module = ComputeModule::new(module, entry).map_err(named)?;
+        let given = self.set.iter().map(|a| Ok((a.place, contents(&a.given)?))).collect::<Result<_, Failure>>()?;
+        let push = self.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat();
+        let mut prepared = Prepared::new(module, self.groups.unwrap_or([1; 3]), given, push).map_err(named)?;
+        prepared.robustness = self.robustness.unwrap_or_default();
+        prepared.fuel = fuel.unwrap_or(prepared.fuel);
+        Ok(prepared)
+    }
+}
+
+/// What `run` adds to the arguments of a dispatch.
+pub(crate) struct Running<'a> {
+    pub(crate) args: &'a ComputeArgs,
+    pub(crate) entry: Option<&'a str>,
+    pub(crate) engine: Option<&'a str>,
+    pub(crate) route: Option<Route>,
+    pub(crate) out: &'a [Assignment<PathBuf>],
+    pub(crate) keep_going: bool,
+    pub(crate) fuel: Option<u64>,
+    pub(crate) values: bool,
+    pub(crate) json: bool,
+}
+
+impl Running<'_> {
+    /// The interpreter that is asked for; `None` for a device.
+    fn interpreter(&self) -> Result<Option<Interpreter>, Failure> {
+        let of_reference = match (&self.args.schedule, self.keep_going) {
+            (Some(_), _) => Some("--schedule"),
+            (None, true) => Some("--keep-going"),
+            (None, false) => None,
+        };
+        let reference = || Interpreter::Reference { schedule: self.args.schedule.clone().unwrap_or_default(), keep_going: self.keep_going };
+        match (self.engine, of_reference) {
+            (Some("reference"), _) | (None, Some(_)) => Ok(Some(reference())),
+            (Some(other), Some(option)) => Err(invalid(format!("{option} is for the reference; the engine is \"{other}\""))),
+            (Some("machine" | "spirv"), None) => Ok(Some(Interpreter::Machine)),
+            (None, None) => Ok(Some(Interpreter::Any)),
+            (Some(_), None) => Ok(None),
+        }
+    }
+
+    pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
+        let interpreter = self.interpreter()?;
+        let Source { name, module, assembly } = source;
+        let prepared = self.args.prepare(&name, module, self.entry, self.fuel)?;
+        for Assignment { place, .. } in self.out {
+            if prepared.module.storage_at(*place).is_none() {
+                return Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{}\"", prepared.module.entry)));
+            }
+        }
+        let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared) };
+        let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
+        if let Some(what) = &ran.note {
+            eprintln!("note: the machine does not run this ({what}); the reference does");
+        }
+        if let Outcome::Observed(observation) = &ran.report.outcome {
+            self.show(&prepared, observation)?;
+        }
+        let code = ending(&prepared.module.module, &ran.report.outcome, &ran.report.undefined, assembly.as_ref(), &name);
+        if self.json {
+            let instructions = ran.report.outcome.observed().map(|o| o.instructions);
+            let undefined: Vec<_> = ran.report.undefined.iter().map(|u| undefined_json(u, assembly.as_ref())).collect();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "entry": prepared.module.entry, "engine": ran.engine, "note": ran.note,
+                    "groups": prepared.groups, "ending": ran.report.outcome.name(), "why": why(&ran.report.outcome), "undefined": undefined,
+                    "instructions": instructions, "exit": code})
+            );
+        }
+        Ok(code)
+    }
+
+    fn run_on_device(&self, name: &str, prepared: &Prepared) -> Result<u8, Failure> {
+        let wanted = self.engine.unwrap_or_default();
+        if prepared.robustness != Robustness::None || self.fuel.is_some() {
+            return Err(invalid("--robustness and --fuel are for the interpreters; a device has its own".to_string()));
+        }
+        let selection: Selection = wanted.parse().unwrap_or_default();
+        let mut device = Device::open(&selection, self.route, gpu::Options::default())
+            .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
+        let engine = format!("{} ({})", device.adapter().name, device.route());
+        let observation = prepared.run_on(&mut device).map_err(|outcome| {
+            let code = match outcome {
+                DeviceOutcome::Unchecked(_) => exit::UNCHECKED,
+                _ => exit::FAILED,
+            };
+            (code, format!("error: {name}: {engine}: {outcome}"))
+        })?;
+        self.show(prepared, &observation)?;
+        if self.json {
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "entry": prepared.module.entry, "engine": engine,
+                    "groups": prepared.groups, "ending": "observed", "exit": exit::DONE})
+            );
+        }
+        Ok(exit::DONE)
+    }
+
+    /// Prints the buffers and writes those that were asked for.
+    fn show(&self, prepared: &Prepared, observation: &Observation) -> Result<(), Failure> {
+        let (module, groups) = (&prepared.module, prepared.groups);
+        for buffer in &observation.buffers {
+            let place = Place { set: buffer.set, binding: buffer.binding };
+            let Some(variable) = module.storage_at(place) else { continue };
+            if self.json {
+                let mut elements = Vec::new();
+                show::elements(module, groups, variable, buffer, &mut |e| {
+                    elements.push(json!({"path": e.place(), "value": e.text, "made": e.made}));
+                    ControlFlow::Continue(())
+                });
+                let undefined = buffer.undefined.iter().map(|u| {
+                    let made_by = module.global(groups, u.made_by.workgroup, u.made_by.local);
+                    json!({"id": u.kind, "start": u.start, "end": u.end, "made_at": told::instruction(&module.module, u.made_at), "made_by": made_by})
+                });
+                let undefined: Vec<_> = undefined.collect();
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "buffer", "set": place.set, "binding": place.binding, "variable": variable.id,
+                        "name": module.module.name(variable.id), "bytes": buffer.bytes.len(), "elements": elements, "undefined": undefined})
+                );
+            } else {
+                say!("{place} {}, {} bytes", module.name_of(variable), buffer.bytes.len());
+                let most = if self.values { usize::MAX } else { FEW };
+                for row in show::rows(module, groups, variable, buffer, most) {
+                    say!("  {row}");
+                }
+            }
+        }
+        for Assignment { place, given: path } in self.out {
+            let found = observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
+            // A buffer that is only read is the same afterwards, and a device does not give it back.
+            let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| prepared.given(*place)).unwrap_or_default();
+            output::write(path, bytes).map_err(invalid)?;
+            let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());
+            if undefined > 0 {
+                eprintln!("note: {undefined} bytes of {place} are any value; {} has 0 there", path.display());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says on standard error how a run ended that has no observation, and gives the code.
+fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
+    for one in undefined {
+        eprintln!("{}", told::undefined(module, one, assembly));
+    }
+    if let (Some(why), true) = (why(outcome), undefined.is_empty()) {
+        eprintln!("{name}: {why}");
+    }
+    match outcome {
+        Outcome::Observed(_) => exit::DONE,
+        Outcome::Undefined(_) => exit::UNDEFINED,
+        Outcome::Unsupported(_) => exit::UNSUPPORTED,
+        Outcome::OutOfFuel | Outcome::Limit(_) => exit::LIMIT,
+        Outcome::Diverges(_) => exit::UNCHECKED,
+        Outcome::Stuck(_) | Outcome::Deadlock => exit::INVALID,
+    }
+}
+
+fn why<O>(outcome: &Outcome<O>) -> Option<String> {
+    Some(match outcome {
+        Outcome::Observed(_) => return None,
+        Outcome::Undefined(undefined) => undefined.to_string(),
+        Outcome::Unsupported(what) => format!("unsupported: {what}"),
+        Outcome::OutOfFuel => "out of fuel: --fuel gives the most instructions of all invocations together".into(),
+        Outcome::Limit(limit) => limit.to_string(),
+        Outcome::Diverges(why) => format!("it never ends: {why}"),
+        Outcome::Stuck(stuck) => format!("stuck, at {}: {}", stuck.at, stuck.why),
+        Outcome::Deadlock => "deadlock: every invocation waits for another".into(),
+    })
+}
+
+fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLines>) -> serde_json::Value {
+    let mut object = json!({"id": undefined.ub.id(), "clause": undefined.ub.clause(), "what": undefined.what, "at": undefined.at});
+    if let Some(site) = &undefined.site {
+        object["function"] = json!(site.function);
+        object["block"] = json!(site.block);
+        object["invocation"] = json!(site.global);
+        object["step"] = json!(site.step);
+        object["source"] = json!(site.line);
+        object["assembly_line"] = json!(assembly.and_then(|lines| lines.of(site.instruction)));
+    }
+    object
+}
+
+/// What `trace` adds to the arguments of a dispatch.
+pub(crate) struct Tracing<'a> {
+    pub(crate) args: &'a ComputeArgs,
+    pub(crate) entry: Option<&'a str>,
+    pub(crate) invocation: Option<[u32; 3]>,
+    pub(crate) function: Option<&'a str>,
+    pub(crate) fuel: Option<u64>,
+    pub(crate) json: bool,
+}
+
+/// Instructions of all invocations together that a trace executes without `--fuel`.
+const TRACED: u64 = 1_000_000;
+
+impl Tracing<'_> {
+    pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
+        let Source { name, module, assembly } = source;
+        let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
+        let prepared = self.args.prepare(&name, module, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
+        let module = &prepared.module.module;
+        let mut steps = 0u64;
+        let mut show = |event: &Event<'_, '_>| {
+            let global = prepared.module.global(prepared.groups, event.invocation.workgroup, event.invocation.local);
+            if self.invocation.is_some_and(|wanted| wanted != global) || function.is_some_and(|wanted| wanted != event.at.function) {
+                return;
+            }
+            steps += 1;
+            let line = event.line(module);
+            if !self.json {
+                say!("{line}");
+                return;
+            }
+            let value = event.instruction.name();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "step", "invocation": global, "workgroup": event.invocation.workgroup, "local": event.invocation.local,
+                    "step": event.step, "rule": event.rule.name(), "opcode": value, "result": event.instruction.result,
+                    "function": event.at.function, "block": event.at.block, "line": line})
+            );
+        };
+        let schedule = self.args.schedule.clone().unwrap_or_default();
+        let report = prepared.trace(&schedule, false, &mut show).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
+        let code = ending(module, &report.outcome, &report.undefined, assembly.as_ref(), &name);
+        if self.json {
+            let undefined: Vec<_> = report.undefined.iter().map(|u| undefined_json(u, assembly.as_ref())).collect();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "ending": report.outcome.name(), "why": why(&report.outcome),
+                    "undefined": undefined, "steps": steps, "exit": code})
+            );
+        } else {
+            say!("{} after {steps} steps shown", report.outcome.name());
+        }
+        Ok(code)
+    }
+}
+
+/// The function of that id, as `%4` or `4`, or of that name, as `main` or `%main`.
+fn function_id(module: &Module, text: &str) -> Result<u32, String> {
+    let name = text.strip_prefix('%').unwrap_or(text);
+    let named = |id: u32| module.name(id).as_deref() == Some(name) || id.to_string() == name;
+    let functions = module.functions().iter().map(|f| f.id);
+    functions.clone().find(|&id| named(id)).ok_or_else(|| {
+        let there: Vec<String> = functions.take(16).map(|id| told::id(module, id)).collect();
+        format!("no function is called \"{text}\"; there are {}", there.join(", "))
+    })
+}
+
+/// Reads `X,Y,Z`.
+pub(crate) fn invocation(text: &str) -> Result<[u32; 3], String> {
+    let parts: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse::<u32>()).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z]) => Ok([x, y, z]),
+        _ => Err(format!("\"{text}\" is no invocation; write its GlobalInvocationId as 3,0,0")),
+    }
+}

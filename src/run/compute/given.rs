@@ -1,0 +1,268 @@
+//! What a dispatch is given on a command line: typed values for buffers and push constants, places, values for specialization constants.
+
+use std::str::FromStr;
+
+use rspirv::spirv::{Decoration, MAGIC_NUMBER};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::literal::{self, NumberType};
+use smallstep_semantics::spirv::words::HEADER_WORDS;
+use smallstep_semantics::spirv::{LoadError, Specialization, decode, spec_constants};
+
+use crate::dispatch::MAX_BUFFER_BYTES;
+
+/// A descriptor set and a binding in it, written `S.B`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.set, self.binding)
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        let parts = text.split_once('.').and_then(|(set, binding)| Some((set.parse().ok()?, binding.parse().ok()?)));
+        let (set, binding) = parts.ok_or_else(|| format!("\"{text}\" is no place; write descriptor set and binding as 0.1"))?;
+        Ok(Place { set, binding })
+    }
+}
+
+/// Where bytes come from: `FILE`, or `type:v,v,…`, where each `v` may be `v*N` and zero is a value of every type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// The bytes of a file.
+    File(String),
+    /// These.
+    Bytes(Vec<u8>),
+}
+
+/// The types of values, by name.
+const TYPES: [(&str, NumberType); 11] = [
+    ("u8", NumberType::Integer { width: 8, signed: false }),
+    ("i8", NumberType::Integer { width: 8, signed: true }),
+    ("u16", NumberType::Integer { width: 16, signed: false }),
+    ("i16", NumberType::Integer { width: 16, signed: true }),
+    ("f16", NumberType::Float { width: 16 }),
+    ("u32", NumberType::Integer { width: 32, signed: false }),
+    ("i32", NumberType::Integer { width: 32, signed: true }),
+    ("f32", NumberType::Float { width: 32 }),
+    ("u64", NumberType::Integer { width: 64, signed: false }),
+    ("i64", NumberType::Integer { width: 64, signed: true }),
+    ("f64", NumberType::Float { width: 64 }),
+];
+
+impl FromStr for Contents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Contents, String> {
+        let Some((name, values)) = text.split_once(':') else {
+            return match text {
+                "" => Err("there is neither a file nor type:v,v,…".into()),
+                file => Ok(Contents::File(file.into())),
+            };
+        };
+        if let Some((_, type_)) = TYPES.iter().find(|(known, _)| *known == name) {
+            return bytes_of(values, *type_).map(Contents::Bytes);
+        }
+        let like_a_type =
+            name.strip_prefix(['u', 'i', 'f']).is_some_and(|width| width.bytes().all(|b| b.is_ascii_digit()) && !width.is_empty());
+        if like_a_type {
+            let known: Vec<&str> = TYPES.iter().map(|(known, _)| *known).collect();
+            return Err(format!("no type of values is called \"{name}\"; there are {}", known.join(", ")));
+        }
+        Ok(Contents::File(text.into()))
+    }
+}
+
+fn bytes_of(values: &str, type_: NumberType) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    for item in values.split(',').map(str::trim) {
+        let (value, times) = match item.split_once('*') {
+            None => (item, 1),
+            Some((value, times)) => {
+                (value, times.parse::<u64>().map_err(|_| format!("\"{times}\" in \"{item}\" is no count; write it as {value}*16"))?)
+            }
+        };
+        let bits = number(value, type_).ok_or_else(|| format!("\"{value}\" is no {type_}"))?;
+        let one = &bits.to_le_bytes()[..type_.width() as usize / 8];
+        let after = times.checked_mul(one.len() as u64).and_then(|more| more.checked_add(bytes.len() as u64));
+        if after.is_none_or(|after| after > MAX_BUFFER_BYTES) {
+            return Err(format!("\"{item}\" makes more than {MAX_BUFFER_BYTES} bytes"));
+        }
+        bytes.extend(one.iter().copied().cycle().take(one.len() * times as usize));
+    }
+    Ok(bytes)
+}
+
+/// The bits of a number: decimal or hexadecimal, of floats also `inf`, `-inf` and `nan`; `zero` of any type.
+fn number(text: &str, type_: NumberType) -> Option<u64> {
+    if text == "zero" {
+        return Some(0);
+    }
+    let NumberType::Float { width } = type_ else {
+        // In a list of numbers a leading 0 does not mean octal.
+        let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+        let is_decimal = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.is_empty();
+        let significant = digits.trim_start_matches('0');
+        return match is_decimal {
+            true => literal::parse(&format!("{sign}{}", if significant.is_empty() { "0" } else { significant }), type_),
+            false => literal::parse(text, type_),
+        };
+    };
+    let (infinity, quiet, sign) = match width {
+        16 => (0x7c00, 0x7e00, 1 << 15),
+        32 => (0x7f80_0000, 0x7fc0_0000, 1 << 31),
+        _ => (0x7ff0 << 48, 0x7ff8 << 48, 1 << 63),
+    };
+    match text {
+        "inf" => Some(infinity),
+        "-inf" => Some(infinity | sign),
+        "nan" => Some(quiet),
+        _ => literal::parse(text, type_),
+    }
+}
+
+/// Something given for a place, written `S.B=…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment<T> {
+    /// The place.
+    pub place: Place,
+    /// What is given.
+    pub given: T,
+}
+
+impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Assignment<T>, String> {
+        let (place, given) = text.split_once('=').ok_or_else(|| format!("\"{text}\" has no =; write it as 0.1=…"))?;
+        Ok(Assignment { place: place.parse()?, given: given.parse().map_err(|e: T::Err| e.to_string())? })
+    }
+}
+
+/// A value for a specialization constant, written `SPECID=v`; what `v` means is for the constant's type to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecValue {
+    /// The SpecId.
+    pub id: u32,
+    /// The value.
+    pub value: String,
+}
+
+impl FromStr for SpecValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SpecValue, String> {
+        let parts = text.split_once('=').and_then(|(id, value)| Some((id.trim().parse().ok()?, value.trim().to_string())));
+        let (id, value) =
+            parts.ok_or_else(|| format!("\"{text}\" gives no specialization constant a value; write SpecId and value as 3=64"))?;
+        Ok(SpecValue { id, value })
+    }
+}
+
+/// Why there is no specialization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotSpecialized {
+    /// The words are no module.
+    Words(LoadError),
+    /// A value is for no constant, or of another type: a sentence.
+    Value(String),
+}
+
+/// The values as the loader takes them, each read by the type of its constant.
+pub fn specialization(words: &[u32], values: &[SpecValue]) -> Result<Vec<Specialization>, NotSpecialized> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What a lenient load forgives does not matter here.
+    let mut words = words.to_vec();
+    if let [MAGIC_NUMBER, ..] = words.as_slice()
+        && let Some(schema) = words.get_mut(HEADER_WORDS - 1)
+    {
+        *schema = 0;
+    }
+    let wrong = |what: String| Err(NotSpecialized::Value(what));
+    let constants = spec_constants(&words).map_err(NotSpecialized::Words)?;
+    let decoded = decode(&words).map_err(|e| NotSpecialized::Words(e.into()))?;
+    let mut specialization: Vec<Specialization> = Vec::new();
+    for SpecValue { id, value } in values {
+        let Some(constant) = constants.iter().find(|c| c.id == *id) else {
+            let ids: Vec<String> = constants.iter().map(|c| c.id.to_string()).take(16).collect();
+            let ids = if ids.is_empty() { "none".into() } else { ids.join(", ") };
+            return wrong(format!("no constant has the {:?} {id}; the module has {ids}", Decoration::SpecId));
+        };
+        if specialization.iter().any(|s| s.id == *id) {
+            return wrong(format!("{:?} {id} has two values", Decoration::SpecId));
+        }
+        let declared = decoded.instructions.iter().find(|i| i.result == constant.type_);
+        let type_ = match declared.map(|i| (i.op, i.operands(&words))) {
+            Some((Op::TypeInt, &[width, signed, ..])) => Some(NumberType::Integer { width, signed: signed != 0 }),
+            Some((Op::TypeFloat, &[width, ..])) => Some(NumberType::Float { width }),
+            _ => None,
+        };
+        let bits = match (type_, value.as_str()) {
+            (None, "true" | "1") => Some(1),
+            (None, "false" | "0" | "zero") => Some(0),
+            (None, _) => None,
+            (Some(type_), value) => number(value, type_),
+        };
+        let Some(bits) = bits else {
+            let type_ = type_.map_or("Boolean".into(), |t| t.to_string());
+            return wrong(format!("\"{value}\" for {:?} {id} is no {type_}", Decoration::SpecId));
+        };
+        specialization.push(Specialization { id: *id, bits });
+    }
+    Ok(specialization)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Vec<u8> {
+        match text.parse() {
+            Ok(Contents::Bytes(bytes)) => bytes,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn values_are_little_endian_of_their_width() {
+        assert_eq!(bytes("u32:1,0xff,zero"), [1, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes("i16:-2,010"), [0xfe, 0xff, 10, 0]);
+        assert_eq!(bytes("u8:7*3,1"), [7, 7, 7, 1]);
+        assert_eq!(bytes("f32:1.5,-inf,nan"), [0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0xff, 0, 0, 0xc0, 0x7f]);
+        assert_eq!(bytes("f16:1"), [0, 0x3c]);
+        assert_eq!(bytes("u64:zero*2"), [0; 16]);
+        assert_eq!(bytes("i64:-1"), [255; 8]);
+    }
+
+    #[test]
+    fn what_is_no_value_is_named() {
+        for (text, said) in [
+            ("u8:256", "\"256\" is no 8-bit unsigned integer"),
+            ("u32:-1", "\"-1\" is no"),
+            ("u32:1,,2", "\"\" is no"),
+            ("f32:x", "\"x\" is no 32-bit float"),
+            ("u33:1", "no type of values is called \"u33\""),
+            ("u32:1*x", "\"x\" in \"1*x\" is no count"),
+            ("u64:0*99999999999999999999", "is no count"),
+            ("u64:0*9999999999999999999", "makes more than"),
+            ("", "neither a file"),
+        ] {
+            let error = text.parse::<Contents>().expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        assert_eq!("a:b".parse(), Ok(Contents::File("a:b".into())), "other names with a colon are files");
+        assert!("0=u32:1".parse::<Assignment<Contents>>().is_err());
+        assert!("0.1".parse::<Assignment<Contents>>().is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! One compute dispatch on one engine: what `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
+//!
+//! [`given`] reads what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers by their
+//! types and [`told`] says where behaviour is undefined. Nothing is judged here.
+
+pub mod given;
+pub mod show;
+pub mod told;
+
+use std::sync::Arc;
+
+use rspirv::spirv::{Decoration, ExecutionModel};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Robustness};
+use smallstep_semantics::spirv::grid::{self, Report};
+use smallstep_semantics::spirv::module::{Variable, WHOLE};
+use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
+
+use super::{ReadError, Wrong};
+use crate::compile::bindings;
+use crate::dispatch::resources::{self, Behind, Needs};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
+use crate::gpu::{Device, DeviceOutcome};
+use given::{NotSpecialized, Place, SpecValue};
+
+/// A module with the compute entry point that runs.
+pub struct ComputeModule {
+    /// The module, its specialization constants frozen.
+    pub module: Module,
+    /// The entry point.
+    pub entry: String,
+    /// What the entry point uses.
+    needs: Needs,
+}
+
+/// Whether a module's entry point of that name is a compute one; without a name, or where none has it, whether one of its entry points is.
+pub fn is_compute(module: &Module, entry: Option<&str>) -> bool {
+    let points = module.entry_points();
+    let named = |name: &str| points.iter().any(|e| e.name == name);
+    let entry = entry.filter(|name| named(name));
+    points.iter().any(|e| e.model == ExecutionModel::GLCompute && entry.is_none_or(|name| name == e.name))
+}
+
+/// Loads words from the file of that name, with values for specialization constants.
+pub fn load(name: &str, words: &[u32], lenient: bool, values: &[SpecValue]) -> Result<Module, ReadError> {
+    let specialization = given::specialization(words, values).map_err(|e| match e {
+        NotSpecialized::Words(e) => ReadError::of_module(name, &e),
+        NotSpecialized::Value(what) => ReadError { wrong: Wrong::Invalid, text: format!("error: {name}: {what}") },
+    })?;
+    Module::load_with(words, &LoadOptions { lenient, specialization }).map_err(|e| ReadError::of_module(name, &e))
+}
+
+impl ComputeModule {
+    /// The compute entry point of that name; without a name, the only one.
+    ///
+    /// Errors: there is none, or several to choose from: a sentence.
+    pub fn new(module: Module, entry: Option<&str>) -> Result<ComputeModule, String> {
+        let compute: Vec<&str> =
+            module.entry_points().iter().filter(|e| e.model == ExecutionModel::GLCompute).map(|e| e.name.as_str()).collect();
+        let entry = match (entry, compute.as_slice()) {
+            (Some(name), names) if names.contains(&name) => name.to_string(),
+            (None, [only]) => only.to_string(),
+            (Some(name), names) => return Err(format!("no compute entry point is called \"{name}\"; there are {}", names.join(", "))),
+            (None, names) => {
+                let shown = &names[..names.len().min(8)];
+                return Err(format!("the module has {} compute entry points ({}); name one by --entry", names.len(), shown.join(", ")));
+            }
+        };
+        let needs = resources::needs(module.words(), ExecutionModel::GLCompute, &entry).map_err(|e| e.to_string())?;
+        Ok(ComputeModule { module, entry, needs })
+    }
+
+    /// The variables behind descriptors that the entry point uses, with what is behind them.
+    fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
+        self.needs.descriptors.iter().filter_map(|d| {
+            let place = Place { set: d.set?, binding: d.binding? };
+            Some((place, d.behind, self.module.variable(d.id)?))
+        })
+    }
+
+    /// The variable through which the storage buffer at a place is seen.
+    pub fn storage_at(&self, place: Place) -> Option<&Variable> {
+        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
+    }
+
+    /// A variable as messages name it: by its id, and by its name or that of its type.
+    pub fn name_of(&self, variable: &Variable) -> String {
+        match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
+            Some(name) => format!("%{} \"{name}\"", variable.id),
+            None => format!("%{}", variable.id),
+        }
+    }
+
+    /// GlobalInvocationId of an invocation.
+    pub fn global(&self, groups: [u32; 3], workgroup: u32, local: u32) -> [u32; 3] {
+        let coordinates = |number: u32, [x, y, _]: [u32; 3]| {
+            let (x, y) = (x.max(1), y.max(1));
+            [number % x, number / x % y, number / x / y]
+        };
+        let size = self.needs.local_size.unwrap_or([1; 3]);
+        let (group, within) = (coordinates(workgroup, groups), coordinates(local, size));
+        [0, 1, 2].map(|i| group[i].wrapping_mul(size[i]).wrapping_add(within[i]))
+    }
+
+    fn has_place(&self, place: Place) -> bool {
+        self.module.globals().iter().any(|v| self.module.descriptor(v.id) == Some((place.set, place.binding)))
+    }
+}
+
+/// A dispatch that has all that it needs.
+pub struct Prepared {
+    /// The module.
+    pub module: ComputeModule,
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+    buffers: Vec<Buffer>,
+    push_constants: Vec<u8>,
+    /// What buffer accesses out of bounds do.
+    pub robustness: Robustness,
+    /// The most instructions of all invocations together.
+    pub fuel: u64,
+}
+
+/// What runs a dispatch here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interpreter {
+    /// The lockstep machine, and the relation where the machine does not compile the module.
+    Any,
+    /// The lockstep machine.
+    Machine,
+    /// The relation.
+    Reference {
+        /// Who has the next turn.
+        schedule: Schedule,
+        /// Whether several undefined behaviours are collected.
+        keep_going: bool,
+    },
+}
+
+/// What a run on an interpreter shows.
+pub struct Ran {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Why the machine did not run it, where it was to.
+    pub note: Option<String>,
+    /// How it ended, and what was met.
+    pub report: Report,
+}
+
+impl Prepared {
+    /// Checks that buffers and push constants are there and large enough, and that every buffer is for some variable.
+    ///
+    /// Errors: a sentence that says what to give.
+    pub fn new(module: ComputeModule, groups: [u32; 3], given: Vec<(Place, Vec<u8>)>, push_constants: Vec<u8>) -> Result<Prepared, String> {
+        for (i, (place, _)) in given.iter().enumerate() {
+            if given[..i].iter().any(|(other, _)| other == place) {
+                return Err(format!("two buffers are given for {place}"));
+            }
+            if !module.has_place(*place) {
+                return Err(format!("a buffer is given for {place}, and no variable has that descriptor set and binding"));
+            }
+        }
+        for (place, behind, variable) in module.bound() {
+            if !matches!(behind, Behind::Uniform | Behind::Storage) {
+                continue;
+            }
+            let (name, needed) = (module.name_of(variable), module.module.buffer_size(variable.id));
+            match given.iter().find(|(at, _)| *at == place) {
+                None => {
+                    let example = needed.max(4).div_ceil(4);
+                    return Err(format!("no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"));
+                }
+                Some((_, bytes)) if (bytes.len() as u64) < needed => {
+                    return Err(format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", bytes.len()));
+                }
+                Some(_) => {}
+            }
+        }
+        let needed = module.needs.push_constant_bytes;
+        if (push_constants.len() as u64) < needed {
+            return Err(format!(
+                "the push constants have {} bytes; \"{}\" needs {needed}; give --push",
+                push_constants.len(),
+                module.entry
+            ));
+        }
+        let buffers = given.into_iter().map(|(Place { set, binding }, bytes)| Buffer { set, binding, bytes }).collect();
+        Ok(Prepared { module, groups, buffers, push_constants, robustness: Robustness::None, fuel: Limits::default().instructions })
+    }
+
+    /// The bytes that are given for a place.
+    pub fn given(&self, place: Place) -> Option<&[u8]> {
+        self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
+    }
+
+    fn dispatch(&self) -> Dispatch<'_> {
+        Dispatch {
+            entry: &self.module.entry,
+            groups: self.groups,
+            buffers: &self.buffers,
+            push_constants: &self.push_constants,
+            robustness: self.robustness,
+            limits: Limits { instructions: self.fuel, ..Limits::default() },
+        }
+    }
+
+    /// Runs it on an interpreter.
+    ///
+    /// Errors: the machine does not compile the module, where no other engine may run it.
+    pub fn run(&self, interpreter: &Interpreter) -> Result<Ran, LoadError> {
+        let (schedule, keep_going) = match interpreter {
+            Interpreter::Reference { schedule, keep_going } => (schedule, *keep_going),
+            _ => (&Schedule::default(), false),
+        };
+        let mut note = None;
+        if !matches!(interpreter, Interpreter::Reference { .. }) {
+            let outcome = match lockstep::Program::compile(&self.module.module, &self.module.entry) {
+                Ok(program) => program.run(&self.dispatch(), 0),
+                Err(LoadError::Unsupported { what, .. }) => Outcome::Unsupported(what),
+                Err(error) => return Err(error),
+            };
+            match outcome {
+                Outcome::Unsupported(what) if *interpreter == Interpreter::Any => note = Some(what),
+                outcome => {
+                    let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
+                    return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new() } });
+                }
+            }
+        }
+        let report = self.trace(schedule, keep_going, &mut ())?;
+        Ok(Ran { engine: "reference", note, report })
+    }
+
+    /// Runs it by the relation, every step seen by the sink.
+    pub fn trace(&self, schedule: &Schedule, keep_going: bool, sink: &mut dyn Sink) -> Result<Report, LoadError> {
+        grid::report(&self.module.module, &self.dispatch(), schedule, &Relation::default(), keep_going, sink)
+    }
+
+    /// The dispatch as a device takes it: only the buffers that the entry point uses.
+    fn for_device(&self) -> ComputeDispatch {
+        let module = &self.module.module;
+        let read_only = |variable: &Variable| {
+            let members = module.types().members(variable.type_).len() as u32;
+            let decorated = |target, member| module.decoration(target, member, Decoration::NonWritable).is_some();
+            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
+        };
+        let kind_at = |place: Place| {
+            let of_place = self.module.bound().filter(|(at, ..)| *at == place);
+            let kinds = of_place.map(|(_, behind, variable)| match behind {
+                Behind::Uniform => BufferKind::Uniform,
+                _ if read_only(variable) => BufferKind::ReadOnly,
+                _ => BufferKind::ReadWrite,
+            });
+            kinds.max()
+        };
+        let buffers = self.buffers.iter().filter_map(|b| {
+            let kind = kind_at(Place { set: b.set, binding: b.binding })?;
+            Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
+        });
+        ComputeDispatch {
+            words: Arc::from(module.words()),
+            entry: self.module.entry.clone(),
+            groups: self.groups,
+            buffers: buffers.collect(),
+            push_constants: self.push_constants.clone(),
+        }
+    }
+
+    /// Runs it on a device. The observation counts no instructions, and nothing in it is undefined: it is what this device shows.
+    ///
+    /// Errors: what became of it instead.
+    pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
+        let unchecked = |what: String| DeviceOutcome::Unchecked(what);
+        let dispatch = self.for_device();
+        dispatch.check().map_err(|e| unchecked(e.to_string()))?;
+        let (adapted, places) = bindings::adapt(&dispatch).map_err(|e| unchecked(e.to_string()))?;
+        let result = match device.run(adapted).outcome {
+            DeviceOutcome::Computed(result) => result,
+            other => return Err(other),
+        };
+        let buffers = result.buffers.into_iter().map(|b| {
+            let (set, binding) = places.original((b.set, b.binding)).unwrap_or((b.set, b.binding));
+            ObservedBuffer { set, binding, bytes: b.bytes, undefined: Vec::new() }
+        });
+        Ok(Observation { buffers: buffers.collect(), instructions: 0 })
+    }
+}

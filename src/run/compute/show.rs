@@ -1,0 +1,213 @@
+//! A buffer by the type of the variable that it is seen through: one element after another, with the names of members where there are any.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHashMap;
+use smallstep_semantics::number::integer;
+use smallstep_semantics::spirv::environment::{ObservedBuffer, UndefinedBytes};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::module::Variable;
+use smallstep_semantics::spirv::shared::runtime_length;
+use smallstep_semantics::spirv::types::{Address, Type};
+use smallstep_semantics::spirv::words::string_at;
+
+use super::{ComputeModule, told};
+
+/// The widest line of a row of elements, in characters.
+const WIDTH: usize = 110;
+
+/// A scalar, a vector or a matrix in a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The members and indices that lead to it, as `particles[3].mass`, without its own index.
+    pub path: String,
+    /// Its index, where it is an element of an array.
+    pub index: Option<u64>,
+    /// Its value, as `1`, `(1, 2)` or `((1, 0), (0, 1))`; an undefined component is `any`.
+    pub text: String,
+    /// Where the first of its components that is undefined was made, as `%17 = OpUndef by invocation (0,0,0)`.
+    pub made: Option<String>,
+}
+
+impl Element {
+    /// The whole path to it, as `particles[3].mass` or `values[7]`.
+    pub fn place(&self) -> String {
+        self.index.map_or_else(|| self.path.clone(), |i| format!("{}[{i}]", self.path))
+    }
+}
+
+struct Walk<'a> {
+    module: &'a ComputeModule,
+    groups: [u32; 3],
+    buffer: &'a ObservedBuffer,
+    names: FxHashMap<(u32, u32), String>,
+}
+
+/// Visits every element of a buffer in order, until told to stop. An element that the buffer does not hold whole ends it.
+pub fn elements(
+    module: &ComputeModule,
+    groups: [u32; 3],
+    variable: &Variable,
+    buffer: &ObservedBuffer,
+    visit: &mut dyn FnMut(Element) -> ControlFlow<()>,
+) {
+    let spirv = &module.module;
+    let mut names = FxHashMap::default();
+    for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
+        let operands = i.operands(spirv.words());
+        if let Ok((name, _)) = string_at(&operands[2..])
+            && !name.is_empty()
+        {
+            names.insert((operands[0], operands[1]), name);
+        }
+    }
+    let walk = Walk { module, groups, buffer, names };
+    let _ = walk.visit(Address::whole(variable.type_), String::new(), None, visit);
+}
+
+impl Walk<'_> {
+    /// Types nest at most 255 deep, so this may recurse.
+    fn visit(&self, at: Address, path: String, index: Option<u64>, visit: &mut dyn FnMut(Element) -> ControlFlow<()>) -> ControlFlow<()> {
+        let types = self.module.module.types();
+        let full = |path: &str| index.map_or_else(|| path.to_string(), |i| format!("{path}[{i}]"));
+        match types.get(at.type_) {
+            Some(Type::Struct { count, .. }) => {
+                let path = full(&path);
+                for member in 0..count {
+                    let Some(next) = types.address(at, member.into()) else { continue };
+                    let name = self.names.get(&(at.type_, member)).cloned().unwrap_or_else(|| format!("member {member}"));
+                    self.visit(next, if path.is_empty() { name } else { format!("{path}.{name}") }, None, visit)?;
+                }
+                ControlFlow::Continue(())
+            }
+            Some(Type::Array { .. } | Type::RuntimeArray { .. }) => {
+                let path = full(&path);
+                let length = match types.get(at.type_) {
+                    Some(Type::Array { length, .. }) => length,
+                    _ => runtime_length(&self.module.module, &at, self.buffer.bytes.len() as u64).unwrap_or(0),
+                };
+                for i in 0..length {
+                    let Some(next) = types.address(at, i).filter(|next| next.offset < self.buffer.bytes.len() as u64) else { break };
+                    self.visit(next, path.clone(), Some(i), visit)?;
+                }
+                ControlFlow::Continue(())
+            }
+            _ => {
+                let mut made = None;
+                match self.text(at, &mut made) {
+                    Some(text) => visit(Element { path, index, text, made }),
+                    None => ControlFlow::Break(()),
+                }
+            }
+        }
+    }
+
+    fn text(&self, at: Address, made: &mut Option<String>) -> Option<String> {
+        let types = self.module.module.types();
+        if let Some(parts @ 1..) = types.parts(at.type_) {
+            let texts: Option<Vec<String>> = (0..parts).map(|i| self.text(types.address(at, i)?, made)).collect();
+            return Some(format!("({})", texts?.join(", ")));
+        }
+        let type_ = types.get(at.type_)?;
+        let bytes = u64::from(type_.width()? / 8);
+        let end = at.offset.checked_add(bytes)?;
+        let own = self.buffer.bytes.get(usize::try_from(at.offset).ok()?..usize::try_from(end).ok()?)?;
+        if let Some(bytes) = self.undefined_within(at.offset, end) {
+            made.get_or_insert_with(|| told::origin(self.module, self.groups, bytes));
+            return Some("any".into());
+        }
+        let bits = own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+        Some(scalar_text(type_, bits))
+    }
+
+    fn undefined_within(&self, start: u64, end: u64) -> Option<&UndefinedBytes> {
+        let first = self.buffer.undefined.partition_point(|u| u.end <= start);
+        self.buffer.undefined.get(first).filter(|u| u.start < end)
+    }
+}
+
+fn scalar_text(type_: Type, bits: u64) -> String {
+    match type_ {
+        Type::Float { width: 32 } => f32::from_bits(bits as u32).to_string(),
+        Type::Float { width: 64 } => f64::from_bits(bits).to_string(),
+        Type::Float { width: 16 } => half_text(bits as u16),
+        Type::Int { width, signed: true } => integer::signed(width, bits).to_string(),
+        _ => bits.to_string(),
+    }
+}
+
+/// The shortest decimal is that of the same value as a 32-bit float; what has no number has a name.
+fn half_text(bits: u16) -> String {
+    let (exponent, fraction) = (bits >> 10 & 31, bits & 0x3ff);
+    let sign = if bits >> 15 == 1 { "-" } else { "" };
+    match (exponent, fraction) {
+        (31, 0) => format!("{sign}inf"),
+        (31, _) => "NaN".into(),
+        (0, _) => format!("{sign}{}", f32::from(fraction) * 2f32.powi(-24)),
+        _ => format!("{sign}{}", f32::from(fraction | 0x400) * 2f32.powi(i32::from(exponent) - 25)),
+    }
+}
+
+/// A buffer as rows of elements, at most so many elements; the last line says how many bytes are not shown.
+pub fn rows(module: &ComputeModule, groups: [u32; 3], variable: &Variable, buffer: &ObservedBuffer, most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    // The row that is being filled: path, first index, one past the last, text.
+    let mut row: Option<(String, u64, u64, String)> = None;
+    let flush = |row: &mut Option<(String, u64, u64, String)>, lines: &mut Vec<String>| {
+        if let Some((path, first, end, text)) = row.take() {
+            let indices = if end - first == 1 { format!("[{first}]") } else { format!("[{first}..{end}]") };
+            lines.push(format!("{path}{indices} = {text}"));
+        }
+    };
+    let (mut shown, mut more) = (0usize, false);
+    elements(module, groups, variable, buffer, &mut |element| {
+        if shown == most {
+            more = true;
+            return ControlFlow::Break(());
+        }
+        shown += 1;
+        match (&element.made, element.index) {
+            (None, Some(index)) => {
+                if let Some((path, _, end, text)) = &mut row
+                    && *path == element.path
+                    && *end == index
+                    && text.len() + element.text.len() < WIDTH
+                {
+                    *end += 1;
+                    *text += &format!(" {}", element.text);
+                } else {
+                    flush(&mut row, &mut lines);
+                    row = Some((element.path, index, index + 1, element.text));
+                }
+            }
+            (made, _) => {
+                flush(&mut row, &mut lines);
+                lines.push(match made {
+                    None => format!("{} = {}", element.place(), element.text),
+                    Some(made) if element.text == "any" => format!("{} = any value, made at {made}", element.place()),
+                    Some(made) => format!("{} = {}: any value, made at {made}", element.place(), element.text),
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    flush(&mut row, &mut lines);
+    if more {
+        lines.push(format!("… and more than these {shown} elements"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_text;
+
+    #[test]
+    fn halves_are_their_values() {
+        for (bits, text) in
+            [(0x3c00, "1"), (0xc000, "-2"), (0x3555, "0.33325195"), (0x0001, "0.000000059604645"), (0x7c00, "inf"), (0xfe00, "NaN")]
+        {
+            assert_eq!(half_text(bits), text);
+        }
+    }
+}

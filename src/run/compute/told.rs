@@ -1,0 +1,86 @@
+//! Instructions, invocations and undefined behaviour as messages name them.
+
+use smallstep_semantics::spirv::Module;
+use smallstep_semantics::spirv::environment::UndefinedBytes;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::undefined::Undefined;
+
+use super::ComputeModule;
+
+/// A place among invocations, as `(3,0,0)`.
+pub fn invocation([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+/// The instruction of that index, as `%17 = OpSDiv`.
+pub fn instruction(module: &Module, index: u32) -> String {
+    match module.instructions().get(index as usize) {
+        Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
+        Some(i) => i.name(),
+        None => format!("instruction {index}"),
+    }
+}
+
+/// Where an undefined value was made, as `%17 = OpUndef by invocation (0,0,0)`.
+pub fn origin(module: &ComputeModule, groups: [u32; 3], bytes: &UndefinedBytes) -> String {
+    let global = module.global(groups, bytes.made_by.workgroup, bytes.made_by.local);
+    format!("{} by invocation {}", instruction(&module.module, bytes.made_at), invocation(global))
+}
+
+/// An id by its name, as `%main`, or its number.
+pub fn id(module: &Module, id: u32) -> String {
+    module.name(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"))
+}
+
+/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says it, the line of the assembly where that is known,
+/// and the clause.
+pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&AssemblyLines>) -> String {
+    let mut text = format!("undefined[{}]: {}", undefined.ub.id(), undefined.what);
+    match &undefined.site {
+        None => text += &format!("\n  {}", undefined.at),
+        Some(site) => {
+            let (function, block) = (id(module, site.function), id(module, site.block));
+            text += &format!("\n  in {function}, block {block}, invocation {}, step {}", invocation(site.global), site.step);
+            if let Some((file, line, column)) = &site.line {
+                text += &format!("\n  source {file}:{line}:{column}");
+            }
+            if let Some((name, line)) = assembly.and_then(|lines| Some((&lines.name, lines.of(site.instruction)?))) {
+                text += &format!("\n  at {name}:{line}");
+            }
+        }
+    }
+    text + &format!("\n  {}", undefined.ub.clause())
+}
+
+/// Which line of the assembly text each instruction of a function stands on.
+///
+/// Only functions are mapped, from the end of the text, since freezing specialization constants and putting sections in order change what stands
+/// before them.
+pub struct AssemblyLines {
+    name: String,
+    /// The index of the first instruction that is mapped.
+    first: usize,
+    lines: Vec<u32>,
+}
+
+impl AssemblyLines {
+    /// The lines of the text that a module was assembled from; `None` unless every instruction of its functions begins a line of its own.
+    pub fn new(name: &str, text: &str, module: &Module) -> Option<AssemblyLines> {
+        let first = module.instructions().iter().position(|i| i.is(Op::Function))?;
+        let opcodes = text.lines().zip(1u32..).filter_map(|(line, number)| {
+            let mut words = line.split(';').next()?.split_whitespace();
+            let word = words.next()?;
+            let opcode = if word.starts_with('%') { words.nth(1)? } else { word };
+            Some((opcode, number))
+        });
+        let lines: Vec<(&str, u32)> = opcodes.skip_while(|(opcode, _)| *opcode != "OpFunction").collect();
+        let functions = &module.instructions()[first..];
+        let same = lines.len() == functions.len() && lines.iter().zip(functions).all(|((opcode, _), i)| *opcode == i.name());
+        same.then(|| AssemblyLines { name: name.into(), first, lines: lines.into_iter().map(|(_, number)| number).collect() })
+    }
+
+    /// The line of an instruction, from 1.
+    pub fn of(&self, instruction: u32) -> Option<u32> {
+        self.lines.get((instruction as usize).checked_sub(self.first)?).copied()
+    }
+}

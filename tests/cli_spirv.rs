@@ -1,0 +1,325 @@
+//! Compute modules on the command line: values, undefined behaviour with its place, exit codes, what is malformed, traces.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// Divides the SpecId 7 (100) by each value in turn; the division has a source line.
+const DIVIDE: &str = r#"
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main" %gid
+OpExecutionMode %main LocalSize 4 1 1
+%file = OpString "div.comp"
+OpName %main "main"
+OpName %buf "data"
+OpMemberName %block 0 "count"
+OpMemberName %block 1 "values"
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %arr ArrayStride 4
+OpMemberDecorate %block 0 Offset 0
+OpMemberDecorate %block 1 Offset 4
+OpDecorate %block BufferBlock
+OpDecorate %buf DescriptorSet 0
+OpDecorate %buf Binding 2
+OpDecorate %k SpecId 7
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%u = OpTypeInt 32 0
+%v3 = OpTypeVector %u 3
+%k = OpSpecConstant %u 100
+%c1 = OpConstant %u 1
+%arr = OpTypeRuntimeArray %u
+%block = OpTypeStruct %u %arr
+%pb = OpTypePointer Uniform %block
+%pu = OpTypePointer Uniform %u
+%pi = OpTypePointer Input %v3
+%buf = OpVariable %pb Uniform
+%gid = OpVariable %pi Input
+%main = OpFunction %void None %fn
+%l = OpLabel
+%g = OpLoad %v3 %gid
+%x = OpCompositeExtract %u %g 0
+%p = OpAccessChain %pu %buf %c1 %x
+%d = OpLoad %u %p
+OpLine %file 12 3
+%q = OpUDiv %u %k %d
+OpNoLine
+OpStore %p %q
+OpReturn
+OpFunctionEnd
+"#;
+
+/// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
+const STORE: &str = r#"
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %10 "main"
+OpExecutionMode %10 LocalSize 1 1 1
+OpName %20 "store"
+OpMemberDecorate %1 0 Offset 0
+OpMemberDecorate %1 1 Offset 4
+OpDecorate %1 BufferBlock
+OpMemberDecorate %2 0 Offset 0
+OpDecorate %2 Block
+OpDecorate %3 DescriptorSet 1
+OpDecorate %3 Binding 0
+%4 = OpTypeVoid
+%5 = OpTypeFunction %4
+%6 = OpTypeInt 32 1
+%7 = OpTypeFloat 32
+%1 = OpTypeStruct %6 %7
+%2 = OpTypeStruct %7
+%11 = OpTypePointer Uniform %1
+%12 = OpTypePointer PushConstant %2
+%13 = OpTypePointer Uniform %6
+%14 = OpTypePointer Uniform %7
+%15 = OpTypePointer PushConstant %7
+%3 = OpVariable %11 Uniform
+%16 = OpVariable %12 PushConstant
+%17 = OpConstant %6 0
+%18 = OpConstant %6 1
+%10 = OpFunction %4 None %5
+%30 = OpLabel
+%31 = OpFunctionCall %4 %20
+OpReturn
+OpFunctionEnd
+%20 = OpFunction %4 None %5
+%21 = OpLabel
+%22 = VALUE
+%23 = OpAccessChain %13 %3 %17
+OpStore %23 %22
+%24 = OpAccessChain %15 %16 %17
+%25 = OpLoad %7 %24
+%26 = OpAccessChain %14 %3 %18
+OpStore %26 %25
+OpReturn
+OpFunctionEnd
+"#;
+
+struct Shown {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Shown {
+    fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+fn smallstep(args: &[&str], input: &str) -> Shown {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // A command that fails early may not read its input.
+    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Shown { code: output.status.code().expect("no signal"), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+fn run(module: &str, args: &[&str]) -> Shown {
+    smallstep(&[&["run", "-"], args].concat(), module.trim_start())
+}
+
+fn store(value: &str) -> String {
+    STORE.replace("VALUE", value)
+}
+
+const EIGHT: &[&str] = &["--set", "0.0=u32:1,2,3,4,5,6,7,8", "--set", "0.1=u32:zero"];
+
+#[test]
+fn buffers_are_printed_by_their_types() {
+    for engine in [&[][..], &["--engine", "machine"], &["--engine", "reference"], &["--schedule", "random:5"]] {
+        let shown = smallstep(&[&["run", "examples/spirv/sum.spvasm"], EIGHT, engine].concat(), "");
+        assert_eq!(shown.code, 0, "{}", shown.err);
+        assert!(shown.out.contains("values[0..8] = 1 2 3 4 5 6 7 8\n"), "{}", shown.out);
+        assert!(shown.out.ends_with("0.1 %4 \"result\", 4 bytes\n  sum = 36\n"), "{}", shown.out);
+    }
+    let shown = run(&store("OpCopyObject %6 %18"), &["--set", "1.0=i32:-7,zero,0xff", "--push", "f32:-2.5"]);
+    assert!(shown.out.contains("  member 0 = 1\n  member 1 = -2.5\n"), "{}{}", shown.out, shown.err);
+    let shown = run(DIVIDE, &["--set", "0.2=u32:9,1,2,4,5", "--spec", "7=0x14"]);
+    assert!(shown.out.contains("  count = 9\n  values[0..4] = 20 10 5 4\n"), "{}{}", shown.out, shown.err);
+}
+
+#[test]
+fn the_barrier_without_semantics_is_a_race() {
+    for engine in ["machine", "reference"] {
+        let shown = smallstep(&[&["run", "examples/spirv/race.spvasm", "--engine", engine], EIGHT].concat(), "");
+        assert_eq!((shown.code, shown.out.as_str()), (5, ""), "{engine}: {}", shown.err);
+        assert!(shown.err.starts_with("undefined[spirv/data-race]: ") && shown.err.contains("OpLoad"), "{engine}: {}", shown.err);
+        assert!(shown.err.contains("\n  in %main, block %"), "{engine}: {}", shown.err);
+        assert!(shown.err.contains("\n  at examples/spirv/race.spvasm:"), "{engine}: {}", shown.err);
+    }
+}
+
+#[test]
+fn undefined_behaviour_has_its_clause_and_every_place() {
+    let args = ["--set", "0.2=u32:9,1,2,4,0", "--engine", "reference"];
+    let shown = run(DIVIDE, &args);
+    assert_eq!(shown.code, 5);
+    let line = 1 + DIVIDE.trim_start().lines().position(|line| line.contains("OpUDiv")).expect("it divides");
+    let lines: Vec<&str> = shown.err.lines().collect();
+    assert!(lines[0].starts_with("undefined[spirv/division-by-zero]: %21 = OpUDiv "), "{}", shown.err);
+    assert_eq!(lines[1], "  in %main, block %16, invocation (3,0,0), step 5");
+    assert_eq!(lines[2..4], ["  source div.comp:12:3", &format!("  at -:{line}")]);
+    assert!(lines[4].starts_with("  SPIR-V §3.3.13, OpUDiv"), "{}", shown.err);
+
+    let lines = run(DIVIDE, &[&args[..], &["--json"]].concat()).lines();
+    let summary = lines.last().expect("a summary");
+    let undefined = &summary["undefined"][0];
+    assert_eq!((&summary["kind"], &summary["ending"], &summary["exit"]), (&json!("summary"), &json!("undefined"), &json!(5)));
+    assert_eq!((&undefined["id"], &undefined["invocation"]), (&json!("spirv/division-by-zero"), &json!([3, 0, 0])));
+    assert_eq!((&undefined["source"], &undefined["step"]), (&json!(["div.comp", 12, 3]), &json!(5)));
+}
+
+#[test]
+fn several_are_collected_where_the_run_keeps_going() {
+    // Invocation 1 divides by zero, and invocation 3 is beyond the array.
+    let args = ["--set", "0.2=u32:9,1,0,4"];
+    let count = |shown: &Shown| shown.err.matches("undefined[").count();
+    assert_eq!(count(&run(DIVIDE, &args)), 1);
+    let all = run(DIVIDE, &[&args[..], &["--keep-going"]].concat());
+    assert_eq!((all.code, count(&all)), (5, 2), "{}", all.err);
+    assert!(all.err.contains("[spirv/division-by-zero]") && all.err.contains("[spirv/access-out-of-bounds]"), "{}", all.err);
+}
+
+#[test]
+fn an_undefined_value_is_any_value_and_says_who_made_it() {
+    let module = store("OpUndef %6");
+    let args = ["--set", "1.0=u32:1,2", "--push", "f32:1"];
+    for engine in ["machine", "reference"] {
+        let shown = run(&module, &[&args[..], &["--engine", engine]].concat());
+        assert_eq!(shown.code, 0, "{engine}: {}", shown.err);
+        let expected = "  member 0 = any value, made at %22 = OpUndef by invocation (0,0,0)\n  member 1 = 1\n";
+        assert!(shown.out.contains(expected), "{engine}: {}", shown.out);
+    }
+    let lines = run(&module, &[&args[..], &["--json"]].concat()).lines();
+    assert_eq!(lines[0]["elements"][0]["value"], "any");
+    assert_eq!(
+        lines[0]["undefined"][0],
+        json!({"id": "spirv/undef", "start": 0, "end": 4, "made_at": "%22 = OpUndef", "made_by": [0, 0, 0]})
+    );
+}
+
+#[test]
+fn buffers_come_from_files_and_go_to_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("in"), [1u32, 1, 1, 1, 1, 1, 1, 3].map(u32::to_le_bytes).concat()).expect("written");
+    let (set, out) = (format!("0.0={}", path("in")), format!("0.1={}", path("out")));
+    let args = ["run", "examples/spirv/sum.spvasm", "--set", &set, "--set", "0.1=u8:zero*4", "--out", &out];
+    assert_eq!(smallstep(&args, "").code, 0);
+    assert_eq!(std::fs::read(path("out")).expect("it is there"), [10, 0, 0, 0]);
+
+    let words = path("sum.bin");
+    assert_eq!(smallstep(&["asm", "examples/spirv/sum.spvasm", "-o", &words], "").code, 0);
+    let shown = smallstep(&[&["run", words.as_str()], EIGHT].concat(), "");
+    assert!(shown.out.ends_with("sum = 36\n"), "words are known by their magic number: {}", shown.err);
+}
+
+#[test]
+fn exit_codes_say_why_there_is_no_value() {
+    let five = ["--set", "0.2=u32:9,1,2,4,5"];
+    let code = |module: &str, args: &[&str]| run(module, &[&five[..], args].concat()).code;
+    assert_eq!(code(DIVIDE, &[]), 0);
+    assert_eq!(code(DIVIDE, &["--fuel", "5"]), 7);
+    assert_eq!(code(DIVIDE, &["--engine", "reference", "--fuel", "5"]), 7);
+    assert_eq!(code(DIVIDE, &["--groups", "100000,100000"]), 7, "more invocations than the limit");
+    assert_eq!(code(DIVIDE, &["--engine", "machine", "--robustness", "rba2"]), 6);
+    assert_eq!(code(DIVIDE, &["--engine", "no such adapter"]), 3);
+    assert_eq!(code(&DIVIDE.replace("OpUDiv %u", "OpUDiv %v3"), &[]), 2, "ill typed");
+    assert_eq!(code(&DIVIDE.replace("OpUDiv", "OpNoSuch"), &[]), 2, "not assembled");
+    let robust = run(DIVIDE, &["--set", "0.2=u32:9,1,2,4", "--spec", "7=0", "--robustness", "rba2"]);
+    assert!(robust.code == 5 && robust.err.starts_with("note: the machine does not run this"), "{}", robust.err);
+}
+
+#[test]
+fn what_is_missing_or_malformed_is_named() {
+    let set = ["--set", "0.2=u32:9,1,2,4,5"];
+    for (args, said) in [
+        (&[][..], "no buffer is given for %4 \"data\"; give --set 0.2=FILE"),
+        (&["--set", "0.2=u8:1,2"], "the buffer for %4 \"data\" at 0.2 has 2 bytes; it needs 4"),
+        (&["--set", "0.2"], "has no ="),
+        (&["--set", "2=u32:1"], "\"2\" is no place"),
+        (&["--set", "0.2=u33:1"], "no type of values is called \"u33\""),
+        (&["--set", "0.2=u32:1,x"], "\"x\" is no 32-bit unsigned integer"),
+        (&["--set", "0.2=no-such-file"], "no-such-file: "),
+        (&["--set", "0.2=u32:1", "--set", "0.2=u32:1"], "two buffers are given for 0.2"),
+        (&["--set", "5.2=u32:1"], "no variable has that descriptor set and binding"),
+        (&[set[0], set[1], "--spec", "8=1"], "no constant has the SpecId 8; the module has 7"),
+        (&[set[0], set[1], "--spec", "7=-1"], "\"-1\" for SpecId 7 is no 32-bit unsigned integer"),
+        (&[set[0], set[1], "--groups", "1,2,3,4"], "no number of workgroups"),
+        (&[set[0], set[1], "--schedule", "sorted"], "\"sorted\" is no schedule"),
+        (&[set[0], set[1], "--schedule", "random:1", "--engine", "machine"], "--schedule is for the reference"),
+        (&[set[0], set[1], "--out", "0.3=x"], "--out 0.3 is no storage buffer"),
+        (&[set[0], set[1], "--entry", "other"], "no compute entry point is called \"other\"; there are main"),
+        (&[set[0], set[1], "--size", "4x4"], "--size is for programs that run for pixels"),
+    ] {
+        let shown = run(DIVIDE, args);
+        assert!(shown.code == 2 && shown.err.contains(said), "{args:?}: {} {}", shown.code, shown.err);
+    }
+    let shown = run(&store("OpUndef %6"), &["--set", "1.0=u64:0"]);
+    assert!(shown.code == 2 && shown.err.contains("the push constants have 0 bytes; \"main\" needs 4"), "{}", shown.err);
+    let shown = smallstep(&["run", "-", "--groups", "2"], "1");
+    assert!(shown.code == 2 && shown.err.contains("--groups is for compute modules"), "{}", shown.err);
+}
+
+#[test]
+fn sections_out_of_order_are_for_lenient_loads() {
+    let line = "OpName %buf \"data\"\n";
+    let moved = DIVIDE.replace(line, "").replace("%void = OpTypeVoid\n", &format!("%void = OpTypeVoid\n{line}"));
+    let args = ["--set", "0.2=u32:9,1,2,4,5", "--spec", "7=60"];
+    assert_eq!(run(&moved, &args).code, 2);
+    let shown = run(&moved, &[&args[..], &["--lenient"]].concat());
+    assert!(shown.out.contains("values[0..4] = 60 30 15 12"), "{}{}", shown.out, shown.err);
+}
+
+#[test]
+fn a_trace_shows_the_steps_that_are_asked_for() {
+    let trace = |args: &[&str]| {
+        smallstep(&[&["trace", "-", "--set", "1.0=u32:1,2", "--push", "f32:1"], args].concat(), store("OpUndef %6").trim_start())
+    };
+    let all = trace(&[]);
+    let functions = |shown: &Shown| (shown.out.matches(" in %10, ").count(), shown.out.matches(" in %20, ").count());
+    assert_eq!((all.code, functions(&all)), (0, (2, 8)), "{}", all.out);
+    assert!(all.out.lines().any(|line| line.starts_with("0.0 1 [spirv/undef] %22 = OpUndef in %20, block %21")), "{}", all.out);
+    for name in ["%20", "20", "store", "%store"] {
+        assert_eq!(functions(&trace(&["--function", name])), (0, 8), "{name}");
+    }
+    assert_eq!(functions(&trace(&["--invocation", "0,0,0"])), (2, 8));
+    assert_eq!(functions(&trace(&["--invocation", "1,0,0"])), (0, 0));
+    let lines = trace(&["--json", "--function", "store"]).lines();
+    assert_eq!(lines.len(), 9);
+    assert_eq!((&lines[0]["opcode"], &lines[0]["result"], &lines[0]["function"]), (&json!("OpUndef"), &json!(22), &json!(20)));
+    assert_eq!((&lines[8]["ending"], &lines[8]["steps"]), (&json!("observed"), &json!(8)));
+    let shown = trace(&["--function", "other"]);
+    assert!(shown.code == 2 && shown.err.contains("no function is called \"other\"; there are %10, %store"), "{}", shown.err);
+    assert_eq!(trace(&["--pixel", "0,0"]).code, 2);
+    assert_eq!(trace(&["--fuel", "3"]).code, 7);
+
+    let shown = smallstep(&["trace", "-", "--set", "0.2=u32:9,1,2,4,0", "--invocation", "3,0,0"], DIVIDE.trim_start());
+    assert_eq!((shown.code, shown.out.lines().count()), (5, 7), "six steps and how it ended: {}", shown.out);
+    assert!(shown.err.starts_with("undefined[spirv/division-by-zero]"), "{}", shown.err);
+}
+
+#[test]
+fn check_says_that_a_module_is_for_run() {
+    let shown = smallstep(&["check", "--device", "none", "examples/spirv/sum.spvasm"], "");
+    assert_eq!(shown.code, 2);
+    assert!(
+        shown.out.contains("this is a SPIR-V module") && shown.out.contains("`smallstep run examples/spirv/sum.spvasm`"),
+        "{}",
+        shown.out
+    );
+    let shown = smallstep(&["check", "--device", "none", "examples"], "");
+    assert!(shown.code == 0 && !shown.out.contains("spvasm"), "folders are searched for λV programs: {}", shown.out);
+}
