@@ -9,7 +9,9 @@ use smallstep_semantics::spirv::environment::{Dispatch, Limits, Robustness};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, lockstep};
 
 /// Name, text, workgroups, words of the buffer, instructions, and FNV-1a of the words that the dispatch leaves.
-const PROGRAMS: [(&str, &str, [u32; 3], usize, u64, u32); 4] = [
+type Workload = (&'static str, &'static str, [u32; 3], usize, u64, u32);
+
+const PROGRAMS: [Workload; 4] = [
     ("mandel", include_str!("programs/mandel.spvasm"), [32, 32, 1], 65_536, 125_481_169, 0x02fd_c58f),
     ("mandel.opt", include_str!("programs/mandel.opt.spvasm"), [32, 32, 1], 65_536, 64_308_293, 0x02fd_c58f),
     ("sieve", include_str!("programs/sieve.spvasm"), [16, 1, 1], 1_024, 85_614_712, 0x9c8c_f35f),

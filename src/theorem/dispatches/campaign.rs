@@ -128,7 +128,7 @@ fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCas
 
 fn one(plan: &Plan, index: u64) -> Done {
     let seed = plan.seed.wrapping_add(index);
-    let with_relation = plan.references != 0 && index % plan.references == 0;
+    let with_relation = plan.references != 0 && index.is_multiple_of(plan.references);
     let engines = Engines { without_relation: !with_relation, ..plan.engines.clone() };
     let clean = spirv::module(seed, &plan.limits);
     let case = clean.case();

@@ -276,7 +276,9 @@ pub fn asked(case: &ComputeCase, observed: &Observation) -> Result<Asked, String
         Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ()).map_err(|error| error.to_string())?,
     };
     match outcome {
-        Outcome::Observed(found) => same(&expected, &found).map_err(|what| format!("the pass `bindings` changes what the module shows: {what}"))?,
+        Outcome::Observed(found) => {
+            same(&expected, &found).map_err(|what| format!("the pass `bindings` changes what the module shows: {what}"))?
+        }
         other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name())),
     }
     Ok(Asked { dispatch, expected })

@@ -59,11 +59,11 @@ impl Compiler<'_> {
                 matches!(self.type_(at.type_), Type::Struct { .. })
                     && self.module.decoration(at.type_, member as u32, rspirv::spirv::Decoration::NonWritable).is_some()
             });
-            if let (Some(index), Some(count)) = (constant, count) {
-                if index < count {
-                    at = self.part(at, index)?;
-                    continue;
-                }
+            if let (Some(index), Some(count)) = (constant, count)
+                && index < count
+            {
+                at = self.part(at, index)?;
+                continue;
             }
             let index = self.index(id)?;
             let fault = self.fault(id);

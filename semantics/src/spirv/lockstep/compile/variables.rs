@@ -130,7 +130,7 @@ impl Compiler<'_> {
                     || module.decoration(variable.type_, WHOLE, Decoration::BufferBlock).is_some();
                 let members = 0..module.types().members(variable.type_).len() as u32;
                 let all_read_only =
-                    members.len() > 0 && members.clone().all(|m| module.decoration(variable.type_, m, Decoration::NonWritable).is_some());
+                    !members.is_empty() && members.clone().all(|m| module.decoration(variable.type_, m, Decoration::NonWritable).is_some());
                 read_only = !is_storage || all_read_only || module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_some();
                 let descriptor = module.descriptor(variable.id);
                 if descriptor.is_none() && variable.class != StorageClass::PushConstant {

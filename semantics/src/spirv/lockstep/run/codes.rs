@@ -30,6 +30,12 @@ fn float(word: u32) -> f32 {
     f32::from_bits(word)
 }
 
+/// Whether one of two floats is a NaN.
+#[inline]
+fn unordered(a: u32, b: u32) -> bool {
+    float(a).is_nan() || float(b).is_nan()
+}
+
 /// The bits of a float; of every NaN, those of the quiet NaN without payload.
 #[inline]
 fn bits(float: f32) -> u32 {
@@ -90,11 +96,10 @@ impl Warp {
             Op::NotEqualFloat => self.compare(code, shared, |a, b| float(a) < float(b) || float(a) > float(b)),
             Op::LessFloat => self.compare(code, shared, |a, b| float(a) < float(b)),
             Op::LessEqualFloat => self.compare(code, shared, |a, b| float(a) <= float(b)),
-            // An unordered relation is what its opposite is not.
             Op::UnorderedEqualFloat => self.compare(code, shared, |a, b| !(float(a) < float(b) || float(a) > float(b))),
             Op::UnorderedNotEqualFloat => self.compare(code, shared, |a, b| float(a) != float(b)),
-            Op::UnorderedLessFloat => self.compare(code, shared, |a, b| !(float(a) >= float(b))),
-            Op::UnorderedLessEqualFloat => self.compare(code, shared, |a, b| !(float(a) > float(b))),
+            Op::UnorderedLessFloat => self.compare(code, shared, |a, b| float(a) < float(b) || unordered(a, b)),
+            Op::UnorderedLessEqualFloat => self.compare(code, shared, |a, b| float(a) <= float(b) || unordered(a, b)),
             Op::AndSet => self.logical(code, shared, |a, b| a & b),
             Op::OrSet => self.logical(code, shared, |a, b| a | b),
             Op::EqualSet => self.logical(code, shared, |a, b| !(a ^ b)),
@@ -607,8 +612,7 @@ impl Warp {
         shared: &Shared<'_>,
         group: &mut Group,
         lane: usize,
-        byte: u32,
-        width: u32,
+        (byte, width): (u32, u32),
         kind: Touch,
     ) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
@@ -630,22 +634,23 @@ impl Warp {
         let (mut loaded, mut doubt, mut origins) = ([0; LANES], 0, Vec::new());
         for lane in column::lanes(self.active) {
             let byte = self.address(code, lane);
-            if byte % width != 0 {
+            if !byte.is_multiple_of(width) {
                 return Err(self.broken(Ub::Misaligned, format!("a load of {width} bytes at byte {byte}"), code.at, 1 << lane));
             }
             if writable {
-                self.touch_buffer(code, shared, group, lane, byte, width, Touch::Read)?;
+                self.touch_buffer(code, shared, group, lane, (byte, width), Touch::Read)?;
             }
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.broken(Ub::LoadOutOfBounds, format!("a load of {width} bytes at byte {byte}"), code.at, 1 << lane));
             };
             let part = word.load(R) >> (8 * (byte % 4));
             loaded[lane] = if width == 4 { part } else { part & ((1 << (8 * width)) - 1) };
-            if writable && shared.buffers.has_undefined(memory) {
-                if let Some(origin) = shared.buffers.origin(memory, byte, width) {
-                    doubt |= 1 << lane;
-                    origins.push((lane, origin));
-                }
+            if writable
+                && shared.buffers.has_undefined(memory)
+                && let Some(origin) = shared.buffers.origin(memory, byte, width)
+            {
+                doubt |= 1 << lane;
+                origins.push((lane, origin));
             }
         }
         self.write(code.d, code.masked, |_, to| *to = loaded);
@@ -659,10 +664,10 @@ impl Warp {
         let doubt = self.undefined[code.d as usize];
         for lane in column::lanes(self.active) {
             let byte = self.address(code, lane);
-            if byte % width != 0 {
+            if !byte.is_multiple_of(width) {
                 return Err(self.broken(Ub::Misaligned, format!("a store of {width} bytes at byte {byte}"), code.at, 1 << lane));
             }
-            self.touch_buffer(code, shared, group, lane, byte, width, Touch::Write)?;
+            self.touch_buffer(code, shared, group, lane, (byte, width), Touch::Write)?;
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.broken(Ub::StoreOutOfBounds, format!("a store of {width} bytes at byte {byte}"), code.at, 1 << lane));
             };
@@ -716,14 +721,14 @@ impl Warp {
                 Space::Buffer(buffer) => {
                     let memory = shared.buffers.memory_of(buffer);
                     match group.detector {
-                        None => self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, at, 4, kind)?,
+                        None => self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, 4), kind)?,
                         Some(_) => {
                             let old = shared.buffers.words(memory).get(at as usize / 4).map_or(0, |word| word.load(R));
                             let kind = self.atomic_kind(atomic, old, lane);
                             self.access(code, shared, group, lane, (memory as u32, at, 4, Class::Uniform), kind)?;
                         }
                     }
-                    let Some(word) = shared.buffers.words(memory).get(at as usize / 4).filter(|_| at % 4 == 0) else {
+                    let Some(word) = shared.buffers.words(memory).get(at as usize / 4).filter(|_| at.is_multiple_of(4)) else {
                         return Err(self.broken(Ub::LoadOutOfBounds, format!("an atomic at byte {at}"), code.at, 1 << lane));
                     };
                     let origin = shared.buffers.has_undefined(memory).then(|| shared.buffers.origin(memory, at, 4)).flatten();
