@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use smallstep::generate::spirv::{Defect, Kind, Limits};
 use smallstep::theorem::dispatches::Engines;
 use smallstep::theorem::dispatches::campaign::{self, Plan, Tally};
-use smallstep::theorem::dispatches::planted::{Check, Hunt, Plant, line, table, vectors};
+use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::planted::Fate;
 use smallstep_semantics::undefined::{Refusal, Ub, Unspecified};
 
@@ -102,4 +102,15 @@ fn every_planted_bug_is_caught() {
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), bugs.len(), failures.join("\n"));
+}
+
+/// A bug that is said to be none is found out, whichever check sees it.
+#[test]
+fn a_false_claim_of_equivalence_is_found_out() {
+    for name in ["OpConvertFToU holds what is signed", "OpIMul adds", "OpFNegate is the magnitude"] {
+        let bug = table().into_iter().find(|bug| bug.name == name).expect("it is in the table");
+        let claimed = Bug { check: Check::Equivalent("because"), ..bug };
+        let fates = Hunt::default().all(&[claimed], &|_, _| {});
+        assert!(matches!(fates[..], [Fate::NotEquivalent(_)]), "{name}: {fates:?}");
+    }
 }

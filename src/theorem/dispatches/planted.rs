@@ -132,6 +132,8 @@ pub struct Hunt {
     pub modules: u32,
     /// The modules that an equivalent one must survive.
     pub equivalent_modules: u32,
+    /// The modules whose twins with each defect it must survive.
+    pub equivalent_twins: u32,
     /// Threads.
     pub threads: usize,
     /// The modules.
@@ -142,7 +144,7 @@ impl Default for Hunt {
     fn default() -> Hunt {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let limits = Limits { executed: 100, shared_percent: 50, ..Limits::default() };
-        Hunt { seed: 1, modules: 400, equivalent_modules: 40, threads, limits }
+        Hunt { seed: 1, modules: 400, equivalent_modules: 100, equivalent_twins: 4, threads, limits }
     }
 }
 
@@ -174,13 +176,13 @@ impl Hunt {
         let engines = bug.engines();
         let caught = match bug.check {
             Check::Clean => self.clean(bug, &engines, self.modules, references),
-            Check::Twin(defect) => self.twins(bug, defect, &engines),
-            Check::Vector(name) => vectors().filter(|vector| vector.name == name).find_map(|vector| {
-                let what = vector.judge(&engines).err()?;
-                Some(Caught { by: bug.check.to_string(), what, after: 1, minimal: None })
-            }),
+            Check::Twin(defect) => self.twins(bug, defect, &engines, self.modules),
+            Check::Vector(name) => wrong_vector(bug, &engines, |vector| vector.name == name),
             Check::Equivalent(_) => {
-                let caught = self.clean(bug, &engines, self.equivalent_modules, references);
+                let caught = self
+                    .clean(bug, &engines, self.equivalent_modules, references)
+                    .or_else(|| Defect::ALL.iter().find_map(|&defect| self.twins(bug, defect, &engines, self.equivalent_twins)))
+                    .or_else(|| wrong_vector(bug, &engines, |_| true));
                 return caught.map_or(Fate::Equivalent, Fate::NotEquivalent);
             }
         };
@@ -218,10 +220,10 @@ impl Hunt {
         }
     }
 
-    fn twins(&self, bug: &Bug, defect: Defect, engines: &Engines) -> Option<Caught> {
+    fn twins(&self, bug: &Bug, defect: Defect, engines: &Engines, count: u32) -> Option<Caught> {
         let engines = Engines { without_relation: matches!(bug.plant, Plant::Machine(_)), ..engines.clone() };
         let sound = Engines { without_relation: engines.without_relation, ..Engines::default() };
-        for index in 0..self.modules {
+        for index in 0..count {
             let Some(twin) = module_of(self.seed.wrapping_add(index.into()), Some(defect), &self.limits) else { continue };
             let case = twin.case();
             if let Judged::Wrong(_, what) = judge(&case, &engines)
@@ -232,6 +234,14 @@ impl Hunt {
         }
         None
     }
+}
+
+/// The first of those vectors that the engines do not show.
+fn wrong_vector(bug: &Bug, engines: &Engines, which: impl Fn(&Vector) -> bool) -> Option<Caught> {
+    vectors().filter(|vector| which(vector)).enumerate().find_map(|(at, vector)| {
+        let what = vector.judge(engines).err()?;
+        Some(Caught { by: bug.check.to_string(), what, after: at as u64 + 1, minimal: None })
+    })
 }
 
 /// One line of a report: what became of a bug.
