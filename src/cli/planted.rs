@@ -3,6 +3,7 @@
 use super::exit;
 use clap::Args;
 use serde_json::json;
+use smallstep::theorem::dispatches::planted as dispatches;
 use smallstep::theorem::planted::{self, Bug, Check, Fate, Hunt};
 use smallstep_semantics::rule::Rule;
 use std::process::ExitCode;
@@ -22,6 +23,9 @@ pub(crate) struct Planted {
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
+    /// The bugs in what runs compute dispatches, rather than λV's; each is hunted in 400 modules at most, or so many twins.
+    #[arg(long, conflicts_with_all = ["count", "programs"])]
+    spirv: bool,
     /// Print each minimal program below its bug.
     #[arg(long)]
     programs: bool,
@@ -35,6 +39,9 @@ pub(crate) struct Planted {
 
 impl Planted {
     pub(crate) fn run(self) -> ExitCode {
+        if self.spirv {
+            return self.run_dispatches();
+        }
         let mut bugs = planted::table();
         if let Some(only) = &self.only {
             bugs.retain(|bug| [bug.name, bug.family.name(), rule(bug)].iter().any(|text| text.contains(only.as_str())));
@@ -60,6 +67,52 @@ impl Planted {
         let fates = hunt.all(&bugs, &|_, _| bar.set_position(done.fetch_add(1, Ordering::SeqCst) as u64 + 1));
         bar.finish_and_clear();
         self.report(&bugs, &fates)
+    }
+
+    fn run_dispatches(&self) -> ExitCode {
+        let mut bugs = dispatches::table();
+        if let Some(only) = &self.only {
+            let rule = |bug: &dispatches::Bug| bug.plant.rule().map_or("-", Rule::name);
+            bugs.retain(|bug| [bug.name, bug.plant.place(), rule(bug)].iter().any(|text| text.contains(only.as_str())));
+            if bugs.is_empty() {
+                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{only}\" in its name, place or rule"));
+            }
+        }
+        if self.list {
+            for bug in &bugs {
+                match self.json {
+                    true => say!("{}", dispatch_object(bug, None)),
+                    false => say!("{:<58} {:<16} {}", bug.name, bug.plant.place(), bug.check),
+                }
+            }
+            return exit::DONE.into();
+        }
+        let mut hunt = dispatches::Hunt { seed: self.seed, ..dispatches::Hunt::default() };
+        if self.threads > 0 {
+            hunt.threads = self.threads;
+        }
+        let done = AtomicUsize::new(0);
+        let bar = indicatif::ProgressBar::new(bugs.len() as u64);
+        let fates = hunt.all(&bugs, &|_, _| bar.set_position(done.fetch_add(1, Ordering::SeqCst) as u64 + 1));
+        bar.finish_and_clear();
+        for (bug, fate) in bugs.iter().zip(&fates) {
+            match self.json {
+                true => say!("{}", dispatch_object(bug, Some(fate))),
+                false => say!("{}", dispatches::line(bug, fate)),
+            }
+        }
+        let caught = fates.iter().filter(|fate| matches!(fate, Fate::Caught(_))).count();
+        let equivalent = fates.iter().filter(|fate| matches!(fate, Fate::Equivalent)).count();
+        let missed = fates.len() - caught - equivalent;
+        if self.json {
+            let summary = json!({
+                "schema": 1, "kind": "summary", "bugs": bugs.len(), "caught": caught, "equivalent": equivalent, "missed": missed, "seed": self.seed,
+            });
+            say!("{summary}");
+        } else {
+            say!("{} bugs: {caught} caught, {equivalent} equivalent, {missed} missed", bugs.len());
+        }
+        if missed > 0 { exit::DISAGREE.into() } else { exit::DONE.into() }
     }
 
     fn report(&self, bugs: &[Bug], fates: &[Fate]) -> ExitCode {
@@ -126,4 +179,20 @@ impl Planted {
 
 fn rule(bug: &Bug) -> &'static str {
     bug.rule.map_or("-", Rule::name)
+}
+
+fn dispatch_object(bug: &dispatches::Bug, fate: Option<&Fate>) -> serde_json::Value {
+    let mut object = json!({
+        "schema": 1, "kind": "bug", "name": bug.name, "place": bug.plant.place(), "rule": bug.plant.rule().map(Rule::name),
+        "check": bug.check.to_string(),
+    });
+    if let dispatches::Check::Equivalent(why) = bug.check {
+        object["equivalent"] = json!(why);
+    }
+    let Some(fate) = fate else { return object };
+    object["fate"] = json!(fate.name());
+    if let Fate::Caught(caught) | Fate::NotEquivalent(caught) = fate {
+        (object["by"], object["difference"], object["after"]) = (json!(caught.by), json!(caught.what), json!(caught.after));
+    }
+    object
 }

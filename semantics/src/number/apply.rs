@@ -177,7 +177,7 @@ fn shapes_fit(op: Op, args: &[Tuple<'_>]) -> bool {
 pub type Planted = fn(Op, &[Tuple<'_>], Lanes) -> Lanes;
 
 /// The arithmetic that an engine computes with: [`apply`], and a hook that tests use to plant a wrong operation.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Arithmetic {
     /// Replaces the result of an operation; `None` outside tests of the oracle.
     pub planted: Option<Planted>,

@@ -4,6 +4,7 @@
 //! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
 pub mod campaign;
+pub mod planted;
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +42,9 @@ impl fmt::Display for Runner {
     }
 }
 
+/// A bug in the lockstep machine: what it does to a compiled program.
+pub type MachineBug = Arc<dyn Fn(lockstep::Parts<'_>) + Send + Sync>;
+
 /// The interpreters, as they are or with a planted bug.
 #[derive(Clone, Default)]
 pub struct Engines {
@@ -50,8 +54,8 @@ pub struct Engines {
     pub without_relation: bool,
     /// The order of its invocations.
     pub schedule: Schedule,
-    /// Codes of the machine put in the place of others.
-    pub planted: Option<(lockstep::Op, lockstep::Op)>,
+    /// What is wrong with the machine.
+    pub planted: Option<MachineBug>,
 }
 
 /// What the interpreters made of a dispatch.
@@ -107,8 +111,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
         Err(LoadError::Unsupported { what, .. }) => return Judged::Uncompiled(what, observed),
         Err(error) => return Judged::Wrong(Runner::Machine, error.to_string()),
     };
-    let program = match engines.planted {
-        Some((from, to)) => program.replaced(from, to),
+    let program = match &engines.planted {
+        Some(bug) => program.planted(|parts| bug(parts)),
         None => program,
     };
     let outcome = program.run(&dispatch, 1);

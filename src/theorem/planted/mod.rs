@@ -21,7 +21,7 @@ mod emitted;
 mod numbers;
 mod reduced;
 mod reduction;
-mod relation;
+pub(super) mod relation;
 mod translation;
 mod typing;
 

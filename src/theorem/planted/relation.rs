@@ -14,18 +14,26 @@ fn replacing(rule: Rule, function: RuleFunction) -> Planted {
 }
 
 /// The configuration after a rule, changed.
-fn after<'m>(next: Option<Next<'m>>, change: impl FnOnce(&mut Config<'m>)) -> Option<Next<'m>> {
+pub(in crate::theorem) fn after<'m>(next: Option<Next<'m>>, change: impl FnOnce(&mut Config<'m>)) -> Option<Next<'m>> {
     match next {
         Some(Next::Config(mut config)) => {
             change(&mut config);
             Some(Next::Config(config))
+        }
+        Some(Next::Acts(mut config, actions)) => {
+            change(&mut config);
+            Some(Next::Acts(config, actions))
         }
         other => other,
     }
 }
 
 /// What the rule has defined, changed.
-fn redefined<'m>(before: &Config<'m>, next: Option<Next<'m>>, change: impl FnOnce(&mut Scalars)) -> Option<Next<'m>> {
+pub(in crate::theorem) fn redefined<'m>(
+    before: &Config<'m>,
+    next: Option<Next<'m>>,
+    change: impl FnOnce(&mut Scalars),
+) -> Option<Next<'m>> {
     let result = before.head()?.result;
     after(next, |config| {
         if let Some(mut scalars) = config.scalars(result) {
@@ -60,7 +68,7 @@ fn false_goes_to_true<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 }
 
 /// OpPhi, one after the other, each reading what the ones before have written.
-fn phi_in_sequence<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+pub(in crate::theorem) fn phi_in_sequence<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Phi))?;
     let group = config.code.iter().take_while(|i| i.is(Op::Phi)).count();
     let mut next = Config { code: &config.code[group..], ..config.clone() };
@@ -72,7 +80,7 @@ fn phi_in_sequence<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(next))
 }
 
-fn phi_first_operand<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+pub(in crate::theorem) fn phi_first_operand<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Phi))?;
     let group = config.code.iter().take_while(|i| i.is(Op::Phi)).count();
     let mut next = Config { code: &config.code[group..], ..config.clone() };
@@ -114,11 +122,11 @@ fn ext_inst_loses_last<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     })
 }
 
-fn construct_rotated<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+pub(in crate::theorem) fn construct_rotated<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     redefined(config, step::composite_construct(a, config), |lanes| lanes.rotate_left(1))
 }
 
-fn extract_first<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+pub(in crate::theorem) fn extract_first<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::CompositeExtract))?;
     let composite = config.scalars(head.operands(config.module.words())[0])?;
     redefined(config, step::composite_extract(a, config), |lanes| {

@@ -13,7 +13,7 @@ mod run;
 use super::error::LoadError;
 use super::module::Module;
 
-pub use program::{Op, Program};
+pub use program::{Atomic, Block, Code, Edge, End, Move, Op, Parts, Program, Site, Slot, Slots, Space};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.
@@ -21,11 +21,12 @@ impl Program {
         compile::compile(module, entry)
     }
 
-    /// The program with every code of one kind turned into another that takes the same operands: a planted bug, for tests of what compares this
-    /// machine with something.
+    /// The program with a bug planted in its parts, for tests of what compares this machine with something. A bug must keep registers, blocks and
+    /// tables within the program.
     #[must_use]
-    pub fn replaced(mut self, from: Op, to: Op) -> Program {
-        self.codes.iter_mut().filter(|code| code.op == from).for_each(|code| code.op = to);
+    pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
+        let Program { codes, blocks, moves, sites, atomics, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, calculator });
         self
     }
 }

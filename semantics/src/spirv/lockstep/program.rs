@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::super::concurrency::{Scope, Semantics};
-use super::super::operation::{Operation, Shape};
+use super::super::operation::{Calculator, Operation, Shape};
 use super::super::words::Instruction;
 
 /// No register.
@@ -322,4 +322,29 @@ pub struct Program {
     pub(super) in_order: bool,
     /// Whether atomics or fences acquire or release, so that happens-before is more than barriers.
     pub(super) synchronises: bool,
+    /// What sites compute with.
+    pub(super) calculator: Calculator,
+}
+
+/// The parts of a program that a bug may be planted in.
+pub struct Parts<'p> {
+    /// The codes of all blocks.
+    pub codes: &'p mut [Code],
+    /// The blocks.
+    pub blocks: &'p mut [Block],
+    /// The copies of edges, in order.
+    pub moves: &'p mut [Move],
+    /// What is computed lane by lane.
+    pub sites: &'p mut [Site],
+    /// The atomics.
+    pub atomics: &'p mut [Atomic],
+    /// What sites compute with.
+    pub calculator: &'p mut Calculator,
+}
+
+impl Code {
+    /// Makes it a code that does nothing.
+    pub fn drop_it(&mut self) {
+        (self.op, self.b, self.c) = (Op::ForgetLocal, 0, 0);
+    }
 }

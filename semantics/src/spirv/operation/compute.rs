@@ -37,7 +37,7 @@ pub struct Site {
 }
 
 /// What an engine computes with.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Calculator {
     /// The arithmetic of 32-bit floats and Booleans.
     pub arithmetic: Arithmetic,

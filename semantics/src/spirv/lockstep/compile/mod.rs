@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 use super::super::concurrency::{Scope, Semantics};
 use super::super::error::{LoadError, Place};
 use super::super::module::{Function, Module};
+use super::super::operation::Calculator;
 use super::super::types::{Address, Type};
 use super::super::words::Instruction;
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, Slot, Slots};
@@ -156,6 +157,7 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
             fences: Vec::new(),
             in_order: false,
             synchronises: false,
+            calculator: Calculator::default(),
         },
         homes: FxHashMap::default(),
         frames: FxHashMap::default(),

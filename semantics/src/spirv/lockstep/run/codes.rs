@@ -795,13 +795,13 @@ impl Warp {
 
     /// An instruction lane by lane.
     fn compute(&mut self, site: &Site) -> Done {
-        let environment = Calculator::default().environment;
+        let Calculator { environment, planted, .. } = self.calculator;
         for lane in column::lanes(self.active) {
             let is_undefined = |warp: &mut Warp, slot: Slot| kept(slot).any(|k| *warp.undefined_mut(k) >> lane & 1 == 1);
             let doubtful = site.args.iter().any(|(_, slots)| slots.iter().any(|&slot| is_undefined(self, slot)));
             let bits: SmallVec<[SmallVec<[u64; 4]>; 3]> =
                 site.args.iter().map(|(_, slots)| slots.iter().map(|&slot| self.bits(slot, lane)).collect()).collect();
-            if !doubtful && !site.no_signed_wrap && !site.no_unsigned_wrap {
+            if !doubtful && !site.no_signed_wrap && !site.no_unsigned_wrap && planted.is_none() {
                 let args: SmallVec<[Bits<'_>; 3]> =
                     site.args.iter().zip(&bits).map(|((shape, _), bits)| Bits { shape: *shape, bits }).collect();
                 if let Some(components) = pure(site.operation, &args, &site.results, environment) {
@@ -839,7 +839,7 @@ impl Warp {
                 no_signed_wrap: site.no_signed_wrap,
                 no_unsigned_wrap: site.no_unsigned_wrap,
             };
-            match Calculator::default().compute(site.operation, &args, &site.results, place) {
+            match self.calculator.compute(site.operation, &args, &site.results, place) {
                 Err(ub) => return Err(self.faulty(ub, site, lane, &bits)),
                 Ok(results) => {
                     for (&slot, scalar) in site.to.iter().zip(results) {

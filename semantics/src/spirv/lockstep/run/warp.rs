@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::super::environment::Dispatch;
+use super::super::super::operation::Calculator;
 use super::super::super::value::Origin;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Edge, End, Input, Move, NONE, Program, Slot};
@@ -52,6 +53,8 @@ pub(in super::super) struct Warp {
     pub(super) number: u32,
     pub(super) steps: u64,
     scratch: Vec<Column>,
+    /// What sites compute with.
+    pub(super) calculator: Calculator,
 }
 
 impl Warp {
@@ -72,6 +75,7 @@ impl Warp {
             number: 0,
             steps: 0,
             scratch: Vec::new(),
+            calculator: program.calculator,
         }
     }
 
