@@ -159,7 +159,7 @@ rules! {
 
     // SPIR-V beyond the report, by section of the specification.
     SpirvUndef "spirv/undef" Invocation "SPIR-V §3.3.1" "spirv::step::miscellaneous::undef" "M, (r = OpUndef τ, I), c, p → M[r ↦ any τ], I, c, p";
-    SpirvVariable "spirv/variable" Invocation "SPIR-V §3.3.8" "spirv::step::memory::variable" "M, (r = OpVariable τ Function [v], I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p";
+    SpirvVariable "spirv/variable" Invocation "SPIR-V §3.3.8" "spirv::step::memory::variable" "M, (r = OpVariable τ Function (v), I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p";
     SpirvAccessChainUndefined "spirv/access-chain-undefined" Invocation "SPIR-V 1.6 revision 7, Poison" "spirv::step::memory::access_chain_undefined" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined";
     SpirvCopyMemory "spirv/copy-memory" Invocation "SPIR-V §3.3.8" "spirv::step::memory::copy_memory" "M, (OpCopyMemory a b, I), c, p → M[M(a) ↦ M(M(b))], I, c, p";
     SpirvCopyMemoryOverlapping "spirv/copy-memory-overlapping" Invocation "SPIR-V §3.3.8" "spirv::step::memory::copy_memory_overlapping" "M, (OpCopyMemory a b, I), c, p is undefined behaviour where M(a) and M(b) overlap in part";
@@ -193,7 +193,7 @@ rules! {
     SpirvAtomicLoad "spirv/atomic-load" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_load" "M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c, p";
     SpirvAtomicStore "spirv/atomic-store" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_store" "M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
     SpirvAtomicExchange "spirv/atomic-exchange" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_exchange" "M, (r = OpAtomicExchange τ a s m v, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p";
-    SpirvAtomicModify "spirv/atomic-modify" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_modify" "M, (r = OpAtomicOp τ a s m [v], I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement";
+    SpirvAtomicModify "spirv/atomic-modify" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_modify" "M, (r = OpAtomicOp τ a s m (v), I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement";
     SpirvAtomicCompareExchangeEqual "spirv/atomic-compare-exchange-equal" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_compare_exchange_equal" "M(M(a)) = M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p, with the semantics m";
     SpirvAtomicCompareExchangeUnequal "spirv/atomic-compare-exchange-unequal" Invocation "SPIR-V §3.3.18" "spirv::step::atomic::atomic_compare_exchange_unequal" "M(M(a)) ≠ M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a))], I, c, p, with the semantics n";
     SpirvAtomicCompareExchangeUndefined "spirv/atomic-compare-exchange-undefined" Invocation "SPIR-V §3.3.18, §3.3.1" "spirv::step::atomic::atomic_compare_exchange_undefined" "M(M(a)) or M(w) undefined gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ any value], I, c, p";

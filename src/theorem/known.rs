@@ -7,7 +7,7 @@
 //!    this device, now, as it was recorded. What the driver no longer does explains nothing.
 //! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and the direction of a last place, and the search for
 //!    the culprit ends in the same way: with the same instruction, or without one for the same reason.
-//! 4. The two programs have the same [`Shape`]: the same constructs and builtins in the same places, zeros of the same signs, whatever the names and
+//! 4. The two programs have the same shape: the same constructs and builtins in the same places, zeros of the same signs, whatever the names and
 //!    the other numbers. What the quirk's program comes to when it is made minimal too will do as well.
 //!
 //! A disagreement between the semantics, a device that crashes, hangs or is lost, and a disagreement that does not come back are never known.

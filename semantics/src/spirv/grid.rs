@@ -2,7 +2,7 @@
 //!
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
 //! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
-//! next turn is for the [`Schedule`] to say. Rules of the grid are [`barrier_release`], [`divergent_barrier`] and [`data_race`].
+//! next turn is for the [`Schedule`] to say. Rules of the grid are `barrier_release`, `divergent_barrier` and `data_race`.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
 //! A run with equal arguments gives an equal report.

@@ -503,7 +503,7 @@ pub enum Stmt {
         /// The name of the old value.
         result: Local,
     },
-    /// One defect: see [`super::twin`].
+    /// One defect: see [`mod@super::twin`].
     Plant(Box<Plant>),
 }
 

@@ -1,6 +1,6 @@
 //! SPIR-V judged without a source language: generated compute dispatches run by the relation, by the lockstep machine and by a device.
 //!
-//! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`generate::spirv::twin`]), and the
+//! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`mod@crate::generate::spirv::twin`]), and the
 //! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
 pub mod campaign;

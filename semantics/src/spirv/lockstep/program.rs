@@ -133,13 +133,13 @@ pub struct Atomic {
     pub op: super::super::grammar::Op,
     /// The memory.
     pub space: Space,
-    /// The column of its address, or [`NONE`].
+    /// The column of its address, or `NONE`.
     pub address: u32,
     /// What is added to the address.
     pub offset: u32,
-    /// The operand, or [`NONE`]; of OpAtomicCompareExchange the new value.
+    /// The operand, or `NONE`; of OpAtomicCompareExchange the new value.
     pub value: u32,
-    /// The comparator, or [`NONE`].
+    /// The comparator, or `NONE`.
     pub comparator: u32,
     /// Its scope.
     pub scope: Scope,
@@ -205,7 +205,7 @@ pub enum End {
     },
     /// OpReturn or OpReturnValue: the copies are the result.
     Return {
-        /// The column that holds the block that goes on; [`NONE`] in the entry point.
+        /// The column that holds the block that goes on; `NONE` in the entry point.
         link: u32,
         /// The copies; the target means nothing.
         edge: Edge,

@@ -144,7 +144,7 @@ fn modification(op: Op) -> Option<operation::Operation> {
     }
 }
 
-/// M, (r = OpAtomicOp τ a s m [v], I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement
+/// M, (r = OpAtomicOp τ a s m (v), I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement
 ///                                                              [spirv/atomic-modify, SPIR-V §3.3.18]
 pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(MODIFYING)?;

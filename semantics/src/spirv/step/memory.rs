@@ -47,7 +47,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvMisaligned, ACCESSES, misaligned_access),
 ];
 
-/// M, (r = OpVariable τ Function [v], I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p
+/// M, (r = OpVariable τ Function (v), I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p
 ///                                                              [spirv/variable, SPIR-V §3.3.8]
 pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, _) = config.next_if(Op::Variable)?;

@@ -15,7 +15,7 @@
 //! | [`memory`] | §3.3.8 | variables, access chains, loads and stores |
 //! | [`function`] | §3.3.9, §3.3.17 | calls and returns |
 //! | [`composite`] | §3.3.12 | constructing, taking apart, shuffling |
-//! | [`compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | whatever computes values from values |
+//! | [`mod@compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | whatever computes values from values |
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
 //! | [`atomic`] | §3.3.18 | atomics |
 //! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |

@@ -54,7 +54,7 @@ pub(super) enum Storage {
 pub(super) struct Pointer {
     pub(super) storage: Storage,
     pub(super) fixed: u64,
-    /// The column of the distance, or [`NONE`].
+    /// The column of the distance, or `NONE`.
     pub(super) dynamic: u32,
     pub(super) type_: u32,
     /// In buffers, the layout of matrices within.
