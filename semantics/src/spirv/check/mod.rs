@@ -10,6 +10,8 @@ mod memory;
 mod shared;
 mod structure;
 
+pub(super) use shared::is_atomic;
+
 use std::rc::Rc;
 
 use rspirv::spirv::{Capability, StorageClass};

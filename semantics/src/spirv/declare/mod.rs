@@ -12,6 +12,7 @@ use rspirv::spirv::{AddressingModel, MemoryModel};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::check::is_atomic;
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
 use super::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
@@ -471,28 +472,8 @@ fn is_modeled_in_body(op: Op) -> bool {
             | Op::Select
             | Op::ExtInst
     );
-    let shared = matches!(
-        op,
-        Op::AtomicLoad
-            | Op::AtomicStore
-            | Op::AtomicExchange
-            | Op::AtomicCompareExchange
-            | Op::AtomicIIncrement
-            | Op::AtomicIDecrement
-            | Op::AtomicIAdd
-            | Op::AtomicISub
-            | Op::AtomicSMin
-            | Op::AtomicUMin
-            | Op::AtomicSMax
-            | Op::AtomicUMax
-            | Op::AtomicAnd
-            | Op::AtomicOr
-            | Op::AtomicXor
-            | Op::ControlBarrier
-            | Op::MemoryBarrier
-            | Op::DemoteToHelperInvocation
-            | Op::IsHelperInvocationEXT
-    );
+    let barriers = [Op::ControlBarrier, Op::MemoryBarrier, Op::DemoteToHelperInvocation, Op::IsHelperInvocationEXT];
+    let shared = is_atomic(op) || barriers.contains(&op);
     let image = matches!(
         op,
         Op::SampledImage

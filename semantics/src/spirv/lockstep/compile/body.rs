@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::super::super::check::is_atomic;
 use super::super::super::concurrency::Ordering;
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Function;
@@ -184,7 +185,7 @@ impl Compiler<'_> {
                 Some(operation) => self.compute(i, operation, &operands[2..]),
                 None => self.unsupported(format!("OpExtInst GLSL.std.450 {}", operands[1])),
             },
-            op if format!("{op:?}").starts_with("Atomic") => self.atomic(i),
+            op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {
                 Some(operation) => self.compute(i, operation, operands),
                 None => self.unsupported(format!("{} in the lockstep machine", i.name())),

@@ -79,7 +79,7 @@ pub(super) struct Part {
 #[derive(Clone, Debug)]
 pub(super) enum Ends {
     Terminator,
-    Call { function: u32, args: SmallVec<[(Slot, Slot); 8]> },
+    Call { function: u32, args: SmallVec<[(Slot, Slot); 4]> },
     Barrier { orders_shared: bool, orders_buffers: bool, scope: Scope, semantics: Semantics },
 }
 
