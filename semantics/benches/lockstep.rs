@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Resources};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, lockstep};
 
 /// Name, text, workgroups, words of the buffer, instructions, and FNV-1a of the words that the dispatch leaves.
@@ -23,8 +23,8 @@ fn dispatches(c: &mut Criterion) {
         let module = Module::load(&assemble(text, Options::default()).expect("the bench's text")).expect("the bench's module");
         let program = lockstep::Program::compile(&module, "main").expect("the bench's program");
         let buffers = [Buffer { set: 0, binding: 0, bytes: vec![0; 4 * words] }];
-        let (limits, robustness) = (Limits::default(), Robustness::None);
-        let dispatch = Dispatch { entry: "main", groups, buffers: &buffers, push_constants: &[], robustness, limits };
+        let limits = Limits::default();
+        let dispatch = Dispatch { entry: "main", groups, resources: Resources::of_buffers(&buffers), limits };
         let mut group = c.benchmark_group("lockstep");
         group.throughput(Throughput::Elements(instructions)).sample_size(10);
         for threads in [1, 2] {

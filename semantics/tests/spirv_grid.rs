@@ -8,7 +8,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::concurrency::explore::Budget;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources, Robustness};
 use smallstep_semantics::spirv::memory::{Memory, Value};
 use smallstep_semantics::spirv::shared::Shared;
 use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation, Rules};
@@ -68,7 +68,12 @@ fn buffer(binding: u32, words: &[u32]) -> Buffer {
 
 fn dispatch<'d>(groups: u32, buffers: &'d [Buffer]) -> Dispatch<'d> {
     let limits = Limits { instructions: 100_000, ..Limits::default() };
-    Dispatch { entry: "main", groups: [groups, 1, 1], buffers, push_constants: &[], robustness: Robustness::None, limits }
+    Dispatch { entry: "main", groups: [groups, 1, 1], resources: Resources::of_buffers(buffers), limits }
+}
+
+fn with_resources<'d>(mut dispatch: Dispatch<'d>, change: impl FnOnce(&mut Resources<'d>)) -> Dispatch<'d> {
+    change(&mut dispatch.resources);
+    dispatch
 }
 
 fn run(module: &Module, groups: u32, words: &[u32]) -> Outcome<Observation> {
@@ -301,7 +306,7 @@ fn explicit_layouts_are_followed() {
     let run = |body: &str| {
         let module = load(&text(1, decorations, declarations, &format!("{body} {}", store("c0", "r"))));
         let buffers = [buffer(0, &[0]), buffer(1, &words)];
-        let dispatch = Dispatch { push_constants: &[1, 0, 0, 0, 42, 0, 0, 0], ..dispatch(1, &buffers) };
+        let dispatch = with_resources(dispatch(1, &buffers), |r| r.push_constants = &[1, 0, 0, 0, 42, 0, 0, 0]);
         let outcome = grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
         f32::from_bits(shown(&outcome)[0].parse::<u32>().unwrap_or_else(|_| panic!("{outcome:?}")))
     };
@@ -483,7 +488,7 @@ fn robustness_decides_what_runtime_arrays_do_out_of_bounds() {
     let module = load(&text(1, "", "", &body));
     let buffers = [buffer(0, &[5, 6])];
     let run = |robustness| {
-        let dispatch = Dispatch { robustness, ..dispatch(1, &buffers) };
+        let dispatch = with_resources(dispatch(1, &buffers), |r| r.robustness = robustness);
         grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there")
     };
     assert_eq!(shown(&run(Robustness::None).outcome)[0], "spirv/access-out-of-bounds");

@@ -24,7 +24,7 @@ use smallstep_semantics::lambda_v::typing::{self, Limits};
 use smallstep_semantics::number::{Arithmetic, Lane, Profile};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Resources, Robustness};
 use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -602,7 +602,7 @@ impl Run<'_> {
         };
         let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
         let limits = RunLimits { instructions: self.number("fuel", FUEL)?, ..RunLimits::default() };
-        let dispatch = Dispatch { entry: "main", groups, buffers: &buffers, push_constants: &[], robustness, limits };
+        let dispatch = Dispatch { entry: "main", groups, resources: Resources { robustness, ..Resources::of_buffers(&buffers) }, limits };
         let rules = self.planted.relation.clone().unwrap_or_default();
         let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);
         let fired = &mut self.report.fired;

@@ -1,6 +1,8 @@
-//! What a compute dispatch is given, and what is observed of it: the same for every engine, the relation and the machines.
+//! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every engine, the relation and the machines.
 
+use crate::image;
 use crate::outcome::Limit;
+use crate::raster;
 
 use super::value::Buffer;
 
@@ -42,6 +44,54 @@ impl Default for Limits {
     }
 }
 
+/// An image behind a descriptor: sampled, storage, or with the sampler at the same place a combined one, as the module declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundImage {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The image.
+    pub image: image::Image,
+}
+
+/// A sampler behind a descriptor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundSampler {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The sampler.
+    pub sampler: image::Sampler,
+}
+
+/// What is bound while a dispatch or a draw runs, and what the environment says of accesses to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resources<'d> {
+    /// The bytes behind the descriptors, uniform and storage.
+    pub buffers: &'d [Buffer],
+    /// The images behind the descriptors.
+    pub images: &'d [BoundImage],
+    /// The samplers behind the descriptors.
+    pub samplers: &'d [BoundSampler],
+    /// The push constants.
+    pub push_constants: &'d [u8],
+    /// What buffer accesses out of bounds do.
+    pub robustness: Robustness,
+    /// What image accesses out of bounds do.
+    pub image_robustness: image::Robustness,
+    /// How precise a device samples; by default as little as each format allows ([`image::Precision::least`]).
+    pub precision: Option<image::Precision>,
+}
+
+impl<'d> Resources<'d> {
+    /// Buffers, and nothing else.
+    pub fn of_buffers(buffers: &'d [Buffer]) -> Resources<'d> {
+        Resources { buffers, ..Resources::default() }
+    }
+}
+
 /// A compute dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch<'d> {
@@ -49,12 +99,97 @@ pub struct Dispatch<'d> {
     pub entry: &'d str,
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// The bytes behind the descriptors, uniform and storage.
-    pub buffers: &'d [Buffer],
-    /// The push constants.
-    pub push_constants: &'d [u8],
-    /// What accesses out of bounds do.
-    pub robustness: Robustness,
+    /// What is bound.
+    pub resources: Resources<'d>,
+    /// The bounds of the run.
+    pub limits: Limits,
+}
+
+/// When the next item of a vertex attribute is taken: VkVertexInputRate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Rate {
+    /// For each vertex.
+    #[default]
+    Vertex,
+    /// For each instance.
+    Instance,
+}
+
+/// The data of one vertex attribute: Vulkan, Vertex Input Description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// The location of the input variable.
+    pub location: u32,
+    /// The format of an item.
+    pub format: image::Format,
+    /// When the next item is taken.
+    pub rate: Rate,
+    /// The first item's first byte.
+    pub offset: u64,
+    /// Bytes from one item to the next.
+    pub stride: u64,
+    /// The vertex buffer.
+    pub bytes: Vec<u8>,
+}
+
+/// What is assembled into triangles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vertices<'d> {
+    /// How vertices make triangles.
+    pub topology: raster::Topology,
+    /// The indices; without them, vertices are numbered from `first`.
+    pub indices: Option<&'d [u32]>,
+    /// The first vertex, or the place of the first index.
+    pub first: u32,
+    /// How many vertices or indices.
+    pub count: u32,
+    /// What is added to each index.
+    pub vertex_offset: i32,
+    /// The first instance.
+    pub first_instance: u32,
+    /// How many instances.
+    pub instances: u32,
+    /// The attributes, each location once.
+    pub attributes: &'d [Attribute],
+}
+
+/// A colour attachment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColourTarget {
+    /// The location of the output variable.
+    pub location: u32,
+    /// Format and size, and what it holds before the draw.
+    pub image: image::Image,
+}
+
+/// The depth attachment and its test.
+#[derive(Clone, Debug)]
+pub struct DepthTarget {
+    /// Format and size, and what it holds before the draw.
+    pub buffer: raster::DepthBuffer,
+    /// How a fragment's depth is compared with what is stored.
+    pub compare: image::Compare,
+    /// Whether depths that pass are stored.
+    pub writes: bool,
+}
+
+/// A draw: two stages, and what is between them. Modules are given beside it, for they may be one or two.
+#[derive(Clone, Debug)]
+pub struct Draw<'d> {
+    /// The entry point of the vertex stage.
+    pub vertex: &'d str,
+    /// The entry point of the fragment stage.
+    pub fragment: &'d str,
+    /// What is drawn.
+    pub vertices: Vertices<'d>,
+    /// What is bound, for both stages.
+    pub resources: Resources<'d>,
+    /// Viewport, scissor, culling, and how precise a device rasterises.
+    pub state: raster::State,
+    /// The colour attachments, each location once. Blending is off and all components are written.
+    pub targets: &'d [ColourTarget],
+    /// The depth attachment, if there is one.
+    pub depth: Option<&'d DepthTarget>,
     /// The bounds of the run.
     pub limits: Limits,
 }
@@ -119,7 +254,7 @@ mod tests {
     #[test]
     fn workgroups_are_numbered_x_first_and_bounded() {
         let limits = Limits { invocations: 1 << 10, ..Limits::default() };
-        let dispatch = |groups| Dispatch { entry: "main", groups, buffers: &[], push_constants: &[], robustness: Robustness::None, limits };
+        let dispatch = |groups| Dispatch { entry: "main", groups, resources: Resources::default(), limits };
         assert_eq!(dispatch([2, 3, 4]).workgroups(32), Ok(24));
         assert_eq!(dispatch([2, 3, 4]).workgroup_id(0), [0, 0, 0]);
         assert_eq!(dispatch([2, 3, 4]).workgroup_id(11), [1, 2, 1]);

@@ -123,9 +123,9 @@ impl Shared {
             variable_of: FxHashMap::default(),
             origins: Vec::new(),
             numbers: FxHashMap::default(),
-            robustness: dispatch.robustness,
+            robustness: dispatch.resources.robustness,
         };
-        let robustness = match dispatch.robustness {
+        let robustness = match dispatch.resources.robustness {
             Robustness::None => object::Robustness::None,
             Robustness::Access1 => object::Robustness::Rba1,
             Robustness::Access2 => object::Robustness::Rba2,
@@ -134,23 +134,23 @@ impl Shared {
             let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
             Ok(Backing { object, doubts: BTreeMap::new(), anywhere: false, written: false })
         };
-        for buffer in dispatch.buffers {
+        for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
         }
-        shared.backings.push(backing(dispatch.push_constants)?);
-        let push_constants = dispatch.buffers.len() as u32;
+        shared.backings.push(backing(dispatch.resources.push_constants)?);
+        let push_constants = dispatch.resources.buffers.len() as u32;
         for &variable in used {
             let needed = module.buffer_size(variable.id);
             match variable.class {
                 StorageClass::PushConstant => {
-                    if (dispatch.push_constants.len() as u64) < needed {
-                        let length = dispatch.push_constants.len();
+                    if (dispatch.resources.push_constants.len() as u64) < needed {
+                        let length = dispatch.resources.push_constants.len();
                         return Err(Missing::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
                     }
                     shared.backing_of.insert(variable.id, push_constants);
                 }
                 StorageClass::Uniform | StorageClass::StorageBuffer => {
-                    let index = buffer_of(module, variable, needed, dispatch.buffers)?;
+                    let index = buffer_of(module, variable, needed, dispatch.resources.buffers)?;
                     shared.backing_of.insert(variable.id, index);
                     shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
                 }

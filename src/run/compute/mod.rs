@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rspirv::spirv::{Decoration, ExecutionModel};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources, Robustness};
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
@@ -198,9 +198,12 @@ impl Prepared {
         Dispatch {
             entry: &self.module.entry,
             groups: self.groups,
-            buffers: &self.buffers,
-            push_constants: &self.push_constants,
-            robustness: self.robustness,
+            resources: Resources {
+                buffers: &self.buffers,
+                push_constants: &self.push_constants,
+                robustness: self.robustness,
+                ..Resources::default()
+            },
             limits: Limits { instructions: self.fuel, ..Limits::default() },
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};
 
 use crate::compile::bindings;
@@ -87,14 +87,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
         return Judged::Wrong(Runner::Loader, format!("a module with {id} is accepted"));
     }
     let buffers = contents(case);
-    let dispatch = Dispatch {
-        entry: &case.entry,
-        groups: case.groups,
-        buffers: &buffers,
-        push_constants: &[],
-        robustness: Robustness::None,
-        limits: Limits::default(),
-    };
+    let dispatch =
+        Dispatch { entry: &case.entry, groups: case.groups, resources: Resources::of_buffers(&buffers), limits: Limits::default() };
     let mut observed = None;
     if !engines.without_relation {
         let outcome = match grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()) {
@@ -267,14 +261,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation) -> Result<Asked, String
     }
     let module = Module::load(&dispatch.words).map_err(|error| format!("the adapted module is refused: {error}"))?;
     let buffers = dispatch.contents();
-    let run = Dispatch {
-        entry: &dispatch.entry,
-        groups: dispatch.groups,
-        buffers: &buffers,
-        push_constants: &[],
-        robustness: Robustness::None,
-        limits: Limits::default(),
-    };
+    let run =
+        Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources: Resources::of_buffers(&buffers), limits: Limits::default() };
     let outcome = match lockstep::Program::compile(&module, &dispatch.entry) {
         Ok(program) => program.run(&run, 1),
         Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ()).map_err(|error| error.to_string())?,

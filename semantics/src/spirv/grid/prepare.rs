@@ -134,7 +134,7 @@ pub(super) fn prepare<'m>(
     let shared = Shared::new(module, &variables, dispatch)?;
     bound_memory(module, dispatch, &shared, topology)?;
     let mut storage = Vec::new();
-    for (index, buffer) in dispatch.buffers.iter().enumerate() {
+    for (index, buffer) in dispatch.resources.buffers.iter().enumerate() {
         let binds = |v: &&&Variable| is_storage(module, v) && module.descriptor(v.id) == Some((buffer.set, buffer.binding));
         if variables.iter().any(|v| binds(&v)) {
             storage.push((index, buffer.set, buffer.binding));

@@ -6,7 +6,7 @@ use super::control::phi_group;
 use super::{Action, Config, Env, Event, Next, Reduct, Relation, Sink};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
-use crate::spirv::environment::{Dispatch, InvocationId, Limits, Robustness};
+use crate::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::module::{Module, Variable};
@@ -28,8 +28,8 @@ pub fn run(
     if let Some(what) = value::missing_resource(module, inputs) {
         return Ok(Outcome::Unsupported(what));
     }
-    let (robustness, limits) = (Robustness::None, Limits::default());
-    let dispatch = Dispatch { entry, groups: [1; 3], buffers: inputs.buffers, push_constants: &[], robustness, limits };
+    let limits = Limits::default();
+    let dispatch = Dispatch { entry, groups: [1; 3], resources: Resources::of_buffers(inputs.buffers), limits };
     let used: Vec<&Variable> = module.globals().iter().collect();
     let shared = match Shared::new(module, &used, &dispatch) {
         Ok(shared) => shared,

@@ -1,7 +1,7 @@
 //! Dispatches of one invocation whose result was computed by hand.
 
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Robustness};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid, lockstep};
 
 use super::super::Engines;
@@ -128,8 +128,7 @@ impl Vector {
         let operands: Vec<u8> = self.operands.iter().flat_map(|word| word.to_le_bytes()).collect();
         let buffers = [Buffer { set: 0, binding: 0, bytes: operands }, Buffer { set: 0, binding: 1, bytes: vec![0; 4] }];
         let limits = Limits { instructions: 10_000, ..Limits::default() };
-        let dispatch =
-            Dispatch { entry: "main", groups: [1, 1, 1], buffers: &buffers, push_constants: &[], robustness: Robustness::None, limits };
+        let dispatch = Dispatch { entry: "main", groups: [1, 1, 1], resources: Resources::of_buffers(&buffers), limits };
         let relation = grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()).map_err(|e| told(&e))?;
         let mut program = lockstep::Program::compile(&module, "main").map_err(|e| told(&e))?;
         if let Some(bug) = &engines.planted {

@@ -41,11 +41,11 @@ impl Buffers {
             any_undefined: AtomicU64::new(0),
             undefined: Mutex::default(),
         };
-        let mut memories: Vec<Memory> = dispatch.buffers.iter().map(|b| memory(&b.bytes)).collect();
-        memories.push(memory(dispatch.push_constants));
+        let mut memories: Vec<Memory> = dispatch.resources.buffers.iter().map(|b| memory(&b.bytes)).collect();
+        memories.push(memory(dispatch.resources.push_constants));
         let of = |descriptor: Option<(u32, u32)>| match descriptor {
-            None => dispatch.buffers.len(),
-            Some((set, binding)) => dispatch.buffers.iter().position(|b| b.set == set && b.binding == binding).unwrap_or(0),
+            None => dispatch.resources.buffers.len(),
+            Some((set, binding)) => dispatch.resources.buffers.iter().position(|b| b.set == set && b.binding == binding).unwrap_or(0),
         };
         Buffers { memories, of_variable: program.buffers.iter().map(|b| of(b.descriptor)).collect() }
     }

@@ -121,7 +121,7 @@ impl Program {
 
     /// What is refused before anything runs.
     fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
-        if dispatch.robustness != Robustness::None {
+        if dispatch.resources.robustness != Robustness::None {
             return Some(Outcome::Unsupported("robust buffer access in the lockstep machine".into()));
         }
         for buffer in &self.buffers {
@@ -131,7 +131,7 @@ impl Program {
         }
         let warps = self.invocations().div_ceil(LANES as u64);
         let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
-        let buffers: u64 = dispatch.buffers.iter().map(|b| b.bytes.len() as u64 * 6).sum();
+        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 6).sum();
         if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
             return Some(Outcome::Limit(Limit { what: "bytes of memory", bound: dispatch.limits.memory }));
         }
@@ -236,9 +236,9 @@ impl Program {
 /// What is wrong with the buffer of a variable, if anything.
 fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
     let (name, bytes) = match buffer.descriptor {
-        None => ("the push constants".to_string(), Some(dispatch.push_constants.len())),
+        None => ("the push constants".to_string(), Some(dispatch.resources.push_constants.len())),
         Some((set, binding)) => {
-            let found = dispatch.buffers.iter().find(|b| b.set == set && b.binding == binding);
+            let found = dispatch.resources.buffers.iter().find(|b| b.set == set && b.binding == binding);
             (format!("the buffer at set {set}, binding {binding}"), found.map(|b| b.bytes.len()))
         }
     };
@@ -253,7 +253,7 @@ impl Shared<'_> {
     /// The storage buffers when all is done.
     fn observation(&self) -> Observation {
         let mut observed = Vec::new();
-        for (at, buffer) in self.dispatch.buffers.iter().enumerate() {
+        for (at, buffer) in self.dispatch.resources.buffers.iter().enumerate() {
             let place = Some((buffer.set, buffer.binding));
             if !self.program.buffers.iter().any(|variable| variable.is_storage && variable.descriptor == place) {
                 continue;
