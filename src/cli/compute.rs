@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::ReadError;
+use smallstep::run::compute::carried::{self, Carried};
 use smallstep::run::compute::given::{Assignment, Contents, Place, SpecValue};
 use smallstep::run::compute::told::{self, AssemblyLines};
 use smallstep::run::compute::{self, ComputeModule, Interpreter, Prepared, show};
@@ -27,7 +28,7 @@ const FEW: usize = 256;
 #[command(next_help_heading = "Compute modules")]
 pub(crate) struct ComputeArgs {
     /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
-    #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = carried::groups)]
     groups: Option<[u32; 3]>,
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
@@ -47,19 +48,6 @@ pub(crate) struct ComputeArgs {
     /// Accept what older tools wrote: sections out of order, another reserved word.
     #[arg(long)]
     lenient: bool,
-}
-
-fn groups(text: &str) -> Result<[u32; 3], String> {
-    let wrong = || format!("\"{text}\" is no number of workgroups; write it as 4 or 4,2,1");
-    let mut groups = [1; 3];
-    let parts: Vec<&str> = text.split(',').collect();
-    if parts.len() > 3 {
-        return Err(wrong());
-    }
-    for (group, part) in groups.iter_mut().zip(parts) {
-        *group = part.trim().parse().map_err(|_| wrong())?;
-    }
-    Ok(groups)
 }
 
 fn schedule(text: &str) -> Result<Schedule, String> {
@@ -98,6 +86,7 @@ pub(crate) struct Source {
     name: String,
     module: Module,
     assembly: Option<AssemblyLines>,
+    carried: Carried,
 }
 
 impl ComputeArgs {
@@ -122,21 +111,27 @@ impl ComputeArgs {
             return Ok(None);
         }
         let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
-        let module = compute::load(name, &words, self.lenient, &self.spec).map_err(|e| unread(&e))?;
+        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
+        let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
+        let spec = if self.spec.is_empty() { &carried.spec } else { &self.spec };
+        let module = compute::load(name, &words, self.lenient, spec).map_err(|e| unread(&e))?;
         if !compute::is_compute(&module, entry) {
             return Ok(None);
         }
-        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
         let assembly = text.and_then(|text| AssemblyLines::new(name, text, &module));
-        Ok(Some(Source { name: name.into(), module, assembly }))
+        Ok(Some(Source { name: name.into(), module, assembly, carried }))
     }
 
-    fn prepare(&self, name: &str, module: Module, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
+    /// The dispatch; what the options do not say, the text's comments may.
+    fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(named)?;
-        let given = self.set.iter().map(|a| Ok((a.place, contents(&a.given)?))).collect::<Result<_, Failure>>()?;
-        let push = self.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat();
-        let mut prepared = Prepared::new(module, self.groups.unwrap_or([1; 3]), given, push).map_err(named)?;
+        let also = carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place));
+        let given = self.set.iter().chain(also).map(|a| Ok((a.place, contents(&a.given)?))).collect::<Result<_, Failure>>()?;
+        let push = if self.push.is_empty() { &carried.push } else { &self.push };
+        let push = push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat();
+        let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
+        let mut prepared = Prepared::new(module, groups, given, push).map_err(named)?;
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.fuel = fuel.unwrap_or(prepared.fuel);
         Ok(prepared)
@@ -176,8 +171,8 @@ impl Running<'_> {
 
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
         let interpreter = self.interpreter()?;
-        let Source { name, module, assembly } = source;
-        let prepared = self.args.prepare(&name, module, self.entry, self.fuel)?;
+        let Source { name, module, assembly, carried } = source;
+        let prepared = self.args.prepare(&name, module, &carried, self.entry, self.fuel)?;
         for Assignment { place, .. } in self.out {
             if prepared.module.storage_at(*place).is_none() {
                 return Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{}\"", prepared.module.entry)));
@@ -335,9 +330,9 @@ const TRACED: u64 = 1_000_000;
 
 impl Tracing<'_> {
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
-        let Source { name, module, assembly } = source;
+        let Source { name, module, assembly, carried } = source;
         let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
-        let prepared = self.args.prepare(&name, module, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
+        let prepared = self.args.prepare(&name, module, &carried, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
         let module = &prepared.module.module;
         let mut steps = 0u64;
         let mut show = |event: &Event<'_, '_>| {

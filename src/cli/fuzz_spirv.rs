@@ -8,7 +8,9 @@ use serde_json::json;
 use smallstep::generate::spirv::{Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
+use smallstep::theorem::known::Explained;
 use smallstep_semantics::spirv::disassemble;
 
 use super::bar::Bar;
@@ -50,6 +52,9 @@ pub(crate) struct FuzzSpirv {
     /// At most so many findings are made minimal
     #[arg(long, default_value_t = 5)]
     shrink: usize,
+    /// A folder of quirks: what is such a module when it is made minimal, or is gone with what a quirk needs, is known, and counted apart
+    #[arg(long)]
+    known: Option<PathBuf>,
     /// A folder for the minimal modules
     #[arg(long)]
     save: Option<PathBuf>,
@@ -66,6 +71,10 @@ fn defect(name: &str) -> Result<Defect, String> {
 
 impl FuzzSpirv {
     pub(crate) fn run(self) -> ExitCode {
+        let quirks = match self.known.as_deref().map(DispatchQuirk::read_folder).transpose() {
+            Ok(quirks) => quirks.unwrap_or_default(),
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
         let mut device = match self.device.open() {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
@@ -92,8 +101,7 @@ impl FuzzSpirv {
         });
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
-        self.report(&plan, &tally, name.as_deref(), device.as_mut(), seconds)
+        self.report(&plan, &tally, &quirks, device.as_mut(), seconds)
     }
 
     fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> ExitCode {
@@ -119,13 +127,36 @@ impl FuzzSpirv {
         if wrong { exit::DISAGREE.into() } else { exit::DONE.into() }
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, name: Option<&str>, mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
-        for finding in tally.findings.iter().take(self.shrink) {
-            self.show(plan, finding, device.as_deref_mut());
+    fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
+        let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
+        let known = device.as_deref_mut().map(|device| Known::on(device, quirks));
+        for (quirk, why) in known.iter().flat_map(|known| &known.gone) {
+            eprintln!("quirk {quirk}: {why}");
         }
-        for finding in tally.findings.iter().skip(self.shrink) {
-            eprintln!("{}: {}", finding.runner, finding.what);
-            eprintln!("replay: {}", self.replay(finding));
+        let mut explained = Explained::default();
+        let mut unknown: Vec<&Finding> = Vec::new();
+        let mut minimal = 0;
+        for finding in &tally.findings {
+            let remedied = match (&known, device.as_deref_mut()) {
+                (Some(known), Some(device)) if finding.runner == Runner::Device => campaign::remedied(finding, plan, known, device),
+                _ => None,
+            };
+            if let Some(quirk) = remedied {
+                eprintln!("{}: {}\nreplay: {}\nknown: {quirk}", finding.runner, finding.what, self.replay(finding));
+                explained.count(Some(quirk));
+                continue;
+            }
+            if minimal >= self.shrink {
+                eprintln!("{}: {}", finding.runner, finding.what);
+                eprintln!("replay: {}", self.replay(finding));
+                unknown.push(finding);
+                continue;
+            }
+            minimal += 1;
+            match self.show(plan, finding, known.as_ref(), device.as_deref_mut()) {
+                None => unknown.push(finding),
+                quirk => explained.count(quirk),
+            }
         }
         if self.json {
             let mut object = tally.to_json();
@@ -133,6 +164,7 @@ impl FuzzSpirv {
             object["kind"] = json!("summary");
             object["seconds"] = json!(seconds);
             object["device"] = json!(name);
+            object["known"] = json!(explained.by_name);
             say!("{object}");
         } else {
             let rate = tally.modules as f64 / seconds;
@@ -150,16 +182,17 @@ impl FuzzSpirv {
             }
             if let Some(name) = name {
                 let unchecked: u64 = tally.device_unchecked.values().sum();
-                let wrong = tally.findings.iter().filter(|f| f.runner == Runner::Device).count();
-                say!("{name}: {} agree, {wrong} disagree or failed, {unchecked} unchecked", tally.device_agrees);
+                let wrong = unknown.iter().filter(|f| f.runner == Runner::Device).count();
+                let known = if quirks.is_empty() { String::new() } else { format!(", {explained}") };
+                say!("{name}: {} agree, {wrong} disagree or failed{known}, {unchecked} unchecked", tally.device_agrees);
                 for (why, count) in &tally.device_unchecked {
                     say!("unchecked on the device: {count}: {why}");
                 }
             }
-            say!("findings: {}", tally.findings.len());
+            say!("findings: {}", unknown.len());
         }
-        let failed = tally.findings.iter().any(|f| f.failed);
-        let disagree = tally.findings.iter().any(|f| !f.failed);
+        let failed = unknown.iter().any(|f| f.failed);
+        let disagree = unknown.iter().any(|f| !f.failed);
         let code = match (disagree, failed) {
             (true, _) => exit::DISAGREE,
             (_, true) => exit::FAILED,
@@ -176,29 +209,45 @@ impl FuzzSpirv {
         format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}", finding.seed, self.executed)
     }
 
-    fn show(&self, plan: &Plan, finding: &Finding, mut device: Option<&mut Device>) {
-        eprintln!("\n{}: {}", finding.runner, finding.what);
-        eprintln!("replay: {}", self.replay(finding));
+    /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
+    fn show(&self, plan: &Plan, finding: &Finding, known: Option<&Known<'_>>, mut device: Option<&mut Device>) -> Option<String> {
+        let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(finding));
         let Some(minimal) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
-            return eprintln!("it does not come back when the module is judged again");
+            eprintln!("{heading}\nit does not come back when the module is judged again");
+            return None;
         };
         let case = minimal.case();
-        let Ok(text) = disassemble(&case.words) else { return };
+        let text = match disassemble(&case.words) {
+            Ok(text) => text,
+            Err(e) => {
+                eprintln!("{heading}\nits minimal module has no text: {e}");
+                return None;
+            }
+        };
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
-        eprintln!("minimal:\n{text}; {}", brief(&judged));
-        if let (Judged::Observed(observed), Some(device)) = (&judged, device) {
-            let shown = campaign::on_device_alone(&case, observed, device);
-            eprintln!("; the device: {}", shown.map_or_else(|| "agrees".to_string(), |(what, _)| what));
+        let shown = match (&judged, device) {
+            (Judged::Observed(observed), Some(device)) => campaign::on_device_alone(&case, observed, device),
+            _ => None,
+        };
+        let quirk = known.zip(shown.as_ref()).and_then(|(known, (what, failed))| {
+            let found = OnDevice::Wrong { what: what.clone(), failed: *failed };
+            known.name_of(&case.words, &found).map(String::from)
+        });
+        if let Some(quirk) = quirk {
+            eprintln!("{heading}\nknown: {quirk}");
+            return Some(quirk);
         }
+        let said = shown.map_or_else(|| brief(&judged), |(what, _)| what);
+        let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(finding), carried(&case));
+        eprintln!("{heading}\nminimal:\n{text}");
         if let Some(folder) = &self.save {
             let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
-            let written =
-                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, format!("; {}\n{text}", self.replay(finding))));
-            match written {
+            match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
                 Ok(()) => eprintln!("saved: {}", file.display()),
                 Err(e) => eprintln!("{}: {e}", file.display()),
             }
         }
+        None
     }
 }
 

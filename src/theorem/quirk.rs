@@ -27,24 +27,74 @@ pub struct Quirk {
     pub tree: Tree,
     /// The program.
     pub program: Program,
-    /// How the program reaches the device.
-    pub route: Route,
+    /// Where and when it was seen, and how.
+    pub seen: Seen,
     /// Where its constants stand.
     pub constants: Constants,
-    /// The day that it was seen, as 2026-11-21.
-    pub seen: String,
-    /// A part of what the disagreement says.
-    pub says: String,
     /// A part of the instruction to blame; none where the search names none, or names one on some of the drivers only.
     pub blames: Option<String>,
     /// The most steps of the source on one pixel, if not what [`Settings`] have.
     pub fuel: Option<u64>,
+}
+
+/// Where a disagreement was seen, when, and what it says: what every quirk records, whatever its program.
+#[derive(Clone, Debug)]
+pub struct Seen {
     adapters: Vec<String>,
     drivers: Vec<String>,
+    /// How the program reaches the device.
+    pub route: Route,
+    /// The day, as 2026-11-21.
+    pub day: String,
+    /// A part of what the disagreement says.
+    pub says: String,
+}
+
+impl Seen {
+    pub(super) fn read(keys: &mut Keys) -> Result<Seen, String> {
+        Ok(Seen {
+            route: keys.one_of("route", [Route::Passthrough, Route::Naga].map(|route| (route.name(), route)))?,
+            day: keys.needed("seen")?,
+            says: keys.needed("says")?,
+            adapters: keys.alternatives("adapter")?,
+            drivers: keys.alternatives("driver")?,
+        })
+    }
+
+    /// Whether it was seen on such an adapter and driver, by that route.
+    pub fn is_of(&self, adapter: &str, driver: &str, route: Route) -> bool {
+        let fits = |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || names(found, name));
+        self.route == route && fits(&self.adapters, adapter) && fits(&self.drivers, driver)
+    }
 }
 
 /// The most bytes of a file of quirks.
 const MAX_FILE: u64 = 1 << 20;
+
+/// The text of a quirk's file. The error is a sentence without the path.
+pub(super) fn text_of(path: &Path) -> Result<String, String> {
+    if std::fs::metadata(path).map_err(|e| e.to_string())?.len() > MAX_FILE {
+        return Err(format!("the file has more than {MAX_FILE} bytes"));
+    }
+    std::fs::read_to_string(path).map_err(|e| e.to_string())
+}
+
+/// The files of a folder with that ending, in the order of their names.
+///
+/// Errors: a sentence that begins with the path: the folder cannot be read, or holds none.
+pub(super) fn files_of(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(wrong)?;
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(wrong)?;
+    paths.retain(|path| path.extension().is_some_and(|e| e == ending));
+    paths.sort();
+    if paths.is_empty() { Err(format!("{}: the folder holds no .{ending} file", folder.display())) } else { Ok(paths) }
+}
+
+/// A file's name without its ending.
+pub(super) fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
 
 impl Quirk {
     /// Reads a quirk.
@@ -53,17 +103,12 @@ impl Quirk {
     /// or has no such value, the program does not resolve.
     pub fn read(path: &Path) -> Result<Quirk, String> {
         let wrong = |what: String| format!("{}: {what}", path.display());
-        let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
-        if size > MAX_FILE {
-            return Err(wrong(format!("the file has more than {MAX_FILE} bytes")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Quirk::parse(&name, path, &text).map_err(wrong)
+        let text = text_of(path).map_err(wrong)?;
+        Quirk::parse(&stem(path), path, &text).map_err(wrong)
     }
 
     fn parse(name: &str, path: &Path, text: &str) -> Result<Quirk, String> {
-        let mut keys = Keys::read(text)?;
+        let mut keys = Keys::read(text, &[])?;
         let invalid = |e: SyntaxError| format!("{} ({})", e.message, e.code);
         let tree = parse(text).map_err(invalid)?;
         let quirk = Quirk {
@@ -71,50 +116,35 @@ impl Quirk {
             path: path.into(),
             program: Program::resolve(&tree).map_err(invalid)?,
             tree,
-            route: keys.one_of("route", [Route::Passthrough, Route::Naga].map(|route| (route.name(), route)))?,
+            seen: Seen::read(&mut keys)?,
             constants: keys.one_of("constants", [("module", Constants::InModule), ("opaque", Constants::Opaque)])?,
-            seen: keys.needed("seen")?,
-            says: keys.needed("says")?,
             blames: keys.0.remove("blames"),
             fuel: match keys.0.remove("fuel") {
                 Some(fuel) => Some(fuel.parse().map_err(|_| format!("fuel is \"{fuel}\" and must be a number of steps"))?),
                 None => None,
             },
-            adapters: keys.alternatives("adapter")?,
-            drivers: keys.alternatives("driver")?,
         };
-        match keys.0.into_keys().next() {
-            Some(unknown) => Err(format!("a quirk has no \"{unknown}\"")),
-            None => Ok(quirk),
-        }
+        keys.all_read()?;
+        Ok(quirk)
     }
 
     /// Every quirk of a folder (its `.lv` files), in the order of their names.
     ///
     /// Errors: as of [`Quirk::read`]; the folder cannot be read, or holds none.
     pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, String> {
-        let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
-        let entries = std::fs::read_dir(folder).map_err(wrong)?;
-        let mut paths: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(wrong)?;
-        paths.retain(|path| path.extension().is_some_and(|e| e == "lv"));
-        paths.sort();
-        match paths.is_empty() {
-            true => Err(format!("{}: the folder holds no .lv file", folder.display())),
-            false => paths.iter().map(|path| Quirk::read(path)).collect(),
-        }
+        files_of(folder, "lv")?.iter().map(|path| Quirk::read(path)).collect()
     }
 
     /// Whether it is about this adapter, driver and route.
     pub fn is_of(&self, device: &UnderTest<'_>) -> bool {
-        let fits = |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || names(found, name));
-        self.route == device.route && fits(&self.adapters, &device.adapter) && fits(&self.drivers, &device.driver)
+        self.seen.is_of(&device.adapter, &device.driver, device.route)
     }
 
     /// How its program is judged.
     pub fn settings(&self) -> Settings {
         let settings = Settings::default();
         Settings {
-            profile: profile_of(self.route),
+            profile: profile_of(self.seen.route),
             constants: self.constants,
             size: (2, 2),
             references: false,
@@ -145,7 +175,7 @@ impl Quirk {
         let Verdict::Disagree(difference) = verdict else {
             return Err(format!("this driver no longer shows it ({}): remove the quirk", verdict.name()));
         };
-        if !difference.what.contains(&self.says) {
+        if !difference.what.contains(&self.seen.says) {
             return Err(format!("another disagreement than recorded: {}", difference.what));
         }
         match (&self.blames, &difference.blame) {
@@ -167,14 +197,18 @@ fn names(text: &str, part: &str) -> bool {
 }
 
 /// The keys that are not read yet.
-struct Keys(BTreeMap<String, String>);
+pub(super) struct Keys(BTreeMap<String, String>);
 
 impl Keys {
-    fn read(text: &str) -> Result<Keys, String> {
+    /// The lines `;@ quirk KEY: VALUE`. Those of `others` are somebody else's.
+    pub(super) fn read(text: &str, others: &[&str]) -> Result<Keys, String> {
         let mut keys = BTreeMap::new();
         for (i, line) in text.lines().enumerate() {
-            let Some(directive) = line.strip_prefix(";@") else { continue };
-            let pair = directive.trim_start().strip_prefix("quirk ").and_then(|rest| rest.split_once(": "));
+            let Some(directive) = line.strip_prefix(";@").map(str::trim_start) else { continue };
+            if others.iter().any(|other| directive.strip_prefix(other).is_some_and(|rest| rest.starts_with(' '))) {
+                continue;
+            }
+            let pair = directive.strip_prefix("quirk ").and_then(|rest| rest.split_once(": "));
             let (key, value) = pair.ok_or_else(|| format!("line {} is \"{line}\" and must be \";@ quirk KEY: VALUE\"", i + 1))?;
             if keys.insert(key.to_string(), value.trim().to_string()).is_some() {
                 return Err(format!("line {}: a second \"{key}\"", i + 1));
@@ -183,15 +217,27 @@ impl Keys {
         Ok(Keys(keys))
     }
 
-    fn needed(&mut self, key: &str) -> Result<String, String> {
+    /// Refuses what nobody asked for.
+    pub(super) fn all_read(self) -> Result<(), String> {
+        match self.0.into_keys().next() {
+            Some(unknown) => Err(format!("a quirk has no \"{unknown}\"")),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn needed(&mut self, key: &str) -> Result<String, String> {
         self.0.remove(key).filter(|value| !value.is_empty()).ok_or_else(|| format!("a quirk needs \"{key}\""))
+    }
+
+    pub(super) fn optional(&mut self, key: &str) -> Option<String> {
+        self.0.remove(key)
     }
 
     fn alternatives(&mut self, key: &str) -> Result<Vec<String>, String> {
         Ok(self.needed(key)?.split(" or ").map(|name| name.trim().to_string()).collect())
     }
 
-    fn one_of<T: Copy>(&mut self, key: &str, values: [(&str, T); 2]) -> Result<T, String> {
+    pub(super) fn one_of<T: Copy>(&mut self, key: &str, values: [(&str, T); 2]) -> Result<T, String> {
         let found = self.needed(key)?;
         let value = values.iter().find(|(name, _)| *name == found);
         value.map(|(_, value)| *value).ok_or_else(|| format!("{key} is \"{found}\" and must be {} or {}", values[0].0, values[1].0))
@@ -212,9 +258,9 @@ mod tests {
     #[test]
     fn a_quirk_is_what_its_lines_say() {
         let quirk = read(GOOD).expect("reads");
-        assert_eq!((quirk.route, quirk.constants, quirk.fuel), (Route::Naga, Constants::Opaque, Some(70)));
-        assert_eq!((quirk.seen.as_str(), quirk.says.as_str(), quirk.blames), ("2026-11-21", "a: b", None));
-        assert_eq!((quirk.adapters, quirk.drivers), (vec!["A".to_string(), "B".into()], vec!["any (of them)".to_string()]));
+        assert_eq!((quirk.seen.route, quirk.constants, quirk.fuel), (Route::Naga, Constants::Opaque, Some(70)));
+        assert_eq!((quirk.seen.day.as_str(), quirk.seen.says.as_str(), quirk.blames), ("2026-11-21", "a: b", None));
+        assert_eq!((quirk.seen.adapters, quirk.seen.drivers), (vec!["A".to_string(), "B".into()], vec!["any (of them)".to_string()]));
     }
 
     #[test]

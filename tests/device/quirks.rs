@@ -6,8 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use smallstep::gpu::Route;
 use smallstep::theorem::Verdict;
 use smallstep::theorem::device::UnderTest;
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice};
 use smallstep::theorem::quirk::Quirk;
 
 use super::{open, options};
@@ -25,7 +27,7 @@ fn every_quirk_is_there_as_recorded_and_nowhere_else() {
     for quirk in quirks() {
         let name = &quirk.name;
         assert_eq!(quirk.judge(None), Verdict::Agree, "{name}: the semantics among themselves");
-        let Some(mut device) = open(Some(quirk.route), options()) else { return };
+        let Some(mut device) = open(Some(quirk.seen.route), options()) else { return };
         let mut device = UnderTest::from(&mut device);
         let verdict = quirk.judge(Some(&mut device));
         match quirk.is_of(&device) {
@@ -40,7 +42,7 @@ fn check(quirk: &Quirk, index: u32, known: Option<&Path>) -> (Option<i32>, Strin
     let settings = quirk.settings();
     let constants = if settings.constants == smallstep::compile::lambda_v::Constants::Opaque { "opaque" } else { "module" };
     let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
-    command.args(["check", "--size", "2x2", "--route", quirk.route.name(), "--constants", constants]);
+    command.args(["check", "--size", "2x2", "--route", quirk.seen.route.name(), "--constants", constants]);
     command.args(["--fuel", &settings.fuel.to_string(), "--device", &index.to_string()]).arg(&quirk.path);
     if let Some(known) = known {
         command.arg("--known").arg(known);
@@ -59,7 +61,7 @@ fn a_quirk_is_known_by_its_own_name_and_by_no_quirk_of_another_driver() {
         std::fs::write(file, text.collect::<Vec<_>>().join("\n")).expect("written");
     }
     for quirk in quirks() {
-        let Some(mut device) = open(Some(quirk.route), options()) else { return };
+        let Some(mut device) = open(Some(quirk.seen.route), options()) else { return };
         let index = device.adapter().index;
         if !quirk.is_of(&UnderTest::from(&mut device)) {
             continue;
@@ -74,5 +76,40 @@ fn a_quirk_is_known_by_its_own_name_and_by_no_quirk_of_another_driver() {
             assert_eq!(code, Some(1), "{name}: {said}");
             assert!(said.starts_with("disagree  ") && !said.contains("(known: ") && !said.contains(" known ("), "{name}: {said}");
         }
+    }
+}
+
+fn dispatch_quirks() -> Vec<DispatchQuirk> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-spirv");
+    DispatchQuirk::read_folder(&folder).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The same of compute modules: both interpreters agree, the device where it was seen shows exactly what was recorded, every other one agrees.
+#[test]
+fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
+    let quirks = dispatch_quirks();
+    for quirk in &quirks {
+        quirk.expected().unwrap_or_else(|why| panic!("{}: {why}", quirk.name));
+    }
+    let Some(mut device) = open(Some(Route::Passthrough), options()) else { return };
+    for quirk in &quirks {
+        let name = &quirk.name;
+        let found = quirk.on(&mut device).unwrap_or_else(|why| panic!("{name}: {why}"));
+        match quirk.is_of(&device) {
+            true => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{name}: {why}")),
+            false => assert_eq!(found, OnDevice::Agrees, "{name}: seen elsewhere, and on this device too"),
+        }
+    }
+    let known = Known::on(&mut device, &quirks);
+    assert!(known.gone.is_empty(), "{:?}", known.gone);
+    for quirk in &quirks {
+        if !quirk.is_of(&device) {
+            continue;
+        }
+        let (words, found) = (quirk.prepared.module.module.words(), quirk.on(&mut device).expect("it was asked before"));
+        assert_eq!(known.name_of(words, &found), Some(quirk.name.as_str()));
+        assert_eq!(known.name_of(words, &OnDevice::Agrees), None);
+        let another = OnDevice::Wrong { what: "it refuses a valid module".into(), failed: false };
+        assert_eq!(known.name_of(words, &another), None, "another disagreement of the same module");
     }
 }

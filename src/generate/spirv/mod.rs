@@ -23,6 +23,7 @@
 //! | `lower`, `express`, `emit`, `layout` | tree to words: statements; expressions and guards; sections; offsets |
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
+//! | `remedy` | modules without one construct |
 
 mod compose;
 mod draw;
@@ -32,6 +33,7 @@ mod layout;
 mod lower;
 mod mix;
 mod plant;
+pub mod remedy;
 mod repair;
 pub mod shrink;
 pub mod tree;

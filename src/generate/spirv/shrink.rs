@@ -439,7 +439,7 @@ fn strip(block: &mut Vec<Stmt>, switch: bool) {
     }
 }
 
-fn unphi(stmt: &mut Stmt, i: usize) {
+pub(super) fn unphi(stmt: &mut Stmt, i: usize) {
     let without = |values: &mut Vec<Expr>| {
         if i < values.len() {
             values.remove(i);

@@ -3,6 +3,7 @@
 //! [`given`] reads what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers by their
 //! types and [`told`] says where behaviour is undefined. Nothing is judged here.
 
+pub mod carried;
 pub mod given;
 pub mod show;
 pub mod told;

@@ -7,10 +7,11 @@ use std::thread;
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
-use super::{Asked, Engines, Judged, Runner, asked, judge, same_on_device};
+use super::quirk::{Known, OnDevice};
+use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
-use crate::gpu::{Device, DeviceOutcome};
+use crate::gpu::Device;
 use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.
@@ -234,39 +235,32 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     for finished in device.run_all(dispatches) {
         let (seed, expected) = &expectations[finished.id as usize];
         let seed = *seed;
-        match compare(expected, &finished.outcome) {
-            Shown::Agrees => tally.device_agrees += 1,
-            Shown::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
-            Shown::Wrong(what, failed) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed }),
+        match OnDevice::of(expected, &finished.outcome) {
+            OnDevice::Agrees => tally.device_agrees += 1,
+            OnDevice::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
+            OnDevice::Wrong { what, failed } => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed }),
         }
-    }
-}
-
-enum Shown {
-    Agrees,
-    Unchecked(String),
-    Wrong(String, bool),
-}
-
-fn compare(expected: &Observation, outcome: &DeviceOutcome) -> Shown {
-    match outcome {
-        DeviceOutcome::Computed(result) => match same_on_device(expected, result) {
-            Ok(()) => Shown::Agrees,
-            Err(what) => Shown::Wrong(what, false),
-        },
-        DeviceOutcome::Refused(why) => Shown::Wrong(format!("it refuses a valid module: {why}"), false),
-        DeviceOutcome::Unchecked(why) => Shown::Unchecked(why.clone()),
-        other => Shown::Wrong(other.to_string(), true),
     }
 }
 
 /// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing is, or nothing is known.
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Option<(String, bool)> {
     let Asked { dispatch, expected } = asked(case, observed).ok()?;
-    match compare(&expected, &device.run(dispatch).outcome) {
-        Shown::Wrong(what, failed) => Some((what, failed)),
-        Shown::Agrees | Shown::Unchecked(_) => None,
+    match OnDevice::of(&expected, &device.run(dispatch).outcome) {
+        OnDevice::Wrong { what, failed } => Some((what, failed)),
+        OnDevice::Agrees | OnDevice::Unchecked(_) => None,
     }
+}
+
+/// The quirk that explains a finding of a device by its remedy: the module without the construct is clean, and the device agrees on it.
+pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut Device) -> Option<String> {
+    let module = module_of(finding.seed, finding.defect, &plan.limits)?;
+    known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
+        let case = remedy.applied(&module)?.case();
+        let Judged::Observed(observed) = judge(&case, &plan.engines) else { return None };
+        let Asked { dispatch, expected } = asked(&case, &observed).ok()?;
+        (OnDevice::of(&expected, &device.run(dispatch).outcome) == OnDevice::Agrees).then_some(name)
+    })
 }
 
 /// The smallest module found that shows a finding still: the same runner at fault, in the same words but for numbers.

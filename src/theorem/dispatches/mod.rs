@@ -5,6 +5,7 @@
 
 pub mod campaign;
 pub mod planted;
+pub mod quirk;
 
 use std::fmt;
 use std::sync::Arc;

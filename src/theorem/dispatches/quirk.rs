@@ -1,0 +1,302 @@
+//! What is known to be wrong with drivers of compute dispatches, one small module each: the files of `spec-tests/quirks-spirv`.
+//!
+//! A quirk is an assembly text with its dispatch in its comments ([`Carried`]) and lines `;@ quirk KEY: VALUE`: `adapter`, `driver`, `route`, `seen` and
+//! `says` as [`Quirk`](crate::theorem::quirk::Quirk) has them; `ends`: `shown` where the device shows something else than both interpreters do, `failed`
+//! where it crashes, hangs or is lost; and where there is one, `remedy`: without which construct ([`Remedy`]) modules do not have the fault.
+//!
+//! A disagreement on another module is known if it ends like a quirk that the device still shows, and either is, made minimal, of the same
+//! instructions in the same order, or is gone from the module without the quirk's construct. The second shows that the fault needs the
+//! construct, not that it is the same fault: counts say by which remedy.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::Observation;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{Buffer, Module, decode};
+
+use super::{first_undefined, same, same_on_device};
+use crate::dispatch::ComputeResult;
+use crate::generate::spirv::ComputeCase;
+use crate::generate::spirv::remedy::Remedy;
+use crate::gpu::{Device, DeviceOutcome};
+use crate::run::compute::carried::Carried;
+use crate::run::compute::given::{Assignment, Contents, Place};
+use crate::run::compute::{ComputeModule, Interpreter, Prepared, load};
+use crate::run::source::{self, Language};
+use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
+use crate::theorem::without_numbers;
+
+/// A known disagreement on a compute dispatch.
+pub struct DispatchQuirk {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Where and when it was seen, and how.
+    pub seen: Seen,
+    /// Whether the device crashes, hangs or is lost, rather than show something else.
+    pub fails: bool,
+    /// The construct that the fault needs.
+    pub remedy: Option<Remedy>,
+    /// The module with its dispatch.
+    pub prepared: Prepared,
+    /// The instructions of its functions.
+    pub shape: Shape,
+}
+
+/// What is left of a module when names, numbers and types are taken away: the opcodes of its functions, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape(Vec<u16>);
+
+impl Shape {
+    /// The shape of a module; empty for words that are none.
+    pub fn of(words: &[u32]) -> Shape {
+        let Ok(decoded) = decode(words) else { return Shape(Vec::new()) };
+        let functions = decoded.instructions.iter().skip_while(|i| !i.is(Op::Function));
+        Shape(functions.map(|i| i.op as u16).collect())
+    }
+}
+
+/// What a device makes of a dispatch that both interpreters agree on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OnDevice {
+    /// What it must.
+    Agrees,
+    /// Something is wrong: what, and whether it crashed, hung or was lost.
+    Wrong {
+        /// One sentence.
+        what: String,
+        /// Whether nothing was shown at all.
+        failed: bool,
+    },
+    /// It was not asked, and why.
+    Unchecked(String),
+}
+
+impl OnDevice {
+    /// Judges what became of a dispatch on a device against what the interpreters observe.
+    pub fn of(expected: &Observation, outcome: &DeviceOutcome) -> OnDevice {
+        match outcome {
+            DeviceOutcome::Computed(result) => OnDevice::shown(expected, result),
+            DeviceOutcome::Refused(why) => OnDevice::Wrong { what: format!("it refuses a valid module: {why}"), failed: false },
+            DeviceOutcome::Unchecked(why) => OnDevice::Unchecked(why.clone()),
+            other => OnDevice::Wrong { what: other.to_string(), failed: true },
+        }
+    }
+
+    fn shown(expected: &Observation, result: &ComputeResult) -> OnDevice {
+        match same_on_device(expected, result) {
+            Ok(()) => OnDevice::Agrees,
+            Err(what) => OnDevice::Wrong { what, failed: false },
+        }
+    }
+}
+
+/// The dispatch of a generated case, as a text carries it.
+pub fn carried(case: &ComputeCase) -> Carried {
+    let set = case.buffers.iter().map(|b| Assignment {
+        place: Place { set: b.set, binding: b.binding },
+        given: Contents::Bytes(b.words.iter().flat_map(|word| word.to_le_bytes()).collect()),
+    });
+    Carried { groups: Some(case.groups), set: set.collect(), ..Carried::default() }
+}
+
+impl DispatchQuirk {
+    /// Reads a quirk.
+    ///
+    /// # Errors
+    /// A sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the module or its dispatch
+    /// is not valid.
+    pub fn read(path: &Path) -> Result<DispatchQuirk, String> {
+        let wrong = |what: String| format!("{}: {what}", path.display());
+        let text = text_of(path).map_err(wrong)?;
+        let mut keys = Keys::read(&text, &["dispatch"]).map_err(wrong)?;
+        let seen = Seen::read(&mut keys).map_err(wrong)?;
+        let fails = keys.one_of("ends", [("shown", false), ("failed", true)]).map_err(wrong)?;
+        let remedy = keys.optional("remedy").map(|name| {
+            let named = Remedy::ALL.iter().find(|(known, _)| *known == name);
+            named.map(|(_, remedy)| *remedy).ok_or_else(|| wrong(format!("no remedy is called \"{name}\"")))
+        });
+        let remedy = remedy.transpose()?;
+        keys.all_read().map_err(wrong)?;
+        let prepared = prepare(path, &text)?;
+        let shape = Shape::of(prepared.module.module.words());
+        Ok(DispatchQuirk { name: stem(path), path: path.into(), seen, fails, remedy, prepared, shape })
+    }
+
+    /// Every quirk of a folder (its `.spvasm` files), in the order of their names.
+    ///
+    /// # Errors
+    /// As of [`DispatchQuirk::read`]; the folder cannot be read, or holds none.
+    pub fn read_folder(folder: &Path) -> Result<Vec<DispatchQuirk>, String> {
+        files_of(folder, "spvasm")?.iter().map(|path| DispatchQuirk::read(path)).collect()
+    }
+
+    /// What both interpreters observe.
+    ///
+    /// # Errors
+    /// They do not agree, or one of them has no observation that is defined everywhere: a sentence.
+    pub fn expected(&self) -> Result<Observation, String> {
+        let observed = |interpreter: &Interpreter| {
+            let ran = self.prepared.run(interpreter).map_err(|e| e.to_string())?;
+            match ran.report.outcome {
+                Outcome::Observed(observation) => match first_undefined(&observation) {
+                    None => Ok(observation),
+                    Some((binding, at, kind)) => Err(format!("byte {at} of the buffer at binding {binding} is undefined ({kind})")),
+                },
+                Outcome::Undefined(undefined) => Err(undefined.to_string()),
+                other => Err(format!("it ends with {}", other.name())),
+            }
+        };
+        let reference = Interpreter::Reference { schedule: Default::default(), keep_going: false };
+        let (of_relation, of_machine) = (observed(&reference)?, observed(&Interpreter::Machine)?);
+        same(&of_relation, &of_machine).map(|()| of_relation)
+    }
+
+    /// Whether it is about this adapter, driver and route.
+    pub fn is_of(&self, device: &Device) -> bool {
+        let record = device.adapter();
+        self.seen.is_of(&record.name, &record.driver, device.route())
+    }
+
+    /// What the device makes of it.
+    ///
+    /// # Errors
+    /// As of [`DispatchQuirk::expected`].
+    pub fn on(&self, device: &mut Device) -> Result<OnDevice, String> {
+        let expected = self.expected()?;
+        Ok(match self.prepared.run_on(device) {
+            Ok(found) => {
+                let buffers = found.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
+                OnDevice::shown(&expected, &ComputeResult { words_hash: 0, buffers: buffers.collect() })
+            }
+            Err(outcome) => OnDevice::of(&expected, &outcome),
+        })
+    }
+
+    /// Whether that is what was recorded, but for numbers.
+    ///
+    /// # Errors
+    /// What it is instead: a sentence.
+    pub fn is_recorded(&self, found: &OnDevice) -> Result<(), String> {
+        match found {
+            OnDevice::Agrees => Err("this driver no longer shows it: remove the quirk".into()),
+            OnDevice::Unchecked(why) => Err(format!("it is unchecked: {why}")),
+            OnDevice::Wrong { what, failed }
+                if *failed != self.fails || !without_numbers(what).contains(&without_numbers(&self.seen.says)) =>
+            {
+                Err(format!("another disagreement than recorded: {what}"))
+            }
+            OnDevice::Wrong { .. } => Ok(()),
+        }
+    }
+}
+
+fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
+    let name = path.display().to_string();
+    let wrong = |what: String| format!("{name}: {what}");
+    let carried = Carried::read(text).map_err(wrong)?;
+    let words = source::words(&name, text.as_bytes(), Language::Assembly).map_err(|e| e.text)?;
+    let module: Module = load(&name, &words, false, &carried.spec).map_err(|e| e.text)?;
+    let module = ComputeModule::new(module, None).map_err(wrong)?;
+    let bytes = |contents: &Contents| match contents {
+        Contents::Bytes(bytes) => bytes.clone(),
+        Contents::File(_) => Vec::new(),
+    };
+    let given = carried.set.iter().map(|a| (a.place, bytes(&a.given))).collect();
+    Prepared::new(module, carried.groups.unwrap_or([1; 3]), given, carried.push.iter().flat_map(bytes).collect()).map_err(wrong)
+}
+
+/// The quirks that a device shows now, as they were recorded.
+pub struct Known<'q> {
+    shown: Vec<&'q DispatchQuirk>,
+    /// Quirks that are recorded of this device and that it does not show so, each with a sentence. They explain nothing.
+    pub gone: Vec<(String, String)>,
+}
+
+impl<'q> Known<'q> {
+    /// Runs the quirks that are recorded of this device.
+    pub fn on(device: &mut Device, quirks: &'q [DispatchQuirk]) -> Known<'q> {
+        let mut known = Known { shown: Vec::new(), gone: Vec::new() };
+        for quirk in quirks {
+            if !quirk.is_of(device) {
+                continue;
+            }
+            match quirk.on(device).and_then(|found| quirk.is_recorded(&found)) {
+                Ok(()) => known.shown.push(quirk),
+                Err(why) => known.gone.push((quirk.name.clone(), why)),
+            }
+        }
+        known
+    }
+
+    /// The remedies of the quirks that end in the same way, each with the quirks' names.
+    pub fn remedies(&self, failed: bool) -> BTreeMap<Remedy, String> {
+        let mut remedies: BTreeMap<Remedy, Vec<&str>> = BTreeMap::new();
+        for quirk in self.shown.iter().filter(|quirk| quirk.fails == failed) {
+            if let Some(remedy) = quirk.remedy {
+                remedies.entry(remedy).or_default().push(&quirk.name);
+            }
+        }
+        remedies.into_iter().map(|(remedy, names)| (remedy, format!("{} by {}", names.join(" or "), remedy.name()))).collect()
+    }
+
+    /// The quirk that a minimal module is: one of the same instructions in the same order, that ends in the same way.
+    pub fn name_of(&self, words: &[u32], found: &OnDevice) -> Option<&'q str> {
+        let shape = Shape::of(words);
+        self.shown.iter().find(|quirk| quirk.shape == shape && quirk.is_recorded(found).is_ok()).map(|quirk| quirk.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::spirv::{Limits, case};
+    use crate::gpu::Route;
+
+    #[test]
+    fn a_generated_case_comes_back_from_its_text() {
+        let case = case(7, &Limits::default());
+        let text = format!("{}{}", carried(&case), smallstep_semantics::spirv::disassemble(&case.words).expect("disassembles"));
+        let prepared = prepare(Path::new("case.spvasm"), &text).expect("prepares");
+        assert_eq!(prepared.module.module.words()[5..], case.words[5..]);
+        assert_eq!(prepared.groups, case.groups);
+        for buffer in &case.buffers {
+            let bytes: Vec<u8> = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            assert_eq!(prepared.given(Place { set: buffer.set, binding: buffer.binding }), Some(bytes.as_slice()));
+        }
+    }
+
+    #[test]
+    fn routes_and_ends_are_checked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.spvasm");
+        let keys =
+            ";@ quirk adapter: any\n;@ quirk driver: any\n;@ quirk route: passthrough\n;@ quirk seen: 2026-11-21\n;@ quirk says: word 0\n";
+        let case = case(7, &Limits::default());
+        let module = format!("{}{}", carried(&case), smallstep_semantics::spirv::disassemble(&case.words).expect("disassembles"));
+        let read = |header: &str| {
+            std::fs::write(&path, format!("{header}{module}")).expect("written");
+            DispatchQuirk::read(&path)
+        };
+        let quirk = read(&format!("{keys};@ quirk ends: shown\n")).expect("reads");
+        assert!(quirk.seen.is_of("x", "y", Route::Passthrough) && !quirk.seen.is_of("x", "y", Route::Naga));
+        let wrong = |what: &str, failed| OnDevice::Wrong { what: what.into(), failed };
+        assert!(quirk.expected().is_ok());
+        assert!(quirk.is_recorded(&wrong("word 17 of the buffer", false)).is_ok(), "numbers do not count");
+        assert!(quirk.is_recorded(&wrong("word 0 of the buffer", true)).is_err());
+        assert!(quirk.is_recorded(&wrong("refused", false)).is_err());
+        assert!(quirk.is_recorded(&OnDevice::Agrees).is_err() && quirk.is_recorded(&OnDevice::Unchecked("x".into())).is_err());
+        for (header, said) in [
+            (keys.to_string(), "a quirk needs \"ends\""),
+            (format!("{keys};@ quirk ends: badly\n"), "ends is \"badly\""),
+            (format!("{keys};@ quirk ends: shown\n;@ quirk remedy: sleep\n"), "no remedy is called \"sleep\""),
+            (format!("{keys};@ quirk ends: shown\n;@ quirk more: 1\n"), "a quirk has no \"more\""),
+        ] {
+            let error = read(&header).err().unwrap_or_default();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
