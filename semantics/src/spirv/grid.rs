@@ -19,19 +19,19 @@ use super::concurrency::{
     Access, Agent, Arrival, AtomicOp, Detector, Exploration, Explored, Footprint, Kind, Picker, Schedule, Topology, Turn, Wait, arrival,
     explore,
 };
-use super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, UndefinedBytes};
+use super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, ObservedImage, UndefinedBytes, UndefinedTexels};
 use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::{Memory, Pointer};
 use super::module::Module;
-use super::shared::{Extent, ObjectId, Shared};
+use super::shared::{Extent, Last, ObjectId, Shared};
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Config, Env, Event, Next, Relation, Sink, phi_group};
-use super::value::{Scalar, Scalars};
+use super::value::{Origin, Scalar, Scalars};
 use crate::number::Why;
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
-use crate::undefined::{Site, Ub, Undefined};
+use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use prepare::Prepared;
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
@@ -54,6 +54,21 @@ pub struct Doubtful {
     pub why: Why,
 }
 
+/// A component of neighbouring texels of a storage image, row after row, that a conforming device may hold another one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoubtfulTexels {
+    /// Which of the observation's images.
+    pub image: usize,
+    /// The component, from 0.
+    pub component: u8,
+    /// The first texel: y times the width, plus x.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Why.
+    pub why: Why,
+}
+
 /// What a run shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -63,6 +78,15 @@ pub struct Report {
     pub undefined: Vec<Undefined>,
     /// The bytes of the observed buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
+    /// The components of the observed images that other devices may hold other ones of.
+    pub doubtful_texels: Vec<DoubtfulTexels>,
+}
+
+impl Report {
+    /// The report of a run that ended without an observation.
+    fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
+        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
+    }
 }
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
@@ -93,7 +117,7 @@ pub fn report(
 ) -> Result<Report, LoadError> {
     let mut grid = match Grid::new(module, dispatch, relation)? {
         Ok(grid) => grid,
-        Err(outcome) => return Ok(Report { outcome, undefined: Vec::new(), doubtful: Vec::new() }),
+        Err(outcome) => return Ok(Report::ended(outcome, Vec::new())),
     };
     grid.keep_going = keep_going;
     let mut picker = Picker::new(schedule.clone());
@@ -340,8 +364,9 @@ impl<'m, 'r> Grid<'m, 'r> {
     fn object(&self, object: ObjectId) -> u32 {
         match object {
             ObjectId::Buffer(index) => index,
+            ObjectId::Image(index) => self.shared.buffers() + index,
             // That this fits was checked before running.
-            ObjectId::Workgroup { workgroup, index } => self.shared.buffers() + workgroup * self.shared.workgroup_variables() + index,
+            ObjectId::Workgroup { workgroup, index } => self.shared.objects() + workgroup * self.shared.workgroup_variables() + index,
         }
     }
 
@@ -534,7 +559,7 @@ impl<'m, 'r> Grid<'m, 'r> {
             (None, None) if !self.workgroups.is_empty() || self.next_workgroup < self.prepared.workgroups => Outcome::Deadlock,
             (None, None) => return self.observed(),
         };
-        Report { outcome, undefined, doubtful: Vec::new() }
+        Report::ended(outcome, undefined)
     }
 
     fn observed(self) -> Report {
@@ -547,9 +572,8 @@ impl<'m, 'r> Grid<'m, 'r> {
                 let at = at as u64;
                 observed.bytes.push(byte.unwrap_or(0));
                 let Err(origin) = byte else { continue };
-                let agent = self.topology.agent(origin.invocation);
-                let made_by = InvocationId { workgroup: agent.workgroup, local: agent.local };
-                let (made_at, kind) = (origin.instruction, origin.kind.id());
+                let (made_at, made_by) = self.made(origin);
+                let kind = origin.kind.id();
                 match observed.undefined.last_mut() {
                     Some(last) if last.end == at && (last.made_at, last.made_by, last.kind) == (made_at, made_by, kind) => last.end += 1,
                     _ => observed.undefined.push(UndefinedBytes { start: at, end: at + 1, made_at, made_by, kind }),
@@ -560,7 +584,55 @@ impl<'m, 'r> Grid<'m, 'r> {
             }
             observation.buffers.push(observed);
         }
-        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful }
+        let mut doubtful_texels = Vec::new();
+        for image in self.shared.images().storage() {
+            let number = observation.images.len();
+            let observed = self.observed_image(image, |component, start, why| match doubtful_texels.last_mut() {
+                Some(DoubtfulTexels { image, component: c, end, why: w, .. })
+                    if (*image, *c, *end, *w) == (number, component, start, why) =>
+                {
+                    *end += 1;
+                }
+                _ => doubtful_texels.push(DoubtfulTexels { image: number, component, start, end: start + 1, why }),
+            });
+            observation.images.push(observed);
+        }
+        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful, doubtful_texels }
+    }
+
+    /// The instruction and the invocation that made an undefined value.
+    fn made(&self, origin: Origin) -> (u32, InvocationId) {
+        let agent = self.topology.agent(origin.invocation);
+        (origin.instruction, InvocationId { workgroup: agent.workgroup, local: agent.local })
+    }
+
+    /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device may hold other ones of, and why.
+    fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
+        let (images, held) = (self.shared.images(), self.shared.images().image(image));
+        let (set, binding) = images.binding(image);
+        let (format, size) = (held.format(), held.size(0).unwrap_or_default());
+        let mut observed =
+            ObservedImage { set, binding, format, size, bytes: held.bytes(0).unwrap_or_default().to_vec(), undefined: Vec::new() };
+        for (component, channel) in (0u8..).zip(format.channels()) {
+            for at in 0..u64::from(size[0]) * u64::from(size[1]) {
+                let origin = match images.last(image, at, component) {
+                    Last::Certain => continue,
+                    Last::Doubtful(why) => {
+                        doubtful(component, at, why);
+                        continue;
+                    }
+                    Last::Undefined(origin) => origin,
+                };
+                channel.clear(&mut observed.bytes[at as usize * format.bytes()..][..format.bytes()]);
+                let made = origin.map(|origin| self.made(origin));
+                let kind = origin.map_or(Unspecified::Uninitialised, |origin| origin.kind).id();
+                match observed.undefined.last_mut() {
+                    Some(last) if (last.component, last.end, last.made, last.kind) == (component, at, made, kind) => last.end += 1,
+                    _ => observed.undefined.push(UndefinedTexels { component, start: at, end: at + 1, made, kind }),
+                }
+            }
+        }
+        observed
     }
 }
 
@@ -619,6 +691,13 @@ fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => "a buffer".to_string(),
+        ObjectId::Image(image) => {
+            let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
+            let ((set, binding), [width, _]) = (images.binding(image), held.size(0).unwrap_or([1, 1]));
+            let texel = race.offset / held.format().bytes() as u64;
+            let (x, y) = (texel % u64::from(width), texel / u64::from(width));
+            format!("texel ({x}, {y}) of the image at set {set}, binding {binding}")
+        }
         ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),
     };
     let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));
