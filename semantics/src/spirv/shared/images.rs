@@ -187,7 +187,7 @@ impl Images {
                 (Some(_), Some(Known::Undefined(origin))) => Scalar::undefined(*origin),
                 (Some(kind), _) => Scalar::undefined(origin(kind)),
                 (None, known) => {
-                    let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c]);
+                    let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
                     match known {
                         Some(Known::Doubtful(why)) => Scalar { trust: scalar.trust.in_doubt(*why), ..scalar },
                         _ => scalar,
@@ -247,13 +247,13 @@ impl Images {
     }
 }
 
-/// A component as a shader sees it: in doubt unless every device has the same.
-pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval) -> Scalar {
+/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is zero, whether its sign is required is for
+/// the caller to say.
+pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -> Scalar {
     let value = f32::from_bits(bits);
     let trust = match numeric.is_integer() {
         true => Trust::CERTAIN,
-        // No format but 32-bit floats has a sign of zero to keep, and filters sum.
-        false => Trust { zero_sign: value != 0.0, ..Trust::of_exact(value) },
+        false => Trust { zero_sign: zero_sign || value != 0.0, ..Trust::of_exact(value) },
     };
     let exact = allowed.low == allowed.high && !allowed.nan || allowed.low > allowed.high;
     Scalar { bits: bits.into(), trust: if exact { trust } else { trust.in_doubt(Why::Texel) }, undefined: None }

@@ -10,7 +10,7 @@
 use rspirv::spirv::ImageOperands;
 
 use super::{Action, Config, Env, Next, Row, made, row};
-use crate::image::{self, Allowed, Lod, Sampled, SamplerError, Sampling};
+use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
@@ -258,11 +258,13 @@ impl Source<'_> {
                 Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() }
             }
         };
-        let numeric = self.sampling.image.format().numeric();
+        let format = self.sampling.image.format();
+        // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
+        let zero_sign = |c: usize| format.numeric() != Numeric::Float || self.reference.is_some() || c >= format.channels().len();
         let component = |c: usize| {
             let scalar = match found.undefined[c] {
                 Some(kind) => Scalar::undefined(origin(env, config, kind)),
-                None => texel_scalar(numeric, found.bits[c], found.allowed.hull(c)),
+                None => texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign(c)),
             };
             doubted(scalar, self.doubt)
         };
