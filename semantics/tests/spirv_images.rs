@@ -82,7 +82,11 @@ fn undefined_addresses_are_undefined_behaviour() {
     let image = "%u = OpUndef %v2 %uf = OpUndef %float %iu = OpUndef %i2 %id = OpUndef %int %i = OpLoad %img %tex %s = OpLoad %smp %near
         %si = OpSampledImage %simg %i %s %w = OpLoad %stimg %st";
     let ill = [
-        ("%u", "%r = OpImageSampleExplicitLod %v4 %si %u Lod f(0)", "%r = OpImageSampleExplicitLod has a coordinate, %u, that is undefined"),
+        (
+            "%u",
+            "%r = OpImageSampleExplicitLod %v4 %si %u Lod f(0)",
+            "%r = OpImageSampleExplicitLod has a coordinate, %u, that is undefined",
+        ),
         ("%uf", "%r = OpImageSampleExplicitLod %v4 %si f(0,0) Lod %uf", "has an image operand, %uf, that is undefined"),
         ("%u", "%r = OpImageSampleExplicitLod %v4 %si f(0,0) Grad f(0,0) %u", "has an image operand, %u, that is undefined"),
         ("%iu", "%r = OpImageGather %v4 %si f(0,0) u(0) Offset %iu", "has an image operand, %iu, that is undefined"),
@@ -131,7 +135,8 @@ fn samplers_that_do_not_fit_give_undefined_values() {
     assert_eq!(sample("v4", "depth", "img", "unnormal", "OpImageGather %v4 %si f(1,1) u(0)"), any(4));
     // An undefined reference is compared, and nothing chosen by it.
     let undefined = "OpImageSampleDrefExplicitLod %float %si f(0.25,0.25) %uf Lod f(0)";
-    let body = format!("%uf = OpUndef %float %i = OpLoad %img %depth %s = OpLoad %smp %cmp %si = OpSampledImage %simg %i %s %r = {undefined}");
+    let body =
+        format!("%uf = OpUndef %float %i = OpLoad %img %depth %s = OpLoad %smp %cmp %si = OpSampledImage %simg %i %s %r = {undefined}");
     assert_eq!(shown("float", &outcome("float", &body, &Bound::new(), &Relation::default())), "any(spirv/undef)");
 }
 
@@ -139,11 +144,23 @@ fn samplers_that_do_not_fit_give_undefined_values() {
 #[test]
 fn doubt_goes_from_coordinates_to_texels() {
     let cases = [
-        ("v4", "%x = OpExtInst %float %glsl Sin f(0) %c = OpCompositeConstruct %v2 %x f(0.25) %r = OpImageSampleExplicitLod %v4 %si %c Lod f(0)", "1~ 0~ 0~ 1~"),
+        (
+            "v4",
+            "%x = OpExtInst %float %glsl Sin f(0) %c = OpCompositeConstruct %v2 %x f(0.25) %r = OpImageSampleExplicitLod %v4 %si %c Lod f(0)",
+            "1~ 0~ 0~ 1~",
+        ),
         ("v4", "%x = OpExtInst %float %glsl Sin f(0) %r = OpImageSampleExplicitLod %v4 %si f(0.375,0.25) Lod %x", "2~ 0 0 1"),
-        ("v4", "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %c = OpCompositeConstruct %i2 %n %n %r = OpImageFetch %v4 %i %c", "1~ 0~ 0~ 1~"),
+        (
+            "v4",
+            "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %c = OpCompositeConstruct %i2 %n %n %r = OpImageFetch %v4 %i %c",
+            "1~ 0~ 0~ 1~",
+        ),
         ("v4", "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %r = OpImageFetch %v4 %i i(1,0) Lod %n", "2~ 0~ 0~ 1~"),
-        ("v4", "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %o = OpCompositeConstruct %i2 %n %n %r = OpImageGather %v4 %si f(0.5,0.5) u(0) Offset %o", "6~ 7~ 3~ 2~"),
+        (
+            "v4",
+            "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %o = OpCompositeConstruct %i2 %n %n %r = OpImageGather %v4 %si f(0.5,0.5) u(0) Offset %o",
+            "6~ 7~ 3~ 2~",
+        ),
         ("i2", "%x = OpExtInst %float %glsl Sin f(0) %n = OpConvertFToS %int %x %r = OpImageQuerySizeLod %i2 %i %n", "4~ 2~"),
     ];
     for (type_, body, expected) in cases {

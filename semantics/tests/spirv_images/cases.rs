@@ -71,12 +71,23 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("u4", "%i = OpLoad %uimg %utex %r = OpImageFetch %u4 %i i(1,1) Lod i(0)", "4000000000 0 0 1"),
     ("i4", "%i = OpLoad %iimg %itex %r = OpImageFetch %i4 %i i(0,0) Lod i(0)", "-1 0 0 1"),
     ("i4", "%i = OpLoad %iimg %itex %r = OpImageFetch %i4 %i i(1,0) Lod i(0)", "100 0 0 1"),
-    ("u4", "%i = OpLoad %uimg %utex %s = OpLoad %smp %near %si = OpSampledImage %suimg %i %s %r = OpImageSampleExplicitLod %u4 %si f(0.75,0.25) Lod f(0)", "20 0 0 1"),
+    (
+        "u4",
+        "%i = OpLoad %uimg %utex %s = OpLoad %smp %near %si = OpSampledImage %suimg %i %s %r = OpImageSampleExplicitLod %u4 %si f(0.75,0.25) Lod f(0)",
+        "20 0 0 1",
+    ),
     // Gathers: the texels i0j1, i1j1, i1j0, i0j0 with i0 = 1 and j0 = 0.
     ("v4", sampled!("tex" "lin" "OpImageGather %v4 %si f(0.5,0.5) u(0)"), "6 7 3 2"),
     ("v4", sampled!("tex" "lin" "OpImageGather %v4 %si f(0.5,0.5) u(3)"), "1 1 1 1"),
     ("v4", sampled!("tex" "near" "OpImageGather %v4 %si f(0.5,0.5) i(0) ConstOffset i(1,0)"), "7 8 4 3"),
-    ("v4", concat!("%l = OpLoad %uint %lix %o = OpIAdd %int %l i(1) %c = OpCompositeConstruct %i2 %o i(0) ", sampled!("tex" "near" "OpImageGather %v4 %si f(0.5,0.5) i(0) Offset %c")), "7 8 4 3"),
+    (
+        "v4",
+        concat!(
+            "%l = OpLoad %uint %lix %o = OpIAdd %int %l i(1) %c = OpCompositeConstruct %i2 %o i(0) ",
+            sampled!("tex" "near" "OpImageGather %v4 %si f(0.5,0.5) i(0) Offset %c")
+        ),
+        "7 8 4 3",
+    ),
     // With four offsets the first texel of each footprint.
     ("v4", sampled!("tex" "near" "OpImageGather %v4 %si f(0.5,0.5) i(0) ConstOffsets %four"), "2 3 6 7"),
     // 0.5 < 0.5 no, 0.5 < 1 yes, 0.5 < 0.75 yes, 0.5 < 0.25 no.
@@ -100,5 +111,9 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("v4", "%i = OpLoad %stimg %st OpImageWrite %i i(1,1) f(1,0,2,-1) %r = OpImageRead %v4 %i i(1,1)", "1 0 1 0"),
     // Sampled where nothing was ever written.
     ("v4", sampled!("blank" "near" "OpImageSampleExplicitLod %v4 %si f(0.5,0.5) Lod f(0)"), "any(spirv/uninitialised) 0 0 1"),
-    ("v4", sampled!("blank" "lin" "OpImageGather %v4 %si f(0.5,0.5) u(0)"), "any(spirv/uninitialised) any(spirv/uninitialised) any(spirv/uninitialised) any(spirv/uninitialised)"),
+    (
+        "v4",
+        sampled!("blank" "lin" "OpImageGather %v4 %si f(0.5,0.5) u(0)"),
+        "any(spirv/uninitialised) any(spirv/uninitialised) any(spirv/uninitialised) any(spirv/uninitialised)",
+    ),
 ];

@@ -15,7 +15,9 @@ fn constants(body: &str) -> (String, String) {
     let (mut declarations, mut out) = (String::new(), String::new());
     let mut rest = body;
     let mut number = 0;
-    while let Some((kind, at)) = [("f", " f("), ("i", " i("), ("u", " u(")].iter().filter_map(|(k, s)| Some((*k, rest.find(s)? + 1))).min_by_key(|x| x.1) {
+    while let Some((kind, at)) =
+        [("f", " f("), ("i", " i("), ("u", " u(")].iter().filter_map(|(k, s)| Some((*k, rest.find(s)? + 1))).min_by_key(|x| x.1)
+    {
         let end = at + rest[at..].find(')').expect("constants end in a parenthesis");
         let values: Vec<&str> = rest[at + 2..end].split(',').collect();
         let (scalar, vector) = match kind {
@@ -63,7 +65,10 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
             let cast = if type_.starts_with('u') { "OpCopyObject" } else { "OpBitcast" };
             let _ = write!(body, " %r_ = {cast} %u{n} %r");
             for c in 0..n {
-                let _ = write!(body, " %r_{c} = OpCompositeExtract %uint %r_ {c} %r_p{c} = OpAccessChain %pword %buf u(0) u({c}) OpStore %r_p{c} %r_{c}");
+                let _ = write!(
+                    body,
+                    " %r_{c} = OpCompositeExtract %uint %r_ {c} %r_p{c} = OpAccessChain %pword %buf u(0) u({c}) OpStore %r_p{c} %r_{c}"
+                );
             }
         }
     }
@@ -157,8 +162,7 @@ fn image(binding: u32, format: Format, [width, height]: [u32; 2], levels: &[Vec<
 impl Bound {
     /// Images and samplers by the names that [`text`] gives them.
     pub fn new() -> Bound {
-        let levels =
-            [floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), floats(&[10.0, 20.0]), floats(&[30.0])];
+        let levels = [floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), floats(&[10.0, 20.0]), floats(&[30.0])];
         let images = vec![
             image(1, Format::R32Sfloat, [4, 2], &levels),
             image(4, Format::D32Sfloat, [2, 2], &[floats(&[0.25, 0.75, 0.5, 1.0])]),

@@ -1,12 +1,15 @@
-//! The cases notice what is planted in what values are computed by, and every rule that is not there.
+//! The cases notice what is planted in what values are computed by, and every rule that is not there; and words changed at random end in an
+//! outcome or are refused.
 
 use smallstep_semantics::image::{AddressMode, Rules as ImageRules};
+use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::operation::Calculator;
 use smallstep_semantics::spirv::step::{Config, Env, Next, Relation, Rules};
+use smallstep_semantics::spirv::{Module, Options, assemble};
 
 use super::cases::CASES;
-use super::module::{Bound, outcome, shown};
+use super::module::{Bound, outcome, report, shown, text};
 
 /// The first case that comes out otherwise.
 fn caught(relation: &Relation) -> Option<&'static str> {
@@ -56,4 +59,37 @@ fn every_rule_is_missed() {
         let relation = Relation { rules: Rules::standard().replace(rule, never), ..Relation::default() };
         assert!(caught(&relation).is_some(), "{rule}: every case comes out the same without it");
     }
+}
+
+/// Modules of the cases with a word changed: those that load run to an outcome, and never to where no rule applies.
+#[test]
+fn changed_words_are_refused_or_run() {
+    let mut state = 11u64;
+    let mut random = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let (bound, relation) = (Bound::new(), Relation::default());
+    let mut ran = 0;
+    for (type_, body, _) in CASES {
+        let words = assemble(&text(type_, body, 1, ""), Options::default()).expect("the cases are modules");
+        for _ in 0..40 {
+            let mut changed = words.clone();
+            // A word of the function, becoming another word of the module or one next to it.
+            let at = words.len() - 1 - random(words.len().min(120) - 1);
+            changed[at] = match random(3) {
+                0 => changed[at].wrapping_add(1),
+                1 => changed[at] ^ 1 << random(12),
+                _ => words[random(words.len())],
+            };
+            let Ok(module) = Module::load(&changed) else { continue };
+            if module.entry_point("main").is_err() {
+                continue;
+            }
+            let outcome = report(&module, &bound, &relation).outcome;
+            assert!(!matches!(outcome, Outcome::Stuck(_)), "{body}: word {at}: {outcome:?}");
+            ran += 1;
+        }
+    }
+    assert!(ran > 100, "only {ran} modules ran");
 }

@@ -184,7 +184,11 @@ fn texels_race_one_by_one() {
     let Outcome::Undefined(undefined) = write("u(2)").outcome else { panic!("a race is not seen") };
     assert!(undefined.what.contains("texel (2, 0)"), "{}", undefined.what);
     // Two workgroups, one texel each, no order at all.
-    assert_eq!(image(&report(&load(&text("", "%i = OpLoad %suimg %su OpImageWrite %i i(3,0) u(1)", 1, "")), &Bound::new(), &Relation::default())).bytes[12], 1);
+    assert_eq!(
+        image(&report(&load(&text("", "%i = OpLoad %suimg %su OpImageWrite %i i(3,0) u(1)", 1, "")), &Bound::new(), &Relation::default()))
+            .bytes[12],
+        1
+    );
     let two = load(&text("", "%i = OpLoad %suimg %su OpImageWrite %i i(3,0) u(1)", 1, ""));
     assert!(matches!(Bound::new().run(&two, 2, &mut ()).outcome, Outcome::Undefined(_)));
 }

@@ -30,10 +30,7 @@ pub(in crate::spirv) fn is_image(op: Op) -> bool {
 fn is_explicit(op: Op) -> bool {
     matches!(
         op,
-        Op::ImageSampleExplicitLod
-            | Op::ImageSampleDrefExplicitLod
-            | Op::ImageSampleProjExplicitLod
-            | Op::ImageSampleProjDrefExplicitLod
+        Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod
     )
 }
 

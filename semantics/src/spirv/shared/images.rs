@@ -73,14 +73,7 @@ impl Images {
         let mut samplers = Vec::new();
         let mut descriptors = FxHashMap::default();
         for &variable in used.iter().filter(|v| v.class == StorageClass::UniformConstant) {
-            let (declared, with_sampler) = match module.types().get(variable.type_) {
-                Some(Type::Image(image)) => (Some(image), false),
-                Some(Type::SampledImage { image }) => match module.types().get(image) {
-                    Some(Type::Image(image)) => (Some(image), true),
-                    _ => continue,
-                },
-                _ => (None, true),
-            };
+            let (declared, with_sampler) = parts(module, variable.type_);
             let Some((set, binding)) = module.descriptor(variable.id) else {
                 return missing(format!("%{} has no descriptor set and binding", variable.id));
             };
@@ -97,7 +90,9 @@ impl Images {
                 });
                 let held = &mut images[place];
                 if held.storage != (declared.usage == 2) {
-                    return missing(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
+                    return missing(format!(
+                        "the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"
+                    ));
                 }
                 held.written |= held.storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
                 descriptor.image = Some(place as u32);
@@ -205,7 +200,8 @@ impl Images {
         let index = cell.offset / u64::from(cell.bytes.max(1));
         let at = [index % u64::from(width), index / u64::from(width)].map(|x| x as i64);
         let bits = [0, 1, 2, 3].map(|c: usize| scalars.get(c).map_or(0, |s| s.bits as u32));
-        let undefined = (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
+        let undefined =
+            (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
         let Some(codes) = Rc::make_mut(&mut held.image).write(at[0], at[1], bits, undefined) else { return };
         for (c, codes) in codes.iter().enumerate() {
             let scalar = scalars.get(c);
@@ -261,6 +257,15 @@ pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -
 
 fn missing<T>(what: String) -> Result<T, Missing> {
     Err(Missing::Resource(what))
+}
+
+/// The image of an opaque type, and whether it has a sampler.
+fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
+    match module.types().get(type_) {
+        Some(Type::Image(image)) => (Some(image), false),
+        Some(Type::SampledImage { image }) => (parts(module, image).0, true),
+        _ => (None, true),
+    }
 }
 
 /// That an image is what a variable declares: the type of its numbers, and the format where the variable says one.

@@ -254,9 +254,7 @@ impl Source<'_> {
         let found = match (self.undefined, found) {
             (Some(origin), _) => return std::iter::repeat_n(Scalar::undefined(origin), count).collect(),
             (None, Ok(found)) => found,
-            (None, Err(_)) => {
-                Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() }
-            }
+            (None, Err(_)) => Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() },
         };
         let format = self.sampling.image.format();
         // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
