@@ -69,53 +69,32 @@ pub enum Last {
 impl Images {
     /// The images and samplers that the variables name.
     pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
-        let mut images: Vec<Held> = Vec::new();
+        let opaque: Vec<&Variable> = used.iter().copied().filter(|v| v.class == StorageClass::UniformConstant).collect();
+        let images = held(module, &opaque, resources)?;
         let mut samplers = Vec::new();
         let mut descriptors = FxHashMap::default();
-        for &variable in used.iter().filter(|v| v.class == StorageClass::UniformConstant) {
-            let (declared, with_sampler) = parts(module, variable.type_);
-            let Some((set, binding)) = module.descriptor(variable.id) else {
-                return missing(format!("%{} has no descriptor set and binding", variable.id));
+        for variable in opaque {
+            let id = variable.id;
+            let Some(at @ (set, binding)) = module.descriptor(id) else {
+                return missing(format!("%{id} has no descriptor set and binding"));
             };
+            let (declared, with_sampler) = parts(module, variable.type_);
             let mut descriptor = Descriptor::default();
-            if let Some(declared) = declared {
-                let Some(bound) = resources.images.iter().find(|b| (b.set, b.binding) == (set, binding)) else {
-                    return missing(format!("no image at set {set}, binding {binding} for %{}", variable.id));
+            if declared.is_some() {
+                let Some(image) = images.iter().position(|held| (held.set, held.binding) == at) else {
+                    return missing(format!("no image at set {set}, binding {binding} for %{id}"));
                 };
-                fits(module, variable.id, &declared, bound)?;
-                let place = images.iter().position(|held| (held.set, held.binding) == (set, binding)).unwrap_or_else(|| {
-                    let (image, known) = (Rc::new(bound.image.clone()), FxHashMap::default());
-                    images.push(Held { set, binding, image, storage: declared.usage == 2, written: false, known });
-                    images.len() - 1
-                });
-                let held = &mut images[place];
-                if held.storage != (declared.usage == 2) {
-                    return missing(format!(
-                        "the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"
-                    ));
-                }
-                held.written |= held.storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
-                descriptor.image = Some(place as u32);
+                descriptor.image = Some(image as u32);
             }
             if with_sampler {
-                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == (set, binding)) else {
-                    return missing(format!("no sampler at set {set}, binding {binding} for %{}", variable.id));
+                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
+                    return missing(format!("no sampler at set {set}, binding {binding} for %{id}"));
                 };
                 descriptor.sampler = Some(samplers.len() as u32);
                 samplers.push(checked(bound)?);
             }
-            descriptors.insert(variable.id, descriptor);
+            descriptors.insert(id, descriptor);
         }
-        // They are observed in the order of the dispatch, and so they are numbered.
-        let place = |held: &Held| resources.images.iter().position(|b| (b.set, b.binding) == (held.set, held.binding));
-        let mut order: Vec<usize> = (0..images.len()).collect();
-        order.sort_by_key(|&at| place(&images[at]));
-        for descriptor in descriptors.values_mut() {
-            let number = |image: u32| order.iter().position(|&at| at == image as usize).map(|at| at as u32);
-            descriptor.image = descriptor.image.and_then(number);
-        }
-        let mut images: Vec<Option<Held>> = images.into_iter().map(Some).collect();
-        let images = order.iter().filter_map(|&at| images[at].take()).collect();
         Ok(Images {
             images,
             samplers: samplers.into(),
@@ -266,6 +245,33 @@ fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
         Some(Type::SampledImage { image }) => (parts(module, image).0, true),
         _ => (None, true),
     }
+}
+
+/// The images of a dispatch that the variables name, in its order; of two at one place the first.
+fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Result<Vec<Held>, Missing> {
+    let mut images: Vec<Held> = Vec::new();
+    for bound in resources.images {
+        let BoundImage { set, binding, .. } = *bound;
+        if images.iter().any(|held| (held.set, held.binding) == (set, binding)) {
+            continue;
+        }
+        let mut held: Option<Held> = None;
+        for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
+            let Some(declared) = parts(module, variable.type_).0 else { continue };
+            fits(module, variable.id, &declared, bound)?;
+            let storage = declared.usage == 2;
+            let one = held.get_or_insert_with(|| {
+                let (image, known) = (Rc::new(bound.image.clone()), FxHashMap::default());
+                Held { set, binding, image, storage, written: false, known }
+            });
+            if one.storage != storage {
+                return missing(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
+            }
+            one.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
+        }
+        images.extend(held);
+    }
+    Ok(images)
 }
 
 /// That an image is what a variable declares: the type of its numbers, and the format where the variable says one.
