@@ -105,7 +105,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
 }
 
 /// The names of the reasons for which a lane is any value.
-const REASONS: [(Why, &str); 8] = [
+const REASONS: [(Why, &str); 7] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
     (Why::Infinite, "infinite"),
@@ -113,7 +113,6 @@ const REASONS: [(Why, &str); 8] = [
     (Why::Tie, "tie"),
     (Why::Domain, "domain"),
     (Why::Control, "control"),
-    (Why::Texel, "texel"),
 ];
 
 fn reason_name(why: Why) -> &'static str {
