@@ -4,7 +4,9 @@
 //! the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
 //! that does not run.
 
+use crate::bound;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
 
 /// A case file.
@@ -26,6 +28,10 @@ pub struct CaseFile {
     pub sources: Vec<String>,
     /// The errors that a `reject` test finds.
     pub errors: Vec<ErrorDirective>,
+    /// The images that a dispatch is given.
+    pub images: Vec<BoundImage>,
+    /// The samplers that a dispatch is given.
+    pub samplers: Vec<BoundSampler>,
     /// The tests in order.
     pub tests: Vec<Test>,
 }
@@ -172,6 +178,8 @@ impl CaseFile {
             not_rules: Vec::new(),
             sources: Vec::new(),
             errors: Vec::new(),
+            images: Vec::new(),
+            samplers: Vec::new(),
             tests: Vec::new(),
         };
         // Whether `;|` may stand here: the line before is a block's header or one of its lines.
@@ -227,6 +235,14 @@ impl CaseFile {
             return Err(format!("unknown directive `{directive}`"));
         };
         let value = value.trim();
+        if let Some(at) = key.strip_prefix("image ") {
+            self.images.push(bound::image(at, value)?);
+            return Ok(false);
+        }
+        if let Some(at) = key.strip_prefix("sampler ") {
+            self.samplers.push(bound::sampler(at, value)?);
+            return Ok(false);
+        }
         match key {
             "rules" | "not-rules" => {
                 for name in value.split_whitespace() {
@@ -332,6 +348,8 @@ mod tests {
             ("\n;@ test uniform\n1", "lv/x.lv:2: unknown command `uniform`"),
             (";@ test run speed=3\n1", "lv/x.lv:1: `run` takes no `speed`"),
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
+            (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),
+            (";@ sampler 0.1: bilinear\n1", "lv/x.lv:1: `bilinear` says nothing of a sampler"),
             (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
             (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
             (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),

@@ -587,7 +587,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding 0.
+    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding 0, the file's images and samplers.
     fn run_dispatch(&mut self, module: &Module) -> Ran<Found> {
         let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.buffer_words()?) }];
         let robustness = match self.test.option("robustness") {
@@ -602,7 +602,9 @@ impl Run<'_> {
         };
         let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
         let limits = RunLimits { instructions: self.number("fuel", FUEL)?, ..RunLimits::default() };
-        let dispatch = Dispatch { entry: "main", groups, resources: Resources { robustness, ..Resources::of_buffers(&buffers) }, limits };
+        let (images, samplers) = (self.file.images.as_slice(), self.file.samplers.as_slice());
+        let resources = Resources { robustness, images, samplers, ..Resources::of_buffers(&buffers) };
+        let dispatch = Dispatch { entry: "main", groups, resources, limits };
         let rules = self.planted.relation.clone().unwrap_or_default();
         let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);
         let fired = &mut self.report.fired;

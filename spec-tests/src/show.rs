@@ -6,7 +6,7 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
 use smallstep_semantics::lambda_v::typing::{Derivation, StackId};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
+use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer, ObservedImage};
 use smallstep_semantics::spirv::{self, LoadError};
 
 /// The code of a refusal.
@@ -64,7 +64,8 @@ pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
     }
 }
 
-/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or `any(kind)`.
+/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or `any(kind)`; and one for each storage image, its
+/// texels as such.
 pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
     let text = |buffer: &ObservedBuffer| {
         let words = buffer.bytes.chunks(4).enumerate().map(|(i, bytes)| {
@@ -76,9 +77,19 @@ pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
         });
         format!("buffer {}.{}: {}", buffer.set, buffer.binding, words.collect::<Vec<_>>().join(" "))
     };
+    let texels = |image: &ObservedImage| {
+        let texels = (0u64..).zip(image.bytes.chunks(image.format.bytes().max(1))).map(|(at, bytes)| {
+            match image.undefined.iter().find(|u| (u.start..u.end).contains(&at)) {
+                Some(undefined) => format!("any({})", undefined.kind),
+                None => bytes.iter().rev().fold(0u128, |texel, &byte| texel << 8 | u128::from(byte)).to_string(),
+            }
+        });
+        format!("image {}.{}: {}", image.set, image.binding, texels.collect::<Vec<_>>().join(" "))
+    };
     match outcome {
         Outcome::Observed(observation) => {
             let mut notes: Vec<String> = observation.buffers.iter().map(text).collect();
+            notes.extend(observation.images.iter().map(texels));
             notes.push(format!("{} instructions", observation.instructions));
             Found { notes, ..Found::default() }
         }

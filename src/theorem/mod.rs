@@ -284,6 +284,7 @@ pub fn why_text(why: Why) -> &'static str {
         Why::Tie => "it depends on a tie that round may take either way",
         Why::Domain => "it depends on an operation outside its domain",
         Why::Control => "control depends on a value that is not the only one allowed",
+        Why::Texel => "it depends on how texels are filtered, or rounded to their format",
     }
 }
 

@@ -33,6 +33,17 @@ pub struct Channel {
     pub width: u8,
 }
 
+impl Channel {
+    /// Makes the bits of the component 0 in the bytes of a texel.
+    pub fn clear(self, texel: &mut [u8]) {
+        for bit in usize::from(self.offset)..usize::from(self.offset) + usize::from(self.width) {
+            if let Some(byte) = texel.get_mut(bit / 8) {
+                *byte &= !(1 << (bit % 8));
+            }
+        }
+    }
+}
+
 macro_rules! formats {
     ($($name:ident $text:literal $numeric:ident [$($offset:literal $width:literal),*];)*) => {
         /// A format, by Vulkan's name without `VK_FORMAT_`.

@@ -199,6 +199,13 @@ impl Image {
         Some((u128::from_le_bytes(bytes), l.shadow[index] & 15))
     }
 
+    /// Which components of a texel were rounded when they were stored, so that another device may hold the neighbouring code: bit c for
+    /// component c.
+    pub fn rounded(&self, level: u32, x: i64, y: i64) -> Option<u8> {
+        let index = self.index(level, x, y)?;
+        Some(self.levels[level as usize].shadow[index] >> 4)
+    }
+
     /// The texel, by these rules.
     pub(super) fn texel(&self, rules: &Rules, level: u32, x: i64, y: i64) -> Option<Texel> {
         let index = self.index(level, x, y)?;
@@ -208,9 +215,14 @@ impl Image {
 
     /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four components; missing ones are 0, 0 and 1.
     pub fn fetch(&self, x: i64, y: i64, lod: i64, robustness: Robustness) -> Texel {
+        self.fetch_by(&Rules::default(), [x, y], lod, robustness)
+    }
+
+    /// [`Image::fetch`] with definite values by these rules.
+    pub fn fetch_by(&self, rules: &Rules, [x, y]: [i64; 2], lod: i64, robustness: Robustness) -> Texel {
         let level = u32::try_from(lod).ok().filter(|&l| l < self.levels());
         let invalid = if level.is_none() { Unspecified::ImageLevel } else { Unspecified::ImageCoordinate };
-        if let Some(texel) = level.and_then(|level| self.texel(&Rules::default(), level, x, y)) {
+        if let Some(texel) = level.and_then(|level| self.texel(rules, level, x, y)) {
             return texel;
         }
         let numeric = self.format.numeric();

@@ -33,6 +33,8 @@ pub enum Why {
     Domain,
     /// Control has depended on a value that is not the only one.
     Control,
+    /// It depends on how a device filters texels, or rounds them to their format.
+    Texel,
 }
 
 /// What is known about a lane.

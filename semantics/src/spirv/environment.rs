@@ -238,11 +238,45 @@ pub struct ObservedBuffer {
     pub undefined: Vec<UndefinedBytes>,
 }
 
+/// A component of neighbouring texels, row after row, that holds an undefined value when the dispatch ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndefinedTexels {
+    /// The component, from 0.
+    pub component: u8,
+    /// The first texel: y times the width, plus x.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// The index of the instruction that made the value and the invocation that executed it; `None` where the image held it before.
+    pub made: Option<(u32, InvocationId)>,
+    /// The stable id of its kind, as `spirv/undef`.
+    pub kind: &'static str,
+}
+
+/// A storage image after the dispatch: level 0, the only one that instructions write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedImage {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The format.
+    pub format: image::Format,
+    /// Width and height in texels.
+    pub size: [u32; 2],
+    /// The texels, row after row; the bits of undefined components mean nothing and are 0.
+    pub bytes: Vec<u8>,
+    /// Which components are undefined: by component, ascending, apart from each other.
+    pub undefined: Vec<UndefinedTexels>,
+}
+
 /// What is observed of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Observation {
     /// The storage buffers that the entry point names, in the order of the dispatch.
     pub buffers: Vec<ObservedBuffer>,
+    /// The storage images that the entry point names, in the order of the dispatch.
+    pub images: Vec<ObservedImage>,
     /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and OpFunctionEnd not counted, merges and OpVariable counted.
     pub instructions: u64,
 }

@@ -7,6 +7,7 @@
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
 //! A run with equal arguments gives an equal report.
 
+mod observe;
 mod prepare;
 
 use std::ops::ControlFlow;
@@ -19,7 +20,7 @@ use super::concurrency::{
     Access, Agent, Arrival, AtomicOp, Detector, Exploration, Explored, Footprint, Kind, Picker, Schedule, Topology, Turn, Wait, arrival,
     explore,
 };
-use super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, UndefinedBytes};
+use super::environment::{Dispatch, InvocationId, Observation};
 use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::{Memory, Pointer};
@@ -54,6 +55,21 @@ pub struct Doubtful {
     pub why: Why,
 }
 
+/// A component of neighbouring texels of a storage image, row after row, that a conforming device may hold another one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoubtfulTexels {
+    /// Which of the observation's images.
+    pub image: usize,
+    /// The component, from 0.
+    pub component: u8,
+    /// The first texel: y times the width, plus x.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Why.
+    pub why: Why,
+}
+
 /// What a run shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -63,6 +79,15 @@ pub struct Report {
     pub undefined: Vec<Undefined>,
     /// The bytes of the observed buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
+    /// The components of the observed images that other devices may hold other ones of.
+    pub doubtful_texels: Vec<DoubtfulTexels>,
+}
+
+impl Report {
+    /// The report of a run that ended without an observation.
+    fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
+        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
+    }
 }
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
@@ -93,7 +118,7 @@ pub fn report(
 ) -> Result<Report, LoadError> {
     let mut grid = match Grid::new(module, dispatch, relation)? {
         Ok(grid) => grid,
-        Err(outcome) => return Ok(Report { outcome, undefined: Vec::new(), doubtful: Vec::new() }),
+        Err(outcome) => return Ok(Report::ended(outcome, Vec::new())),
     };
     grid.keep_going = keep_going;
     let mut picker = Picker::new(schedule.clone());
@@ -340,8 +365,9 @@ impl<'m, 'r> Grid<'m, 'r> {
     fn object(&self, object: ObjectId) -> u32 {
         match object {
             ObjectId::Buffer(index) => index,
+            ObjectId::Image(index) => self.shared.buffers() + index,
             // That this fits was checked before running.
-            ObjectId::Workgroup { workgroup, index } => self.shared.buffers() + workgroup * self.shared.workgroup_variables() + index,
+            ObjectId::Workgroup { workgroup, index } => self.shared.objects() + workgroup * self.shared.workgroup_variables() + index,
         }
     }
 
@@ -534,33 +560,7 @@ impl<'m, 'r> Grid<'m, 'r> {
             (None, None) if !self.workgroups.is_empty() || self.next_workgroup < self.prepared.workgroups => Outcome::Deadlock,
             (None, None) => return self.observed(),
         };
-        Report { outcome, undefined, doubtful: Vec::new() }
-    }
-
-    fn observed(self) -> Report {
-        let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
-        let mut doubtful = Vec::new();
-        for &(index, set, binding) in &self.prepared.storage {
-            let buffer = observation.buffers.len();
-            let mut observed = ObservedBuffer { set, binding, ..ObservedBuffer::default() };
-            for (at, byte) in self.shared.bytes(index).enumerate() {
-                let at = at as u64;
-                observed.bytes.push(byte.unwrap_or(0));
-                let Err(origin) = byte else { continue };
-                let agent = self.topology.agent(origin.invocation);
-                let made_by = InvocationId { workgroup: agent.workgroup, local: agent.local };
-                let (made_at, kind) = (origin.instruction, origin.kind.id());
-                match observed.undefined.last_mut() {
-                    Some(last) if last.end == at && (last.made_at, last.made_by, last.kind) == (made_at, made_by, kind) => last.end += 1,
-                    _ => observed.undefined.push(UndefinedBytes { start: at, end: at + 1, made_at, made_by, kind }),
-                }
-            }
-            for (start, bytes, why) in self.shared.doubts(index) {
-                doubtful.push(Doubtful { buffer, start, end: start + bytes, why });
-            }
-            observation.buffers.push(observed);
-        }
-        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful }
+        Report::ended(outcome, undefined)
     }
 }
 
@@ -619,6 +619,13 @@ fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => "a buffer".to_string(),
+        ObjectId::Image(image) => {
+            let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
+            let ((set, binding), [width, _]) = (images.binding(image), held.size(0).unwrap_or([1, 1]));
+            let texel = race.offset / held.format().bytes() as u64;
+            let (x, y) = (texel % u64::from(width), texel / u64::from(width));
+            format!("texel ({x}, {y}) of the image at set {set}, binding {binding}")
+        }
         ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),
     };
     let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));

@@ -24,6 +24,17 @@ pub enum Value {
     Scalars(Scalars),
     /// A pointer.
     Pointer(Pointer),
+    /// An image, a sampler or a sampled image.
+    Descriptor(Descriptor),
+}
+
+/// What a value of an opaque type is: places among the images and samplers that are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Descriptor {
+    /// The image, of an image or a sampled image.
+    pub image: Option<u32>,
+    /// The sampler, of a sampler or a sampled image.
+    pub sampler: Option<u32>,
 }
 
 /// A pointer: a place within a variable.

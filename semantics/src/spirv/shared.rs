@@ -1,8 +1,10 @@
-//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat scalars (SPIR-V §2.8, Vulkan,
-//! "Shader Resource Interface").
+//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat scalars, images as texels (SPIR-V §2.8,
+//! Vulkan, "Shader Resource Interface").
 //!
 //! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes it ([`Shared::store`]). Bytes keep the
 //! origin of what is undefined in them, and the doubt that a device may hold other bits there.
+
+mod images;
 
 use std::collections::BTreeMap;
 
@@ -21,11 +23,15 @@ use crate::number::Why;
 use crate::outcome::Limit;
 use crate::undefined::Unspecified;
 
+pub use images::{Images, Last, scalar as texel_scalar};
+
 /// A memory object that invocations share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectId {
     /// A buffer, by its place among [`Shared`]'s.
     Buffer(u32),
+    /// Level 0 of an image, by its place among [`Images`]'s.
+    Image(u32),
     /// A Workgroup variable of one workgroup, by its place among the module's.
     Workgroup {
         /// The workgroup.
@@ -35,7 +41,7 @@ pub enum ObjectId {
     },
 }
 
-/// One scalar's place in an object: bytes in a buffer; in Workgroup memory, eight times its number among the variable's scalars.
+/// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup memory, eight times its number among the variable's scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The first byte.
@@ -101,6 +107,7 @@ pub struct Shared {
     origins: Vec<Origin>,
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
+    images: Images,
 }
 
 /// Why a dispatch has no memory to run in.
@@ -124,6 +131,7 @@ impl Shared {
             origins: Vec::new(),
             numbers: FxHashMap::default(),
             robustness: dispatch.resources.robustness,
+            images: Images::new(module, used, &dispatch.resources)?,
         };
         let robustness = match dispatch.resources.robustness {
             Robustness::None => object::Robustness::None,
@@ -200,8 +208,19 @@ impl Shared {
     pub fn is_written(&self, object: ObjectId) -> bool {
         match object {
             ObjectId::Buffer(index) => self.backings[index as usize].written,
+            ObjectId::Image(index) => self.images.is_written(index),
             ObjectId::Workgroup { .. } => true,
         }
+    }
+
+    /// The images and samplers.
+    pub fn images(&self) -> &Images {
+        &self.images
+    }
+
+    /// How many buffers and images there are: objects of the whole dispatch.
+    pub fn objects(&self) -> u32 {
+        self.buffers() + self.images.count()
     }
 
     /// How many bytes the buffer behind a variable has.
@@ -282,6 +301,8 @@ impl Shared {
                 let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
                 found.copied().flatten().unwrap_or_else(|| Scalar::undefined(unwritten))
             }
+            // Texels are read by [`Images::read`]; no pointer is into an image.
+            ObjectId::Image(_) => Scalar::undefined(unwritten),
             ObjectId::Buffer(index) => {
                 let backing = &self.backings[index as usize];
                 let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
@@ -308,6 +329,7 @@ impl Shared {
                     }
                 }
             }
+            ObjectId::Image(index) => self.images.write(index, extent, scalars),
             ObjectId::Buffer(index) => {
                 if extent.cells.is_empty() && !scalars.is_empty() {
                     self.backings[index as usize].anywhere |= self.robustness == Robustness::Access1;

@@ -228,7 +228,7 @@ impl Prepared {
                 Outcome::Unsupported(what) if *interpreter == Interpreter::Any => note = Some(what),
                 outcome => {
                     let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
-                    return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new() } });
+                    return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() } });
                 }
             }
         }
@@ -287,6 +287,6 @@ impl Prepared {
             let (set, binding) = places.original((b.set, b.binding)).unwrap_or((b.set, b.binding));
             ObservedBuffer { set, binding, bytes: b.bytes, undefined: Vec::new() }
         });
-        Ok(Observation { buffers: buffers.collect(), instructions: 0 })
+        Ok(Observation { buffers: buffers.collect(), ..Observation::default() })
     }
 }

@@ -11,29 +11,62 @@ use super::super::words::Instruction;
 use super::{Checked, Pass};
 
 /// Whether the instruction is an image instruction that is modeled.
-pub(super) fn is_image(op: Op) -> bool {
+pub(in crate::spirv) fn is_image(op: Op) -> bool {
+    samples(op)
+        || matches!(
+            op,
+            Op::SampledImage
+                | Op::Image
+                | Op::ImageFetch
+                | Op::ImageRead
+                | Op::ImageWrite
+                | Op::ImageQuerySize
+                | Op::ImageQuerySizeLod
+                | Op::ImageQueryLevels
+        )
+}
+
+/// Whether it takes a level of detail from its operands.
+fn is_explicit(op: Op) -> bool {
     matches!(
         op,
-        Op::SampledImage
-            | Op::Image
-            | Op::ImageSampleImplicitLod
-            | Op::ImageSampleExplicitLod
-            | Op::ImageFetch
-            | Op::ImageRead
-            | Op::ImageWrite
-            | Op::ImageQuerySize
-            | Op::ImageQuerySizeLod
+        Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod
     )
+}
+
+/// Whether it gathers.
+fn gathers(op: Op) -> bool {
+    matches!(op, Op::ImageGather | Op::ImageDrefGather)
+}
+
+/// Whether it takes a sampled image and coordinates of floats.
+fn samples(op: Op) -> bool {
+    is_explicit(op) || gathers(op) || op == Op::ImageSampleImplicitLod
+}
+
+/// Whether it has a depth reference.
+fn compares(op: Op) -> bool {
+    matches!(op, Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather)
+}
+
+/// Whether it divides by the coordinate's last component.
+fn projects(op: Op) -> bool {
+    matches!(op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod)
 }
 
 /// The image operands of an instruction that are modeled.
 fn modeled(op: Op) -> ImageOperands {
     match op {
         Op::ImageSampleImplicitLod => ImageOperands::BIAS | ImageOperands::CONST_OFFSET,
-        Op::ImageSampleExplicitLod | Op::ImageFetch => ImageOperands::LOD | ImageOperands::CONST_OFFSET,
+        Op::ImageFetch => ImageOperands::LOD | ImageOperands::CONST_OFFSET,
+        op if is_explicit(op) => ImageOperands::LOD | ImageOperands::GRAD | ImageOperands::CONST_OFFSET,
+        op if gathers(op) => OFFSETS,
         _ => ImageOperands::NONE,
     }
 }
+
+/// The image operands that move texels; an instruction has one at most.
+const OFFSETS: ImageOperands = ImageOperands::CONST_OFFSET.union(ImageOperands::OFFSET).union(ImageOperands::CONST_OFFSETS);
 
 impl Pass<'_> {
     pub(super) fn image(&self, i: &Instruction, operands: &[u32]) -> Checked {
@@ -59,12 +92,12 @@ impl Pass<'_> {
                     _ => wrong("a sampled image of its result"),
                 };
             }
-            (Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod, _) => match sampled.and_then(|image| self.module.types.get(image)) {
+            (op, _) if samples(op) => match sampled.and_then(|image| self.module.types.get(image)) {
                 Some(Type::Image(image)) => image,
                 _ => return wrong("a sampled image"),
             },
-            (Op::ImageFetch | Op::ImageQuerySizeLod, Some(Type::Image(image))) if image.usage == 1 => image,
-            (Op::ImageFetch | Op::ImageQuerySizeLod, _) => return wrong("an image that is sampled"),
+            (Op::ImageFetch | Op::ImageQuerySizeLod | Op::ImageQueryLevels, Some(Type::Image(image))) if image.usage == 1 => image,
+            (Op::ImageFetch | Op::ImageQuerySizeLod | Op::ImageQueryLevels, _) => return wrong("an image that is sampled"),
             (_, Some(Type::Image(image))) if image.usage == 2 => image,
             _ => return wrong("a storage image"),
         };
@@ -82,8 +115,14 @@ impl Pass<'_> {
                     None => Ok(()),
                 };
             }
+            Op::ImageQueryLevels => {
+                if result.lanes() == 1 && matches!(result.scalar, Scalar::Int { width: 32, .. }) {
+                    return Ok(());
+                }
+                return fail(format!("%{} = OpImageQueryLevels has result {result}; it is a 32-bit integer", i.result));
+            }
             Op::ImageWrite => {
-                self.coordinate(i, operands[1], false)?;
+                self.coordinate(i, operands[1])?;
                 let value = self.value(operands[2])?;
                 if value.scalar != texel || value.columns != 1 || value.rows < components(image.format) {
                     let needed = format!("{} or more components of {texel}", components(image.format));
@@ -94,15 +133,28 @@ impl Pass<'_> {
             }
             _ => {}
         }
-        let floats = matches!(i.op, Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod);
-        self.coordinate(i, operands[1], floats)?;
-        if result != Shape::vector(texel, 4) {
-            return fail(format!("%{} = {} has result {result}; it is vec4 of {texel}", i.result, i.name()));
+        self.coordinate(i, operands[1])?;
+        let needed = Shape::vector(texel, if compares(i.op) && !gathers(i.op) { 1 } else { 4 });
+        if result != needed {
+            return fail(format!("%{} = {} has result {result}; it is {needed}", i.result, i.name()));
         }
         if i.is(Op::ImageRead) {
             self.storage(i, operands[0], &image)?;
         }
-        self.image_operands(i, &operands[2..])
+        if compares(i.op) {
+            let reference = self.value(operands[2])?;
+            if reference != Shape::vector(Scalar::F32, 1) {
+                return fail(format!("the reference of {}, %{}, is {reference}; it is a 32-bit float", i.name(), operands[2]));
+            }
+        }
+        if i.is(Op::ImageGather) {
+            self.integer_scalar(i, operands[2], "the component")?;
+            if !self.module.integer(operands[2]).is_some_and(|component| (0..4).contains(&component)) {
+                return fail(format!("the component of OpImageGather, %{}, is no constant from 0 to 3", operands[2]));
+            }
+        }
+        let before = if compares(i.op) || gathers(i.op) { 3 } else { 2 };
+        self.image_operands(i, &operands[before..])
     }
 
     fn combine(&self, i: &Instruction, operands: &[u32], image: u32) -> Checked {
@@ -127,42 +179,55 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn coordinate(&self, i: &Instruction, id: u32, floats: bool) -> Checked {
+    fn coordinate(&self, i: &Instruction, id: u32) -> Checked {
+        let (floats, least) = (samples(i.op), if projects(i.op) { 3 } else { 2 });
         let shape = self.value(id)?;
         let fits = match floats {
             true => shape.scalar == Scalar::F32,
             false => matches!(shape.scalar, Scalar::Int { width: 32, .. }),
         };
-        if fits && shape.columns == 1 && shape.rows >= 2 {
+        if fits && shape.columns == 1 && shape.rows >= least {
             return Ok(());
         }
         let needed = if floats { "32-bit floats" } else { "32-bit integers" };
-        self.fail(Check::Image, format!("the coordinate of {}, %{id}, is {shape}; it is two or more {needed}", i.name()))
+        self.fail(Check::Image, format!("the coordinate of {}, %{id}, is {shape}; it is {least} or more {needed}", i.name()))
     }
 
     fn image_operands(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let mask = ImageOperands::from_bits_truncate(operands.first().copied().unwrap_or(0));
         let other = mask - modeled(i.op);
         if !other.is_empty() {
-            let explicit = i.is(Op::ImageSampleExplicitLod) || i.is(Op::ImageFetch);
+            let explicit = is_explicit(i.op) || i.is(Op::ImageFetch);
             if other.contains(ImageOperands::LOD) && i.is(Op::ImageSampleImplicitLod) || other.contains(ImageOperands::BIAS) && explicit {
                 return self.fail(Check::Image, format!("{} has an image operand that is not for it", i.name()));
             }
             return self.unsupported(format!("{} with image operands of mask {:#x}", i.name(), mask.bits()));
         }
-        if i.is(Op::ImageSampleExplicitLod) && !mask.contains(ImageOperands::LOD) {
-            return self.fail(Check::Image, "OpImageSampleExplicitLod says no level");
+        if is_explicit(i.op) && mask.contains(ImageOperands::LOD) == mask.contains(ImageOperands::GRAD) {
+            return self.fail(Check::Image, format!("{} says no level, or two; it has one of Lod and Grad", i.name()));
+        }
+        if (mask & OFFSETS).bits().count_ones() > 1 {
+            return self.fail(Check::Image, format!("{} has more than one of ConstOffset, Offset and ConstOffsets", i.name()));
+        }
+        let extended = mask.intersects(ImageOperands::OFFSET | ImageOperands::CONST_OFFSETS);
+        if extended && !self.module.has_capability(Capability::ImageGatherExtended) {
+            return self.fail(Check::Capability, format!("{} with an offset needs the capability ImageGatherExtended", i.name()));
         }
         let mut rest = operands.get(1..).unwrap_or(&[]).iter();
-        for bit in [ImageOperands::BIAS, ImageOperands::LOD, ImageOperands::CONST_OFFSET] {
-            if !mask.contains(bit) {
-                continue;
-            }
-            let Some(&id) = rest.next() else { break };
+        let one = [ImageOperands::BIAS, ImageOperands::LOD, ImageOperands::GRAD, ImageOperands::GRAD];
+        let offsets = [ImageOperands::CONST_OFFSET, ImageOperands::OFFSET, ImageOperands::CONST_OFFSETS];
+        for bit in one.into_iter().chain(offsets).filter(|&bit| mask.contains(bit)) {
+            let Some(&id) = rest.next() else {
+                return self.fail(Check::Image, format!("{} has fewer operands than its image operands say", i.name()));
+            };
             let shape = self.value(id)?;
-            let int = matches!(shape.scalar, Scalar::Int { width: 32, .. });
-            let fits = if bit == ImageOperands::CONST_OFFSET {
-                int && shape.rows == 2 && shape.columns == 1 && self.module.is_constant(id)
+            let (int, pair) = (matches!(shape.scalar, Scalar::Int { width: 32, .. }), shape.rows == 2 && shape.columns == 1);
+            let fits = if bit == ImageOperands::CONST_OFFSETS {
+                self.four_offsets(id)
+            } else if bit == ImageOperands::CONST_OFFSET || bit == ImageOperands::OFFSET {
+                int && pair && (bit == ImageOperands::OFFSET || self.module.is_constant(id))
+            } else if bit == ImageOperands::GRAD {
+                shape == Shape::vector(Scalar::F32, 2)
             } else if bit == ImageOperands::LOD && i.is(Op::ImageFetch) {
                 int && shape.lanes() == 1
             } else {
@@ -175,6 +240,40 @@ impl Pass<'_> {
         Ok(())
     }
 
+    /// Whether an operand is a constant array of four offsets: ConstOffsets.
+    fn four_offsets(&self, id: u32) -> bool {
+        let element = match self.module.type_of(id).and_then(|t| self.module.types.get(t)) {
+            Some(Type::Array { element, length: 4, .. }) => self.module.shape(element),
+            _ => return false,
+        };
+        let int = matches!(element.scalar, Scalar::Int { width: 32, .. });
+        int && element.rows == 2 && element.columns == 1 && self.module.is_constant(id)
+    }
+
+    /// The variable that an image or a pointer to one comes from; `None` where it is a parameter.
+    fn image_variable(&self, mut id: u32) -> Option<u32> {
+        loop {
+            if self.module.variable(id).is_some() {
+                return Some(id);
+            }
+            // Definitions stand before their uses: each is checked before this one.
+            let i = self.module.instruction(id).filter(|i| matches!(i.op, Op::Load | Op::CopyObject))?;
+            id = self.operands(i)[0];
+        }
+    }
+
+    /// Refuses an argument whose function would not know that it is not to be read, or not to be written.
+    pub(super) fn passed_image(&self, argument: u32) -> Checked {
+        let opaque = |id: u32| self.module.variable(id).is_some_and(|v| self.module.types.contents(v.type_).opaque);
+        let declared = |id: u32, decoration| self.module.decoration(id, WHOLE, decoration).is_some();
+        match self.image_variable(argument) {
+            Some(id) if opaque(id) && (declared(id, Decorate::NonReadable) || declared(id, Decorate::NonWritable)) => {
+                self.unsupported(format!("OpFunctionCall with an image that is NonReadable or NonWritable (%{argument})"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// That a storage image may be read, or written, and that its format is known where it must be.
     fn storage(&self, i: &Instruction, id: u32, image: &Image) -> Checked {
         let (capability, decoration, text) = match i.op {
@@ -184,8 +283,7 @@ impl Pass<'_> {
         if image.format == ImageFormat::Unknown && !self.module.has_capability(capability) {
             return self.fail(Check::Capability, format!("{} of an image of Unknown format needs the capability {capability:?}", i.name()));
         }
-        let load = self.module.instruction(id).filter(|l| l.is(Op::Load));
-        let from = load.map(|l| self.operands(l)[0]);
+        let from = self.image_variable(id);
         if from.is_some_and(|variable| self.module.decoration(variable, WHOLE, decoration).is_some()) {
             return self.fail(Check::Storage, format!("{} is of %{id}, whose variable is {text}", i.name()));
         }

@@ -237,6 +237,7 @@ impl Pass<'_> {
             if origin.non_writable || origin.buffer_block {
                 return self.unsupported(format!("OpFunctionCall with a pointer into a NonWritable buffer or a BufferBlock (%{argument})"));
             }
+            self.passed_image(argument)?;
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ impl Declare<'_> {
             RoundingModeRTZ,
             DemoteToHelperInvocation,
             ImageQuery,
+            ImageGatherExtended,
             DerivativeControl,
             InterpolationFunction,
             StorageImageExtendedFormats,

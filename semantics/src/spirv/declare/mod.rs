@@ -12,7 +12,7 @@ use rspirv::spirv::{AddressingModel, MemoryModel};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::check::is_atomic;
+use super::check::{is_atomic, is_image};
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
 use super::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
@@ -474,19 +474,7 @@ fn is_modeled_in_body(op: Op) -> bool {
     );
     let barriers = [Op::ControlBarrier, Op::MemoryBarrier, Op::DemoteToHelperInvocation, Op::IsHelperInvocationEXT];
     let shared = is_atomic(op) || barriers.contains(&op);
-    let image = matches!(
-        op,
-        Op::SampledImage
-            | Op::Image
-            | Op::ImageSampleImplicitLod
-            | Op::ImageSampleExplicitLod
-            | Op::ImageFetch
-            | Op::ImageRead
-            | Op::ImageWrite
-            | Op::ImageQuerySize
-            | Op::ImageQuerySizeLod
-    );
-    structural || shared || image || is_derivative(op) || super::operation::core(op).is_some()
+    structural || shared || is_image(op) || is_derivative(op) || super::operation::core(op).is_some()
 }
 
 /// Whether the instruction is a derivative of its operand (SPIR-V §3.3.16).

@@ -164,12 +164,12 @@ fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refuse
             Some(found) => unsupported(format!("BuiltIn {found:?} (%{id})")),
             None => unsupported(format!("OpVariable Input without a BuiltIn (%{id})")),
         },
-        _ if module.types().contents(variable.type_).opaque => unsupported(format!("OpVariable of images or samplers (%{id})")),
         _ if is_descriptor_array(module, variable) => unsupported(format!("an array of buffers (%{id})")),
         StorageClass::Private
         | StorageClass::Workgroup
         | StorageClass::Uniform
         | StorageClass::StorageBuffer
+        | StorageClass::UniformConstant
         | StorageClass::PushConstant => Ok(None),
         class => unsupported(format!("OpVariable {class:?} (%{id})")),
     }

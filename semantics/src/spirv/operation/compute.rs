@@ -11,6 +11,7 @@ use super::super::value::{self, Origin, Scalars};
 use super::pure::{Bits, pure, reals};
 use super::trust;
 use super::{Operation, Shape, Signature};
+use crate::image;
 use crate::number::{self, Arithmetic, Computed, Environment, Instruction, Lanes, Op, PlantedComponent, Trust, Tuple, float, integer};
 use crate::undefined::{Ub, Unspecified};
 
@@ -43,6 +44,8 @@ pub struct Calculator {
     pub arithmetic: Arithmetic,
     /// What the environment says about values.
     pub environment: Environment,
+    /// What definite values of image instructions are computed by.
+    pub images: image::Rules,
     /// Replaces components of results; `None` outside tests of the oracle.
     pub planted: Option<PlantedComponent>,
 }

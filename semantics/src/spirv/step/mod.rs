@@ -14,6 +14,7 @@
 //! | [`miscellaneous`] | §3.3.1, §3.3.3 | OpNop, OpUndef, lines |
 //! | [`memory`] | §3.3.8 | variables, access chains, loads and stores |
 //! | [`function`] | §3.3.9, §3.3.17 | calls and returns |
+//! | [`mod@image`] | §3.3.10 | images and samplers |
 //! | [`composite`] | §3.3.12 | constructing, taking apart, shuffling |
 //! | [`mod@compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | whatever computes values from values |
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
@@ -28,6 +29,7 @@ pub mod composite;
 pub mod compute;
 pub mod control;
 pub mod function;
+pub mod image;
 pub mod memory;
 pub mod miscellaneous;
 pub(super) mod run;
@@ -43,7 +45,7 @@ use smallvec::SmallVec;
 use super::concurrency::{AtomicOp, Scope, Semantics};
 use super::error::{LoadError, Place};
 use super::grammar::Op;
-use super::memory::{Memory, Pointer, Value};
+use super::memory::{Descriptor, Memory, Pointer, Value};
 use super::module::{Function, Module, WHOLE};
 use super::operation;
 use super::operation::Calculator;
@@ -224,13 +226,14 @@ struct Table {
 
 /// The rules as they are, section by section.
 static STANDARD: LazyLock<Table> = LazyLock::new(|| {
-    let sections: [&[Row]; 8] = [
+    let sections: [&[Row]; 9] = [
         control::RULES,
         miscellaneous::RULES,
         compute::RULES,
         composite::RULES,
         memory::RULES,
         function::RULES,
+        image::RULES,
         atomic::RULES,
         barrier::RULES,
     ];
@@ -384,7 +387,7 @@ impl<'m> Config<'m> {
     pub fn scalars(&self, id: u32) -> Option<Scalars> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Scalars(scalars) => Some(scalars.clone()),
-            Value::Pointer(_) => None,
+            Value::Pointer(_) | Value::Descriptor(_) => None,
         }
     }
 
@@ -392,7 +395,7 @@ impl<'m> Config<'m> {
     pub fn scalar(&self, id: u32) -> Option<Scalar> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Scalars(scalars) => scalars.first().copied(),
-            Value::Pointer(_) => None,
+            Value::Pointer(_) | Value::Descriptor(_) => None,
         }
     }
 
@@ -405,7 +408,15 @@ impl<'m> Config<'m> {
     pub fn pointer(&self, id: u32) -> Option<Pointer> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Pointer(pointer) => Some(*pointer),
-            Value::Scalars(_) => None,
+            Value::Scalars(_) | Value::Descriptor(_) => None,
+        }
+    }
+
+    /// M(id) as an image, a sampler or a sampled image.
+    pub fn descriptor(&self, id: u32) -> Option<Descriptor> {
+        match self.memory.value(self.module, id)?.as_ref() {
+            Value::Descriptor(descriptor) => Some(*descriptor),
+            Value::Scalars(_) | Value::Pointer(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::Action;
 use crate::rule::Rule;
 use crate::spirv::environment::InvocationId;
 use crate::spirv::error::Place;
-use crate::spirv::memory::{Pointer, Value};
+use crate::spirv::memory::{Descriptor, Pointer, Value};
 use crate::spirv::module::Module;
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::shared::{Extent, ObjectId};
@@ -87,6 +87,11 @@ fn value_text(module: &Module, component: Component, value: &Value) -> String {
             let unit = if *explicit { "byte" } else { "scalar" };
             format!("pointer to {} at {unit} {} of %{variable}", module.types().text(address.type_), address.offset)
         }
+        Value::Descriptor(Descriptor { image, sampler }) => {
+            let image = image.map(|image| format!("image {image}"));
+            let parts: Vec<String> = image.into_iter().chain(sampler.map(|sampler| format!("sampler {sampler}"))).collect();
+            parts.join(" with ")
+        }
     }
 }
 
@@ -119,6 +124,7 @@ fn scalar_text(component: Component, scalar: &Scalar) -> String {
 fn extent_text(extent: &Extent) -> String {
     let object = match extent.object {
         ObjectId::Buffer(index) => format!("buffer {index}"),
+        ObjectId::Image(index) => format!("image {index}"),
         ObjectId::Workgroup { workgroup, index } => format!("Workgroup variable {index} of workgroup {workgroup}"),
     };
     let stretches: Vec<String> = extent.stretches().iter().map(|(first, bytes)| format!("{first}+{bytes}")).collect();

@@ -270,7 +270,7 @@ impl Shared<'_> {
             }
             observed.push(ObservedBuffer { set: buffer.set, binding: buffer.binding, bytes, undefined });
         }
-        Observation { buffers: observed, instructions: self.executed.load(Ordering::Relaxed) }
+        Observation { buffers: observed, instructions: self.executed.load(Ordering::Relaxed), ..Observation::default() }
     }
 }
 

@@ -1,0 +1,85 @@
+//! What is observed of a dispatch that has ended: storage buffers and storage images, with what in them is undefined or doubtful.
+
+use super::{Doubtful, DoubtfulTexels, Grid, Report};
+use crate::number::Why;
+use crate::outcome::Outcome;
+use crate::spirv::environment::{InvocationId, Observation, ObservedBuffer, ObservedImage, UndefinedBytes, UndefinedTexels};
+use crate::spirv::shared::Last;
+use crate::spirv::value::Origin;
+use crate::undefined::Unspecified;
+
+impl Grid<'_, '_> {
+    /// The report of a run that has met no end but its own.
+    pub(super) fn observed(self) -> Report {
+        let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
+        let mut doubtful = Vec::new();
+        for &(index, set, binding) in &self.prepared.storage {
+            let buffer = observation.buffers.len();
+            let mut observed = ObservedBuffer { set, binding, ..ObservedBuffer::default() };
+            for (at, byte) in self.shared.bytes(index).enumerate() {
+                let at = at as u64;
+                observed.bytes.push(byte.unwrap_or(0));
+                let Err(origin) = byte else { continue };
+                let (made_at, made_by) = self.made(origin);
+                let kind = origin.kind.id();
+                match observed.undefined.last_mut() {
+                    Some(last) if last.end == at && (last.made_at, last.made_by, last.kind) == (made_at, made_by, kind) => last.end += 1,
+                    _ => observed.undefined.push(UndefinedBytes { start: at, end: at + 1, made_at, made_by, kind }),
+                }
+            }
+            for (start, bytes, why) in self.shared.doubts(index) {
+                doubtful.push(Doubtful { buffer, start, end: start + bytes, why });
+            }
+            observation.buffers.push(observed);
+        }
+        let mut doubtful_texels = Vec::new();
+        for image in self.shared.images().storage() {
+            let number = observation.images.len();
+            let observed = self.observed_image(image, |component, start, why| match doubtful_texels.last_mut() {
+                Some(DoubtfulTexels { image, component: c, end, why: w, .. })
+                    if (*image, *c, *end, *w) == (number, component, start, why) =>
+                {
+                    *end += 1;
+                }
+                _ => doubtful_texels.push(DoubtfulTexels { image: number, component, start, end: start + 1, why }),
+            });
+            observation.images.push(observed);
+        }
+        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful, doubtful_texels }
+    }
+
+    /// The instruction and the invocation that made an undefined value.
+    fn made(&self, origin: Origin) -> (u32, InvocationId) {
+        let agent = self.topology.agent(origin.invocation);
+        (origin.instruction, InvocationId { workgroup: agent.workgroup, local: agent.local })
+    }
+
+    /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device may hold other ones of, and why.
+    fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
+        let (images, held) = (self.shared.images(), self.shared.images().image(image));
+        let (set, binding) = images.binding(image);
+        let (format, size) = (held.format(), held.size(0).unwrap_or_default());
+        let mut observed =
+            ObservedImage { set, binding, format, size, bytes: held.bytes(0).unwrap_or_default().to_vec(), undefined: Vec::new() };
+        for (component, channel) in (0u8..).zip(format.channels()) {
+            for at in 0..u64::from(size[0]) * u64::from(size[1]) {
+                let origin = match images.last(image, at, component) {
+                    Last::Certain => continue,
+                    Last::Doubtful(why) => {
+                        doubtful(component, at, why);
+                        continue;
+                    }
+                    Last::Undefined(origin) => origin,
+                };
+                channel.clear(&mut observed.bytes[at as usize * format.bytes()..][..format.bytes()]);
+                let made = origin.map(|origin| self.made(origin));
+                let kind = origin.map_or(Unspecified::Uninitialised, |origin| origin.kind).id();
+                match observed.undefined.last_mut() {
+                    Some(last) if (last.component, last.end, last.made, last.kind) == (component, at, made, kind) => last.end += 1,
+                    _ => observed.undefined.push(UndefinedTexels { component, start: at, end: at + 1, made, kind }),
+                }
+            }
+        }
+        observed
+    }
+}

@@ -1,0 +1,316 @@
+//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and what is known of texels that were written.
+//!
+//! Sampled images stay as they were bound. Of storage images level 0 is written, texel by texel: each is one place for the race detector,
+//! its bytes counted from the level's first one. An image keeps which components are undefined or were rounded; here is where an undefined
+//! one was made, and why a device may hold another one.
+
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, ImageFormat, StorageClass};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use super::super::concurrency::Class;
+use super::super::environment::{BoundImage, BoundSampler, Resources};
+use super::super::memory::Descriptor;
+use super::super::module::{Module, Variable, WHOLE};
+use super::super::types::{self, Type};
+use super::super::value::{Origin, Scalar, Scalars};
+use super::{Cell, Extent, Missing, ObjectId};
+use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
+use crate::number::{Interval, Trust, Why};
+use crate::undefined::Unspecified;
+
+/// What is known of a component of a texel that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Where its undefined value was made.
+    Undefined(Origin),
+    /// Why a device may hold another one.
+    Doubtful(Why),
+}
+
+/// An image that some variable names.
+#[derive(Clone, Debug)]
+struct Held {
+    set: u32,
+    binding: u32,
+    image: Rc<Image>,
+    /// Whether it is a storage image.
+    storage: bool,
+    /// Whether some variable that it backs can be written.
+    written: bool,
+    /// By the number of a texel of level 0 and of its component, where there is anything to know.
+    known: FxHashMap<(u64, u8), Known>,
+}
+
+/// The images and samplers of one dispatch.
+#[derive(Clone, Debug)]
+pub struct Images {
+    images: Vec<Held>,
+    samplers: Rc<[image::Sampler]>,
+    /// By variable.
+    descriptors: Rc<FxHashMap<u32, Descriptor>>,
+    robustness: Robustness,
+    precision: Option<Precision>,
+}
+
+/// What a component of a texel of a storage image is when a dispatch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// What every device holds.
+    Certain,
+    /// A device may hold another one.
+    Doubtful(Why),
+    /// Any value: where it was made, or `None` if it was there before.
+    Undefined(Option<Origin>),
+}
+
+impl Images {
+    /// The images and samplers that the variables name.
+    pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
+        let opaque: Vec<&Variable> = used.iter().copied().filter(|v| v.class == StorageClass::UniformConstant).collect();
+        let images = held(module, &opaque, resources)?;
+        let mut samplers = Vec::new();
+        let mut descriptors = FxHashMap::default();
+        for variable in opaque {
+            let id = variable.id;
+            let Some(at @ (set, binding)) = module.descriptor(id) else {
+                return missing(format!("%{id} has no descriptor set and binding"));
+            };
+            let (declared, with_sampler) = parts(module, variable.type_);
+            let mut descriptor = Descriptor::default();
+            if declared.is_some() {
+                let Some(image) = images.iter().position(|held| (held.set, held.binding) == at) else {
+                    return missing(format!("no image at set {set}, binding {binding} for %{id}"));
+                };
+                descriptor.image = Some(image as u32);
+            }
+            if with_sampler {
+                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
+                    return missing(format!("no sampler at set {set}, binding {binding} for %{id}"));
+                };
+                descriptor.sampler = Some(samplers.len() as u32);
+                samplers.push(checked(bound)?);
+            }
+            descriptors.insert(id, descriptor);
+        }
+        Ok(Images {
+            images,
+            samplers: samplers.into(),
+            descriptors: Rc::new(descriptors),
+            robustness: resources.image_robustness,
+            precision: resources.precision,
+        })
+    }
+
+    /// How many images there are.
+    pub(super) fn count(&self) -> u32 {
+        self.images.len() as u32
+    }
+
+    /// Whether some instruction may write it.
+    pub(super) fn is_written(&self, image: u32) -> bool {
+        self.images[image as usize].written
+    }
+
+    /// The image, the sampler or both behind a variable.
+    pub fn descriptor(&self, variable: u32) -> Option<Descriptor> {
+        self.descriptors.get(&variable).copied()
+    }
+
+    /// The image of that number.
+    pub fn image(&self, image: u32) -> &Image {
+        &self.images[image as usize].image
+    }
+
+    /// The sampler of that number.
+    pub fn sampler(&self, sampler: u32) -> &image::Sampler {
+        &self.samplers[sampler as usize]
+    }
+
+    /// The set and the binding of the image of that number.
+    pub fn binding(&self, image: u32) -> (u32, u32) {
+        let held = &self.images[image as usize];
+        (held.set, held.binding)
+    }
+
+    /// How precise a device samples images of that format.
+    pub fn precision(&self, format: Format) -> Precision {
+        self.precision.unwrap_or_else(|| Precision::least(format))
+    }
+
+    /// What an access to a texel of level 0 touches; nothing where there is no such texel.
+    pub fn extent(&self, image: u32, [x, y]: [i64; 2]) -> Extent {
+        let held = self.image(image);
+        let bytes = held.format().bytes() as u8;
+        let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
+        let cells = held.index(0, x, y).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
+        Extent { object: ObjectId::Image(image), class: Class::Image, cells }
+    }
+
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was made where it was written, or by
+    /// `origin` here.
+    pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 2], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
+        let held = &self.images[image as usize];
+        let texel = held.image.fetch_by(rules, at, level, self.robustness);
+        let index = held.image.index(0, at[0], at[1]).filter(|_| level == 0);
+        let component = |c: usize| {
+            let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
+            match (texel.undefined[c], known) {
+                (Some(_), Some(Known::Undefined(origin))) => Scalar::undefined(*origin),
+                (Some(kind), _) => Scalar::undefined(origin(kind)),
+                (None, known) => {
+                    let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
+                    match known {
+                        Some(Known::Doubtful(why)) => Scalar { trust: scalar.trust.in_doubt(*why), ..scalar },
+                        _ => scalar,
+                    }
+                }
+            }
+        };
+        (0..4).map(component).collect()
+    }
+
+    /// Writes a texel (OpImageWrite): four components by their bits.
+    pub(super) fn write(&mut self, image: u32, extent: &Extent, scalars: &[Scalar]) {
+        let held = &mut self.images[image as usize];
+        let Some((cell, [width, _])) = extent.cells.first().zip(held.image.size(0)) else { return };
+        let index = cell.offset / u64::from(cell.bytes.max(1));
+        let at = [index % u64::from(width), index / u64::from(width)].map(|x| x as i64);
+        let bits = [0, 1, 2, 3].map(|c: usize| scalars.get(c).map_or(0, |s| s.bits as u32));
+        let undefined =
+            (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
+        let Some(codes) = Rc::make_mut(&mut held.image).write(at[0], at[1], bits, undefined) else { return };
+        for (c, codes) in codes.iter().enumerate() {
+            let scalar = scalars.get(c);
+            let nan = if codes.nan != 0 { Some(Why::NaN) } else { None };
+            let known = match scalar.and_then(|s| s.undefined) {
+                Some(origin) => Some(Known::Undefined(origin)),
+                None => scalar.and_then(|s| s.trust.doubt).or(nan).map(Known::Doubtful),
+            };
+            match known {
+                Some(known) => held.known.insert((index, c as u8), known),
+                None => held.known.remove(&(index, c as u8)),
+            };
+        }
+    }
+
+    /// The storage images, by number.
+    pub fn storage(&self) -> impl Iterator<Item = u32> {
+        (0..self.count()).filter(|&image| self.images[image as usize].storage)
+    }
+
+    /// What a component of a texel of level 0 is at the end.
+    pub fn last(&self, image: u32, index: u64, component: u8) -> Last {
+        let held = &self.images[image as usize];
+        let width = held.image.size(0).map_or(1, |[width, _]| u64::from(width));
+        let [x, y] = [index % width, index / width].map(|x| x as i64);
+        let known = held.known.get(&(index, component));
+        let is = |mask: Option<u8>| mask.is_some_and(|mask| mask >> component & 1 == 1);
+        if is(held.image.raw(0, x, y).map(|(_, undefined)| undefined)) {
+            return Last::Undefined(match known {
+                Some(Known::Undefined(origin)) => Some(*origin),
+                _ => None,
+            });
+        }
+        match known {
+            Some(Known::Doubtful(why)) => Last::Doubtful(*why),
+            _ if is(held.image.rounded(0, x, y)) => Last::Doubtful(Why::Texel),
+            _ => Last::Certain,
+        }
+    }
+}
+
+/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is zero, whether its sign is required is for
+/// the caller to say.
+pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -> Scalar {
+    let value = f32::from_bits(bits);
+    let trust = match numeric.is_integer() {
+        true => Trust::CERTAIN,
+        false => Trust { zero_sign: zero_sign || value != 0.0, ..Trust::of_exact(value) },
+    };
+    let exact = allowed.low == allowed.high && !allowed.nan || allowed.low > allowed.high;
+    Scalar { bits: bits.into(), trust: if exact { trust } else { trust.in_doubt(Why::Texel) }, undefined: None }
+}
+
+fn missing<T>(what: String) -> Result<T, Missing> {
+    Err(Missing::Resource(what))
+}
+
+/// The image of an opaque type, and whether it has a sampler.
+fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
+    match module.types().get(type_) {
+        Some(Type::Image(image)) => (Some(image), false),
+        Some(Type::SampledImage { image }) => (parts(module, image).0, true),
+        _ => (None, true),
+    }
+}
+
+/// The images of a dispatch that the variables name, in its order; of two at one place the first.
+fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Result<Vec<Held>, Missing> {
+    let mut images: Vec<Held> = Vec::new();
+    for bound in resources.images {
+        let BoundImage { set, binding, .. } = *bound;
+        if images.iter().any(|held| (held.set, held.binding) == (set, binding)) {
+            continue;
+        }
+        let mut held: Option<Held> = None;
+        for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
+            let Some(declared) = parts(module, variable.type_).0 else { continue };
+            fits(module, variable.id, &declared, bound)?;
+            let storage = declared.usage == 2;
+            let one = held.get_or_insert_with(|| {
+                let (image, known) = (Rc::new(bound.image.clone()), FxHashMap::default());
+                Held { set, binding, image, storage, written: false, known }
+            });
+            if one.storage != storage {
+                return missing(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
+            }
+            one.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
+        }
+        images.extend(held);
+    }
+    Ok(images)
+}
+
+/// That an image is what a variable declares: the type of its numbers, and the format where the variable says one.
+fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), Missing> {
+    let format = bound.image.format();
+    let found = |rest: String| missing(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
+    let fits = match (module.types().get(declared.sampled), format.numeric()) {
+        (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),
+        (Some(Type::Int { signed, .. }), numeric) => numeric == if signed { Numeric::Sint } else { Numeric::Uint },
+        _ => false,
+    };
+    if !fits {
+        let numbers = match format.numeric() {
+            Numeric::Uint => "unsigned integers",
+            Numeric::Sint => "signed integers",
+            _ => "floats",
+        };
+        let needed = module.types().text(declared.sampled);
+        return found(format!(", which has {numbers}; %{variable} declares texels of {needed}"));
+    }
+    if declared.usage == 2 && format.is_depth() {
+        return found(format!(", a format of depths; %{variable} is a storage image"));
+    }
+    if declared.format == ImageFormat::Unknown {
+        return Ok(());
+    }
+    match Format::of_spirv(declared.format) {
+        None => missing(format!("an image of the format {:?} (%{variable})", declared.format)),
+        Some(needed) if needed != format => found(format!("; %{variable} declares {:?}, which is {}", declared.format, needed.name())),
+        Some(_) => Ok(()),
+    }
+}
+
+/// A sampler whose levels of detail are numbers.
+fn checked(bound: &BoundSampler) -> Result<image::Sampler, Missing> {
+    let sampler = bound.sampler;
+    if [sampler.lod_bias, sampler.lod_min, sampler.lod_max].iter().any(|x| x.is_nan()) {
+        let (set, binding) = (bound.set, bound.binding);
+        return missing(format!("the sampler at set {set}, binding {binding} has a level of detail that is no number"));
+    }
+    Ok(sampler)
+}

@@ -1,0 +1,454 @@
+//! SPIR-V §3.3.10, Image Instructions; and OpLoad of what they take (§3.3.8).
+//!
+//! Values come from [`crate::image`], by Vulkan's "Image Operations". Sampled images never change; a texel of a storage image is memory that
+//! invocations share, so that what reads or writes one is an action. [`sampled`] takes the level of detail, and says nothing of where it
+//! comes from: here from an operand; in a fragment stage also from what the invocations of a quad have.
+//!
+//! A coordinate, an offset or a level of detail that is an undefined value is undefined behaviour, as every address is. Where one is in
+//! doubt, so is what is there.
+
+use rspirv::spirv::ImageOperands;
+
+use super::{Action, Config, Env, Next, Row, made, row};
+use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
+use crate::number::{Inexact, Interval, Trust, Why};
+use crate::rule::Rule;
+use crate::spirv::grammar::Op;
+use crate::spirv::memory::{Descriptor, Value};
+use crate::spirv::operation::Scalar as Component;
+use crate::spirv::shared::texel_scalar;
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::spirv::words::Instruction;
+use crate::undefined::{Ub, Unspecified};
+
+const SIZES: &[Op] = &[Op::ImageQuerySize, Op::ImageQuerySizeLod];
+/// The instructions whose operands choose texels.
+const CHOOSING: &[Op] = &[
+    Op::ImageSampleExplicitLod,
+    Op::ImageSampleDrefExplicitLod,
+    Op::ImageSampleProjExplicitLod,
+    Op::ImageSampleProjDrefExplicitLod,
+    Op::ImageFetch,
+    Op::ImageGather,
+    Op::ImageDrefGather,
+    Op::ImageRead,
+    Op::ImageWrite,
+];
+
+pub(super) const RULES: &[Row] = &[
+    row(Rule::SpirvLoadDescriptor, &[Op::Load], load_descriptor),
+    row(Rule::SpirvSampledImage, &[Op::SampledImage], sampled_image),
+    row(Rule::SpirvImage, &[Op::Image], image),
+    row(Rule::SpirvImageSampleExplicitLod, &[Op::ImageSampleExplicitLod], image_sample_explicit_lod),
+    row(Rule::SpirvImageSampleDrefExplicitLod, &[Op::ImageSampleDrefExplicitLod], image_sample_dref_explicit_lod),
+    row(Rule::SpirvImageSampleProjExplicitLod, &[Op::ImageSampleProjExplicitLod], image_sample_proj_explicit_lod),
+    row(Rule::SpirvImageSampleProjDrefExplicitLod, &[Op::ImageSampleProjDrefExplicitLod], image_sample_proj_dref_explicit_lod),
+    row(Rule::SpirvImageFetch, &[Op::ImageFetch], image_fetch),
+    row(Rule::SpirvImageGather, &[Op::ImageGather], image_gather),
+    row(Rule::SpirvImageDrefGather, &[Op::ImageDrefGather], image_dref_gather),
+    row(Rule::SpirvImageRead, &[Op::ImageRead], image_read),
+    row(Rule::SpirvImageWrite, &[Op::ImageWrite], image_write),
+    row(Rule::SpirvImageQuerySize, SIZES, image_query_size),
+    row(Rule::SpirvImageQueryLevels, &[Op::ImageQueryLevels], image_query_levels),
+    row(Rule::SpirvImageUndefined, CHOOSING, image_undefined),
+];
+
+/// M, (r = OpLoad τ a, I), c, p → M[r ↦ the image, sampler or sampled image behind M(a)], I, c, p   [spirv/load-descriptor, SPIR-V §3.3.8]
+pub fn load_descriptor<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::Load)?;
+    let descriptor = env.shared.images().descriptor(config.pointer(operands[0])?.variable)?;
+    Some(Next::Config(config.defining(head.result, Value::Descriptor(descriptor))))
+}
+
+/// M, (r = OpSampledImage τ a s, I), c, p → M[r ↦ M(a) with M(s)], I, c, p   [spirv/sampled-image, SPIR-V §3.3.10]
+pub fn sampled_image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::SampledImage)?;
+    let (image, sampler) = (config.descriptor(operands[0])?.image, config.descriptor(operands[1])?.sampler);
+    Some(Next::Config(config.defining(head.result, Value::Descriptor(Descriptor { image, sampler }))))
+}
+
+/// M, (r = OpImage τ a, I), c, p → M[r ↦ the image of M(a)], I, c, p   [spirv/image, SPIR-V §3.3.10]
+pub fn image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::Image)?;
+    let image = config.descriptor(operands[0])?.image;
+    Some(Next::Config(config.defining(head.result, Value::Descriptor(Descriptor { image, sampler: None }))))
+}
+
+/// The ids of an image operand of an instruction (SPIR-V §3.2.14); none where it does not have it.
+fn image_operand<'m>(config: &Config<'m>, head: &Instruction, wanted: ImageOperands) -> Option<&'m [u32]> {
+    let (mask, ids) = config.operands(head).get(before_operands(head.op)..)?.split_first()?;
+    let mask = ImageOperands::from_bits_truncate(*mask);
+    let mut at = 0;
+    for (bit, count) in [
+        (ImageOperands::BIAS, 1),
+        (ImageOperands::LOD, 1),
+        (ImageOperands::GRAD, 2),
+        (ImageOperands::CONST_OFFSET, 1),
+        (ImageOperands::OFFSET, 1),
+        (ImageOperands::CONST_OFFSETS, 1),
+    ] {
+        if bit == wanted {
+            return ids.get(at..at + count).filter(|_| mask.contains(bit));
+        }
+        at += if mask.contains(bit) { count } else { 0 };
+    }
+    None
+}
+
+/// How many operands an instruction has before its image operands.
+fn before_operands(op: Op) -> usize {
+    match op {
+        Op::ImageGather | Op::ImageDrefGather | Op::ImageWrite => 3,
+        op if compares(op) => 3,
+        _ => 2,
+    }
+}
+
+/// Whether it has a depth reference.
+fn compares(op: Op) -> bool {
+    matches!(
+        op,
+        Op::ImageSampleDrefImplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+            | Op::ImageDrefGather
+    )
+}
+
+/// Whether it divides its coordinates.
+fn projects(op: Op) -> bool {
+    matches!(
+        op,
+        Op::ImageSampleProjImplicitLod
+            | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+    )
+}
+
+/// The first operand of an instruction that chooses texels and is undefined.
+fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
+    let operands = config.operands(head);
+    let coordinate = (operands[1], if projects(head.op) { 3 } else { 2 });
+    let image_operands = operands.get(before_operands(head.op) + 1..).unwrap_or(&[]).iter().map(|&id| (id, usize::MAX));
+    std::iter::once(coordinate)
+        .chain(image_operands)
+        .find_map(|(id, count)| Some((id, config.scalars(id)?.iter().take(count).find_map(|s| s.undefined)?)))
+}
+
+/// M(x) undefined: M, (r = OpImage… τ a x…, I), c, p is undefined behaviour, x a coordinate, an offset or a level of detail
+///                                                              [spirv/image-undefined, SPIR-V 1.6 revision 7, Poison]
+pub fn image_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_of(CHOOSING)?;
+    let (id, origin) = undefined_choice(config, head)?;
+    let operand = if id == operands[1] { "a coordinate" } else { "an image operand" };
+    let what = format!("{} has {operand}, %{id}, that is undefined: {}", config.name(), made(config.module, origin));
+    Some(config.undefined(Ub::AddressOnUndefined, what))
+}
+
+/// The next instruction, if it is that one and what chooses texels is defined.
+fn choosing<'m>(config: &Config<'m>, op: Op) -> Option<(&'m Instruction, &'m [u32])> {
+    let (head, operands) = config.next_if(op)?;
+    undefined_choice(config, head).is_none().then_some((head, operands))
+}
+
+/// The origin of what the next instruction makes undefined.
+fn origin(env: &Env<'_>, config: &Config<'_>, kind: Unspecified) -> Origin {
+    Origin { kind, instruction: config.index(), invocation: env.invocation }
+}
+
+/// A 32-bit float, and any where it is in doubt.
+fn inexact(scalar: Scalar) -> Inexact {
+    let value = f64::from(f32::from_bits(scalar.bits as u32));
+    Inexact { value, allowed: if scalar.trust.doubt.is_some() { Interval::ANY } else { Interval::point(value) } }
+}
+
+/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of two it is exact.
+fn over(x: Inexact, q: Inexact) -> Inexact {
+    let value = x.value / q.value;
+    let fraction = q.value.to_bits() << 12;
+    let allowed = match x.allowed.is_any() || q.allowed.is_any() {
+        true => Interval::ANY,
+        false if fraction == 0 => Interval::point(value),
+        false => Interval::point(value).widened(value.abs() / f64::from(1 << 21)),
+    };
+    Inexact { value, allowed }
+}
+
+/// An integer of 32 bits, signed as its type is.
+fn integer(config: &Config<'_>, id: u32, scalar: Scalar) -> i64 {
+    match config.module.shape(id).scalar {
+        Component::Int { signed: true, .. } => i64::from(scalar.bits as u32 as i32),
+        _ => i64::from(scalar.bits as u32),
+    }
+}
+
+/// The offsets of an operand of two integers, or of an array of such.
+fn offsets(config: &Config<'_>, id: u32) -> Option<Vec<[i32; 2]>> {
+    let scalars = config.scalars(id)?;
+    Some(scalars.chunks_exact(2).map(|pair| [pair[0].bits as u32 as i32, pair[1].bits as u32 as i32]).collect())
+}
+
+/// Whether every device has the same offsets: they may come from an operation that is in doubt.
+fn doubt_of(config: &Config<'_>, id: u32) -> Option<Why> {
+    config.scalars(id)?.iter().find_map(|s| s.trust.doubt)
+}
+
+/// The offset of the next instruction, and why it is in doubt.
+fn offset(config: &Config<'_>, head: &Instruction) -> Option<([i32; 2], Option<Why>)> {
+    let constant = image_operand(config, head, ImageOperands::CONST_OFFSET);
+    match constant.or_else(|| image_operand(config, head, ImageOperands::OFFSET)) {
+        None => Some(([0, 0], None)),
+        Some(ids) => Some((*offsets(config, ids[0])?.first()?, doubt_of(config, ids[0]))),
+    }
+}
+
+/// What a sampling or gathering instruction reads.
+struct Source<'e> {
+    sampling: Sampling<'e>,
+    /// The coordinates (s, t), projected.
+    at: [Inexact; 2],
+    /// The depth reference, projected.
+    reference: Option<Inexact>,
+    /// Why every result component is an undefined value.
+    undefined: Option<Origin>,
+    /// Why the offset is in doubt.
+    doubt: Option<Why>,
+}
+
+/// What the next instruction, which samples or gathers, reads.
+fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
+    let head = config.head()?;
+    let operands = config.operands(head);
+    let descriptor = config.descriptor(operands[0])?;
+    let images = env.shared.images();
+    let (image, sampler) = (images.image(descriptor.image?), images.sampler(descriptor.sampler?));
+    let coordinate = config.scalars(operands[1])?;
+    let (mut at, mut reference) = ([inexact(coordinate[0]), inexact(coordinate[1])], None);
+    let mut undefined = None;
+    if compares(head.op) {
+        let scalar = config.scalar(operands[2])?;
+        (reference, undefined) = (Some(inexact(scalar)), scalar.undefined);
+    }
+    if projects(head.op) {
+        let q = inexact(*coordinate.get(2)?);
+        (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
+    }
+    let (offset, doubt) = offset(config, head)?;
+    // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the sampler's own check.
+    let gathers = matches!(head.op, Op::ImageGather | Op::ImageDrefGather);
+    let moved = offset != [0, 0] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
+    let unnormalized = sampler.unnormalized && (gathers || moved || projects(head.op) || image.levels() > 1);
+    if unnormalized || reference.is_some() && !image.format().is_depth() {
+        undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
+    }
+    let precision = images.precision(image.format());
+    let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
+    Some(Source { sampling, at, reference, undefined, doubt })
+}
+
+impl Source<'_> {
+    /// The result as scalars: one with a depth reference for a sample, four else.
+    fn scalars(&self, env: &Env<'_>, config: &Config<'_>, found: Result<Sampled, SamplerError>, count: usize) -> Scalars {
+        let found = match (self.undefined, found) {
+            (Some(origin), _) => return std::iter::repeat_n(Scalar::undefined(origin), count).collect(),
+            (None, Ok(found)) => found,
+            (None, Err(_)) => Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() },
+        };
+        let format = self.sampling.image.format();
+        // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
+        let zero_sign = |c: usize| format.numeric() != Numeric::Float || self.reference.is_some() || c >= format.channels().len();
+        let component = |c: usize| {
+            let scalar = match found.undefined[c] {
+                Some(kind) => Scalar::undefined(origin(env, config, kind)),
+                None => texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign(c)),
+            };
+            doubted(scalar, self.doubt)
+        };
+        (0..count).map(component).collect()
+    }
+}
+
+/// A scalar that is in doubt for that reason too.
+fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
+    match why {
+        Some(why) => Scalar { trust: scalar.trust.in_doubt(why), ..scalar },
+        None => scalar,
+    }
+}
+
+/// What the next instruction, which samples, gives with that level of detail.
+pub(in crate::spirv) fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod) -> Option<Scalars> {
+    let source = source(env, config)?;
+    let found = source.sampling.sample(source.at, lod, source.reference);
+    Some(source.scalars(env, config, found, if source.reference.is_some() { 1 } else { 4 }))
+}
+
+/// The level of detail that the operands of the next instruction give: Lod, or the derivatives Grad.
+fn explicit(config: &Config<'_>, head: &Instruction) -> Option<Lod> {
+    if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
+        return Some(Lod::Explicit(inexact(config.scalar(ids[0])?)));
+    }
+    let ids = image_operand(config, head, ImageOperands::GRAD)?;
+    let derivative = |id: u32| {
+        let scalars = config.scalars(id)?;
+        Some([inexact(*scalars.first()?), inexact(*scalars.get(1)?)])
+    };
+    Some(Lod::Derivatives { dx: derivative(ids[0])?, dy: derivative(ids[1])?, bias: 0.0 })
+}
+
+fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
+    let (head, _) = choosing(config, op)?;
+    let scalars = sampled(env, config, explicit(config, head)?)?;
+    Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
+}
+
+/// M, (r = OpImageSampleExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of M(l)…], I, c, p
+///                                                              [spirv/image-sample-explicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_explicit(env, config, Op::ImageSampleExplicitLod)
+}
+
+/// M, (r = OpImageSampleDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p
+///                                                              [spirv/image-sample-dref-explicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_explicit(env, config, Op::ImageSampleDrefExplicitLod)
+}
+
+/// M, (r = OpImageSampleProjExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) over its last component], I, c, p
+///                                                              [spirv/image-sample-proj-explicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_proj_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_explicit(env, config, Op::ImageSampleProjExplicitLod)
+}
+
+/// M, (r = OpImageSampleProjDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d), both over
+/// the last component of M(x)], I, c, p                         [spirv/image-sample-proj-dref-explicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_proj_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_explicit(env, config, Op::ImageSampleProjDrefExplicitLod)
+}
+
+/// The component M(n), or each comparison, of the four texels around M(x); with ConstOffsets the first texel of each of four footprints
+/// (Vulkan, Texel Gathering).
+fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: usize) -> Option<Scalars> {
+    /// The place of the footprint's first texel, i0j0, among those gathered.
+    const FIRST: usize = 3;
+    let source = source(env, config)?;
+    let gather = |offset: [i32; 2]| {
+        let sampling = Sampling { offset, ..source.sampling };
+        source.scalars(env, config, sampling.gather(source.at, component, source.reference), 4)
+    };
+    match image_operand(config, head, ImageOperands::CONST_OFFSETS) {
+        None => Some(gather(source.sampling.offset)),
+        Some(ids) => Some(offsets(config, ids[0])?.into_iter().take(4).map(|offset| gather(offset)[FIRST]).collect()),
+    }
+}
+
+/// M, (r = OpImageGather τ a x n, I), c, p → M[r ↦ component M(n) of the four texels around M(x)], I, c, p
+///                                                              [spirv/image-gather, SPIR-V §3.3.10]
+pub fn image_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = choosing(config, Op::ImageGather)?;
+    let component = config.scalar(operands[2])?.bits as usize;
+    Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, component)?))))
+}
+
+/// M, (r = OpImageDrefGather τ a x d, I), c, p → M[r ↦ the four texels around M(x), each compared with M(d)], I, c, p
+///                                                              [spirv/image-dref-gather, SPIR-V §3.3.10]
+pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, _) = choosing(config, Op::ImageDrefGather)?;
+    Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, 0)?))))
+}
+
+/// The image of the next instruction and the integer coordinates, without an offset, in it; and why they are in doubt.
+fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 2], Option<Why>)> {
+    let coordinate = config.scalars(operands[1])?;
+    let at = [*coordinate.first()?, *coordinate.get(1)?];
+    let doubt = at.iter().find_map(|s| s.trust.doubt);
+    Some((config.descriptor(operands[0])?.image?, at.map(|s| integer(config, operands[1], s)), doubt))
+}
+
+/// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I, c, p   [spirv/image-fetch, SPIR-V §3.3.10]
+pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = choosing(config, Op::ImageFetch)?;
+    let (image, [x, y], doubt) = place(config, operands)?;
+    let (level, of_level) = match image_operand(config, head, ImageOperands::LOD) {
+        None => (0, None),
+        Some(ids) => (integer(config, ids[0], config.scalar(ids[0])?), doubt_of(config, ids[0])),
+    };
+    let ([dx, dy], of_offset) = offset(config, head)?;
+    let at = [x + i64::from(dx), y + i64::from(dy)];
+    let texel = env.shared.images().read(&env.calculator.images, image, at, level, |kind| origin(env, config, kind));
+    let why = doubt.or(of_level).or(of_offset);
+    let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
+    Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
+}
+
+/// M, (r = OpImageRead τ a x, I), c, p → M[r ↦ the texel of M(a) at M(x)], I, c, p   [spirv/image-read, SPIR-V §3.3.10]
+pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = choosing(config, Op::ImageRead)?;
+    let (image, at, doubt) = place(config, operands)?;
+    let texel = env.shared.images().read(&env.calculator.images, image, at, 0, |kind| origin(env, config, kind));
+    let scalars = texel.into_iter().map(|scalar| doubted(scalar, doubt)).collect();
+    let next = config.defining(head.result, Value::Scalars(scalars));
+    Some(Next::Acts(next, vec![Action::Load(env.shared.images().extent(image, at))]))
+}
+
+/// M, (OpImageWrite a x v, I), c, p → M, I, c, p with M(v) as the texel of M(a) at M(x), if there is one   [spirv/image-write, SPIR-V §3.3.10]
+pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, operands) = choosing(config, Op::ImageWrite)?;
+    let (image, at, _) = place(config, operands)?;
+    let format = env.shared.images().image(image).format();
+    let texel = config.scalars(operands[2])?;
+    let mut stored: Scalars = (0..format.channels().len())
+        .map(|c| match texel.get(c) {
+            None => Scalar::undefined(origin(env, config, Unspecified::ImageConversion)),
+            Some(scalar) if scalar.undefined.is_some() => *scalar,
+            Some(scalar) => match image::pack(format.numeric(), format.channels()[c].width, scalar.bits as u32).any {
+                Some(kind) => Scalar::undefined(origin(env, config, kind)),
+                None => *scalar,
+            },
+        })
+        .collect();
+    config.control.mark_scalars(&mut stored);
+    let mut next = config.advanced(1);
+    // Where a device may write elsewhere, it may see and do anything.
+    for scalar in config.scalars(operands[1])?.iter().take(2) {
+        next.control = next.control.after(scalar.trust);
+    }
+    match next.helper {
+        true => Some(Next::Config(next)),
+        false => Some(Next::Acts(next, vec![Action::Store(env.shared.images().extent(image, at), stored)])),
+    }
+}
+
+/// An integer that every device has.
+fn certain(bits: u32) -> Scalar {
+    Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None }
+}
+
+/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width and height of M(a)], I, c, p, and OpImageQuerySizeLod of the level M(l)
+///                                                              [spirv/image-query-size, SPIR-V §3.3.10]
+pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_of(SIZES)?;
+    let image = env.shared.images().image(config.descriptor(operands[0])?.image?);
+    let (level, scalar) = match operands.get(1) {
+        None => (0, certain(0)),
+        Some(&id) => {
+            let scalar = config.scalar(id)?;
+            (integer(config, id, scalar), scalar)
+        }
+    };
+    let scalars = match (scalar.undefined, image.query_size(level)) {
+        (Some(origin), _) => [Scalar::undefined(origin); 2],
+        (None, Err(kind)) => [Scalar::undefined(origin(env, config, kind)); 2],
+        (None, Ok(size)) => size.map(|side| doubted(certain(side), scalar.trust.doubt)),
+    };
+    Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&scalars)))))
+}
+
+/// M, (r = OpImageQueryLevels τ a, I), c, p → M[r ↦ how many levels M(a) has], I, c, p   [spirv/image-query-levels, SPIR-V §3.3.10]
+pub fn image_query_levels<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (head, operands) = config.next_if(Op::ImageQueryLevels)?;
+    let image = env.shared.images().image(config.descriptor(operands[0])?.image?);
+    Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[certain(image.levels())])))))
+}
