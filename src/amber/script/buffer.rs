@@ -92,13 +92,17 @@ impl Buffer {
     /// The image format of its items: theirs, or that of as many scalars that follow each other; none for matrices, arrays, structures, and
     /// vectors with padding between them.
     pub fn format(&self) -> Option<Format> {
-        let format = match self.data_type {
+        self.item_format().filter(|f| u64::from(f.texel_size()) == self.stride)
+    }
+
+    /// The format of one item, whatever lies between it and the next: what a vertex attribute reads. None for matrices, arrays and structures.
+    pub fn item_format(&self) -> Option<Format> {
+        match self.data_type {
             DataType::Texel(format) => Some(format),
             DataType::Scalar(scalar) => Format::of(scalar, 1),
             DataType::Vector(scalar, count) => Format::of(scalar, count),
             _ => None,
-        };
-        format.filter(|f| u64::from(f.texel_size()) == self.stride)
+        }
     }
 
     /// The scalar at a place in flat order over all items; its offset is from the buffer's start.

@@ -315,7 +315,7 @@ impl<'s> Given<'s> {
     /// An attribute. Formats of three components get a fourth that reads as one, which is what a missing one reads as (Vulkan, Conversion to RGBA).
     fn attribute(&mut self, data: &VertexData) -> Result<Attribute, String> {
         let buffer = &self.script[data.buffer];
-        let declared = data.format.or_else(|| buffer.format());
+        let declared = data.format.or_else(|| buffer.item_format());
         let format = declared.ok_or_else(|| format!("vertex data of the type {}", buffer.data_type.name()))?;
         let bytes = self.bytes(data.buffer, 0, None);
         let (offset, stride) = (u64::from(data.offset), data.stride.map_or(buffer.stride, u64::from));
