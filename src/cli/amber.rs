@@ -17,6 +17,9 @@ use super::exit;
 /// Scalars of one buffer that are printed without `--values`.
 const FEW: u64 = 256;
 
+/// Scalars of a buffer that stand in one line of JSON.
+const IN_LINE: usize = 1 << 16;
+
 /// How the shaders of Amber scripts become modules.
 #[derive(Args)]
 #[command(next_help_heading = "Amber scripts")]
@@ -186,21 +189,30 @@ impl Running<'_> {
     fn show(&self, player: &Player<'_>, id: BufferId) {
         let buffer = &player.script()[id];
         let most = if self.values { u64::MAX } else { FEW };
-        if self.json {
-            let elements = show::elements(player, id, u64::MAX);
-            let elements: Vec<_> = elements
+        if !self.json {
+            say!("{} {}, {} bytes", buffer.name, buffer.data_type.name(), buffer.size());
+            show::rows(player, id, most, &mut |row| say!("  {row}"));
+            return;
+        }
+        // A line stays small, however great the buffer is.
+        let mut elements = show::elements(player, id, u64::MAX).peekable();
+        let mut first = 0usize;
+        loop {
+            let some: Vec<_> = elements
+                .by_ref()
+                .take(IN_LINE)
                 .map(|e| json!({"offset": e.offset, "value": e.text, "known": format!("{:?}", e.known).to_lowercase(), "why": e.why}))
                 .collect();
+            let next = first + some.len();
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "buffer", "name": buffer.name, "type": buffer.data_type.name(), "bytes": buffer.size(),
-                    "elements": elements})
+                    "first": first, "elements": some})
             );
-            return;
-        }
-        say!("{} {}, {} bytes", buffer.name, buffer.data_type.name(), buffer.size());
-        for row in show::rows(player, id, most) {
-            say!("  {row}");
+            if elements.peek().is_none() {
+                return;
+            }
+            first = next;
         }
     }
 }
@@ -221,6 +233,7 @@ fn end_code(end: &End) -> u8 {
         End::Limit(_) => exit::LIMIT,
         End::Invalid(_) => exit::INVALID,
         End::Unchecked(_) => exit::UNCHECKED,
+        End::Refused(_) => exit::DISAGREE,
         End::Failed(_) => exit::FAILED,
     }
 }
@@ -309,7 +322,8 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
     let compared = leg.compared;
     let difference = match &leg.verdict {
         Verdict::Disagree(d) => Some(json!({"between": [d.between.0.to_string(), d.between.1.to_string()], "line": d.line.0,
-            "buffer": d.buffer, "offset": d.offset, "element": d.element, "expected": d.expected, "found": d.found})),
+            "buffer": d.place.as_ref().map(|p| &p.buffer), "offset": d.place.as_ref().and_then(|p| p.offset),
+            "element": d.place.as_ref().map(|p| &p.element), "expected": d.expected, "found": d.found})),
         _ => None,
     };
     json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference,

@@ -64,6 +64,7 @@ fn run_prints_expectations_and_buffers() {
     let summary = lines.last().expect("a summary");
     assert_eq!((&summary["end"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
     assert_eq!(summary["expectations"], json!({"holds": 0, "fails": 0, "undecided": 0, "undefined": 0}));
+    assert_eq!((&lines[1]["name"], &lines[1]["first"]), (&json!("result"), &json!(0)));
     assert_eq!(lines[1]["elements"][0], json!({"offset": 0, "value": "0", "known": "decided", "why": null}));
     assert!(shown.err.contains("undefined[spirv/data-race]") && shown.err.contains("in RUN, line"), "{}", shown.err);
 }

@@ -1,13 +1,14 @@
 //! A device beside the interpreter: agreement, planted bugs, scripts that are not compared, requirements.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use pretty_assertions::assert_eq;
 use rspirv::spirv::Op;
 use smallstep::run::amber::{Compared, Interpreter, Side, Verdict, requirement};
 use smallstep::theorem::dispatches::Engines;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
-use smallstep_semantics::spirv::lockstep::Parts;
+use smallstep_semantics::spirv::lockstep::{self, Parts};
 
 use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, legs, script, script_of};
 
@@ -37,7 +38,8 @@ fn a_planted_bug_of_the_interpreter_fails_the_script() {
     let verdict = legs(REPEAT, &off_by_one(), None).remove(0).verdict;
     let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
     assert_eq!(difference.between, (Side::Script, Side::Interpreter));
-    assert_eq!((difference.buffer.as_str(), difference.found.as_str()), ("counters", "15"), "4 + (10 ^ 1)");
+    let place = difference.place.expect("a place");
+    assert_eq!((place.buffer.as_str(), difference.found.as_str()), ("counters", "15"), "4 + (10 ^ 1)");
 }
 
 #[test]
@@ -57,8 +59,9 @@ fn a_planted_bug_is_told_as_a_difference_of_the_device() {
     assert_eq!(legs[0].verdict, Verdict::Agree, "nothing is expected");
     let Verdict::Disagree(difference) = &legs[1].verdict else { panic!("{:?}", legs[1].verdict) };
     let run = 1 + text.lines().position(|line| line == "RUN ones 1 1 1").expect("it runs") as u32;
-    assert_eq!((difference.line.0, difference.buffer.as_str(), difference.offset), (run, "counters", Some(16)));
-    assert_eq!(difference.element, "IDX 16, uint32");
+    let place = difference.place.as_ref().expect("a place");
+    assert_eq!((difference.line.0, place.buffer.as_str(), place.offset), (run, "counters", Some(16)));
+    assert_eq!(place.element, "IDX 16, uint32");
     assert_eq!((difference.expected.as_str(), difference.found.as_str()), ("15 (0x0000000f)", "14 (0x0000000e)"));
     assert_eq!(difference.between, (Side::Interpreter, Side::Device(legs[1].name.clone())));
 }
@@ -72,6 +75,30 @@ fn a_wrong_expectation_fails_on_a_device_too() {
         assert_eq!((difference.found.as_str(), difference.expected.as_str()), ("36", "EQ 37"));
         assert_eq!(difference.between.0, Side::Script);
     }
+}
+
+/// The pass that makes bindings dense must not change what a module shows: a bug in what runs the adapted words stands for one in the pass.
+#[test]
+fn what_the_pass_for_dense_bindings_changes_is_told() {
+    let Some(mut device) = device() else { return };
+    let mut interpreter = Interpreter::default();
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    interpreter.engines.planted = Some(Arc::new(move |parts: Parts<'_>| {
+        // The second run is that of the adapted words.
+        if count.fetch_add(1, Ordering::SeqCst) == 1 {
+            parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Mul).for_each(|code| code.op = lockstep::Op::Add);
+        }
+    }));
+    let both = legs(REPEAT, &interpreter, Some(&mut device));
+    assert!(
+        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the pass `bindings` changes what the module shows: word")),
+        "{both:?}"
+    );
+    // Dense bindings are run once.
+    runs.store(0, Ordering::SeqCst);
+    assert_eq!(legs(SUM, &interpreter, Some(&mut device))[0].verdict, Verdict::Agree);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 #[test]

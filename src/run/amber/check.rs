@@ -18,16 +18,23 @@ pub struct Difference {
     pub between: (Side, Side),
     /// The line of the command after which it shows.
     pub line: Line,
+    /// Where; nowhere if a module was refused.
+    pub place: Option<Place>,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// Where two sides differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
     /// The buffer.
     pub buffer: String,
     /// The first byte that differs, if one byte does.
     pub offset: Option<u64>,
     /// What is there, as `IDX 12, uint32`.
     pub element: String,
-    /// What should be there.
-    pub expected: String,
-    /// What is there.
-    pub found: String,
 }
 
 /// A side of a comparison.
@@ -53,10 +60,13 @@ impl fmt::Display for Side {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let comma = if self.element.is_empty() { "" } else { ", " };
-        let (believed, judged) = &self.between;
-        let Difference { line, buffer, element, expected, found, .. } = self;
-        write!(f, "{believed} vs {judged}: line {line}: buffer {buffer}{comma}{element}: expected {expected}, found {found}")
+        let Difference { between: (believed, judged), line, place, expected, found } = self;
+        write!(f, "{believed} vs {judged}: line {line}: ")?;
+        if let Some(Place { buffer, element, .. }) = place {
+            let comma = if element.is_empty() { "" } else { ", " };
+            write!(f, "buffer {buffer}{comma}{element}: ")?;
+        }
+        write!(f, "expected {expected}, found {found}")
     }
 }
 
@@ -133,19 +143,6 @@ impl Verdict {
     }
 }
 
-impl From<End> for Verdict {
-    fn from(end: End) -> Verdict {
-        match end {
-            End::Undefined(_, report) => Verdict::Undefined(report),
-            End::Unsupported(why) => Verdict::Unsupported(why),
-            End::Limit(why) => Verdict::Limit(why),
-            End::Invalid(why) => Verdict::Invalid(why),
-            End::Unchecked(why) => Verdict::Unchecked(why),
-            End::Failed(why) => Verdict::Failed(why),
-        }
-    }
-}
-
 /// How much was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
@@ -185,6 +182,28 @@ impl Leg {
         if self.device { Side::Device(self.name.clone()) } else { Side::Interpreter }
     }
 
+    /// The script ended early.
+    fn ended(&mut self, line: Line, end: End) {
+        self.note(match end {
+            End::Undefined(_, report) => Verdict::Undefined(report),
+            End::Unsupported(why) => Verdict::Unsupported(why),
+            End::Limit(why) => Verdict::Limit(why),
+            End::Invalid(why) => Verdict::Invalid(why),
+            End::Unchecked(why) => Verdict::Unchecked(why),
+            End::Failed(why) => Verdict::Failed(why),
+            End::Refused(why) => {
+                let between = (Side::Interpreter, self.side());
+                Verdict::Disagree(Box::new(Difference {
+                    between,
+                    line,
+                    place: None,
+                    expected: "a run of a valid module".into(),
+                    found: why,
+                }))
+            }
+        });
+    }
+
     fn judged(&mut self, player: &Player<'_>, judgement: &Judgement) {
         let decision = judgement.decision();
         match decision {
@@ -200,9 +219,7 @@ impl Leg {
                 let difference = Difference {
                     between: (Side::Script, self.side()),
                     line: failure.line,
-                    buffer: failure.buffer.clone(),
-                    offset: None,
-                    element: failure.place.clone(),
+                    place: Some(Place { buffer: failure.buffer.clone(), offset: None, element: failure.place.clone() }),
                     expected: failure.expected.clone(),
                     found: failure.found.clone(),
                 };
@@ -239,7 +256,8 @@ struct Beside<'s, 'd> {
 /// Plays a script on an interpreter and on these devices, and compares: a leg for the interpreter, and one for each device.
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
-    let mut engine = Engine::Interpreter(interpreter.clone());
+    // A device may run adapted words, and is compared with what the interpreter shows of these.
+    let mut engine = Engine::Interpreter(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() });
     let mut leg = Leg::new("interpreter".into(), false);
     let mut beside: Vec<Beside<'_, '_>> = devices
         .into_iter()
@@ -273,7 +291,7 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
                             other => one.leg.note(Verdict::Unchecked(format!("not compared from line {line} on: {}", other.why()))),
                         }
                     }
-                    leg.note(end.into());
+                    leg.ended(line, end);
                 }
             }
         }
@@ -289,9 +307,9 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
                 Step::Ran(changed) if !ended && one.same => one.compare(script, &own.buffers, changed.into_iter(), command.line),
                 Step::Ran(_) => {}
                 Step::Judged(judgement) => one.leg.judged(&own, &judgement),
-                Step::Ended(_, end) => {
+                Step::Ended(line, end) => {
                     one.live = false;
-                    one.leg.note(end.into());
+                    one.leg.ended(line, end);
                 }
             }
         }
@@ -327,10 +345,10 @@ impl Beside<'_, '_> {
                 if expected.known_at(at) > Known::Decided {
                     left += 1;
                 } else if e != f {
-                    let difference = differs(script, id, at, &expected.bytes, &found.bytes);
+                    let (place, expected, found) = element(script, id, at, &expected.bytes, &found.bytes);
                     let between = (Side::Interpreter, self.leg.side());
                     self.same = false;
-                    self.leg.note(Verdict::Disagree(Box::new(Difference { between, line, ..difference })));
+                    self.leg.note(Verdict::Disagree(Box::new(Difference { between, line, place: Some(place), expected, found })));
                     return;
                 }
             }
@@ -344,8 +362,8 @@ impl Beside<'_, '_> {
     }
 }
 
-/// The element that a byte belongs to, in two contents of a buffer.
-fn differs(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u8]) -> Difference {
+/// The element that a byte belongs to, and it in two contents of a buffer.
+fn element(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u8]) -> (Place, String, String) {
     let buffer = &script[id];
     let at = at as u64;
     let slot = (at.saturating_sub(7)..=at).rev().find_map(|start| {
@@ -362,14 +380,5 @@ fn differs(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u
         }
         None => (format!("byte {at}, padding"), format!("{:#04x}", expected[at as usize]), format!("{:#04x}", found[at as usize])),
     };
-    // Sides and line are the caller's.
-    Difference {
-        between: (Side::Interpreter, Side::Interpreter),
-        line: Line(0),
-        buffer: buffer.name.clone(),
-        offset: Some(at),
-        element,
-        expected,
-        found,
-    }
+    (Place { buffer: buffer.name.clone(), offset: Some(at), element }, expected, found)
 }

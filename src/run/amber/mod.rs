@@ -16,7 +16,7 @@ mod play;
 pub mod requirement;
 pub mod show;
 
-pub use check::{Compared, Difference, Leg, Side, Verdict, check, open_text};
+pub use check::{Compared, Difference, Leg, Place, Side, Verdict, check, open_text};
 pub use modules::{Loaded, Modules, Options, Stage};
 pub use play::{End, Engine, Interpreter, MAX_ORIGINS, Player, Step, commands};
 

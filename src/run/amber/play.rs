@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::Buffer;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Resources};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{Buffer, LoadOptions, Module};
 use smallstep_semantics::undefined::Undefined;
 
 use super::clear::ClearValues;
@@ -13,13 +13,14 @@ use super::modules::{Loaded, Modules};
 use crate::amber::{
     Action, BufferId, Buffers, Command, Judgement, Known, Line, Pipeline, PipelineId, Resource, Run, RunKind, Script, judge,
 };
+use crate::compile::bindings;
 use crate::dispatch::BufferKind;
 use crate::dispatch::resources::Behind;
 use crate::gpu::{Device, DeviceOutcome};
 use crate::run::compute::given::Place;
 use crate::run::compute::told::{self, AssemblyLines};
 use crate::run::compute::{self, ComputeModule};
-use crate::theorem::dispatches::Engines;
+use crate::theorem::dispatches::{self, Engines};
 use crate::theorem::why_text;
 
 /// The most places of one buffer of which it is kept who made their undefined or doubtful bytes.
@@ -42,11 +43,13 @@ pub struct Interpreter {
     pub engines: Engines,
     /// The most instructions of all invocations of one RUN together.
     pub fuel: u64,
+    /// Whether a module whose bindings a device has made dense ([`mod@bindings`]) is run that way too, and must show the same.
+    pub adapted_too: bool,
 }
 
 impl Default for Interpreter {
     fn default() -> Interpreter {
-        Interpreter { by: compute::Interpreter::Any, engines: Engines::default(), fuel: Limits::default().instructions }
+        Interpreter { by: compute::Interpreter::Any, engines: Engines::default(), fuel: Limits::default().instructions, adapted_too: false }
     }
 }
 
@@ -63,7 +66,9 @@ pub enum End {
     Invalid(String),
     /// The device lacks something.
     Unchecked(String),
-    /// The device crashed, hung, was lost, or refused the module.
+    /// The device, or naga, refused a module that the interpreter takes.
+    Refused(String),
+    /// The device crashed, hung or was lost; or a pass of ours changed what a module shows.
     Failed(String),
 }
 
@@ -76,6 +81,7 @@ impl End {
             End::Limit(_) => "limit",
             End::Invalid(_) => "invalid",
             End::Unchecked(_) => "unchecked",
+            End::Refused(_) => "refused",
             End::Failed(_) => "failed",
         }
     }
@@ -85,7 +91,7 @@ impl End {
         match self {
             End::Undefined(undefined, _) => undefined.to_string(),
             End::Unsupported(why) => format!("unsupported: {why}"),
-            End::Limit(why) | End::Invalid(why) | End::Unchecked(why) | End::Failed(why) => why.clone(),
+            End::Limit(why) | End::Invalid(why) | End::Unchecked(why) | End::Refused(why) | End::Failed(why) => why.clone(),
         }
     }
 }
@@ -329,6 +335,7 @@ impl<'s> Player<'s> {
                 let dispatch = module.for_device(groups, &buffers, push_constants);
                 let shown = compute::on_device(&dispatch, device).map_err(|outcome| match outcome {
                     DeviceOutcome::Unchecked(why) => End::Unchecked(format!("line {line}: {why}")),
+                    DeviceOutcome::Refused(why) => End::Refused(format!("a refusal: {why}")),
                     other => End::Failed(format!("line {line}: {other}")),
                 })?;
                 for buffer in shown {
@@ -369,7 +376,13 @@ impl<'s> Player<'s> {
         let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref())
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
         let observation = match ran.report.outcome {
-            Outcome::Observed(observation) => observation,
+            Outcome::Observed(observation) => {
+                if interpreter.adapted_too {
+                    adapted_shows(module, dispatch, &by, engines, &observation)
+                        .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
+                }
+                observation
+            }
             Outcome::Undefined(undefined) => {
                 let report = told::undefined(&module.module, &undefined, lines);
                 return Err(End::Undefined(Box::new(undefined), format!("{report}\n  in RUN, line {line}")));
@@ -424,5 +437,38 @@ impl<'s> Player<'s> {
         self.buffers[buffer].mark(range.clone(), Known::Decided);
         self.origins[buffer.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
         Some((buffer, range))
+    }
+}
+
+/// Whether a module shows the same after the pass that makes its bindings dense for a device, where there is anything to do for it; if not, how it
+/// differs. A module that the pass does not take is unchecked on a device, by the same message.
+fn adapted_shows(
+    module: &ComputeModule,
+    dispatch: &Dispatch<'_>,
+    by: &compute::Interpreter,
+    engines: &Engines,
+    observed: &Observation,
+) -> Result<(), String> {
+    let given = module.for_device(dispatch.groups, dispatch.resources.buffers, dispatch.resources.push_constants.to_vec());
+    let Ok((adapted, places)) = bindings::adapt(&given) else { return Ok(()) };
+    if places.is_identity() {
+        return Ok(());
+    }
+    let refused = |e: &dyn std::fmt::Display| format!("the pass `bindings` makes a module that is refused: {e}");
+    let loaded = Module::load_with(&adapted.words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| refused(&e))?;
+    let adapted_module = ComputeModule::new(loaded, Some(&adapted.entry)).map_err(|e| refused(&e))?;
+    let buffers = adapted.contents();
+    let resources = Resources { buffers: &buffers, ..dispatch.resources };
+    let ran =
+        compute::interpret(&adapted_module, &Dispatch { resources, ..dispatch.clone() }, by, &engines.relation, engines.planted.as_ref());
+    let outcome = ran.map_err(|e| refused(&e))?.report.outcome;
+    let mut expected = observed.clone();
+    for buffer in &mut expected.buffers {
+        (buffer.set, buffer.binding) = places.adapted((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
+    }
+    let changes = |what: &str| format!("the pass `bindings` changes what the module shows: {what}");
+    match outcome {
+        Outcome::Observed(found) => dispatches::same(&expected, &found).map_err(|what| changes(&what)),
+        other => Err(changes(&format!("it ends with {}", other.name()))),
     }
 }

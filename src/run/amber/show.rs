@@ -35,28 +35,26 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
 }
 
 /// The same as lines, one for each item: its values, and where some are open, why.
-pub fn rows(player: &Player<'_>, id: BufferId, most: u64) -> Vec<String> {
-    let mut rows: Vec<(u64, String, Option<String>)> = Vec::new();
+pub fn rows(player: &Player<'_>, id: BufferId, most: u64, line: &mut dyn FnMut(String)) {
+    let mut row: Option<(u64, String, Option<String>)> = None;
+    let mut show = |row: Option<(u64, String, Option<String>)>| match row {
+        Some((_, row, Some(why))) => line(format!("{row}: {why}")),
+        Some((_, row, None)) => line(row),
+        None => {}
+    };
     for element in elements(player, id, most) {
         let doubt = if element.known == Known::Doubtful { " (in doubt)" } else { "" };
-        match rows.last_mut() {
+        match &mut row {
             Some((item, row, why)) if *item == element.item => {
                 *row += &format!(" {}{doubt}", element.text);
                 *why = why.take().or(element.why);
             }
-            _ => rows.push((element.item, format!("[{}] {}{doubt}", element.item, element.text), element.why)),
+            _ => show(row.replace((element.item, format!("[{}] {}{doubt}", element.item, element.text), element.why))),
         }
     }
-    let mut lines: Vec<String> = rows
-        .into_iter()
-        .map(|(_, row, why)| match why {
-            Some(why) => format!("{row}: {why}"),
-            None => row,
-        })
-        .collect();
+    show(row);
     let all = player.script()[id].scalars();
     if all > most {
-        lines.push(format!("… {} more", all - most));
+        line(format!("… {} more", all - most));
     }
-    lines
 }

@@ -309,8 +309,12 @@ pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<
     let unchecked = |what: String| DeviceOutcome::Unchecked(what);
     dispatch.check().map_err(|e| unchecked(e.to_string()))?;
     let (adapted, places) = bindings::adapt(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let words_hash = adapted.words_hash();
     let result = match device.run(adapted).outcome {
-        DeviceOutcome::Computed(result) => result,
+        DeviceOutcome::Computed(result) if result.words_hash == words_hash => result,
+        DeviceOutcome::Computed(result) => {
+            return Err(unchecked(format!("the device ran the words {:#018x}, and was given {words_hash:#018x}", result.words_hash)));
+        }
         other => return Err(other),
     };
     let buffers = result.buffers.into_iter().map(|b| {
