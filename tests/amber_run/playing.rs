@@ -107,19 +107,44 @@ fn what_is_computed_of_open_bytes_is_not_known() {
          RUN again 1 1 1\nRUN p 1 1 1\nEXPECT other IDX 0 EQ 3\nEXPECT data IDX 0 EQ 8",
     );
     assert_eq!(decisions(&text), [Holds; 2]);
+    // Nothing is read: what was open stays so, with who made it.
     let undef = script_of(
         WORDS,
         STORES_UNDEF,
         "DATA_TYPE int32 DATA 5 6 7 8 END",
-        "RUN p 1 1 1\nEXPECT data IDX 0 EQ 5\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5",
+        "RUN p 1 1 1\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5\nEXPECT data IDX 4 EQ 6",
     );
-    let (expected, end) = played(&undef);
-    assert_eq!((expected[0].0, expected[1].0, end), (Holds, Undecided, None));
+    assert_eq!(decisions(&undef), [Holds, Undefined]);
+    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0 where it is not.
+    let conditional = "%w = OpLoad %item %p3\n%eight = OpIEqual %bool %w %n8\nOpSelectionMerge %end None\nOpBranchConditional %eight %make %copy\n\
+                       %make = OpLabel\n%undef = OpUndef %item\nOpStore %p1 %undef\nOpBranch %end\n\
+                       %copy = OpLabel\n%a = OpLoad %item %p1\nOpStore %p0 %a\nOpBranch %end\n%end = OpLabel";
+    let types = format!("{WORDS}\n%bool = OpTypeBool\n%n8 = OpConstant %item 8");
+    let data = "DATA_TYPE int32 DATA 5 6 7 8 END\nBUFFER nine DATA_TYPE int32 DATA 5 6 7 9 END";
+    let run = "DERIVE_PIPELINE q FROM p\n  BIND BUFFER nine AS storage DESCRIPTOR_SET 0 BINDING 0\nEND\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5\n\
+               EXPECT data IDX 4 EQ 6\nRUN q 1 1 1\nEXPECT nine IDX 0 EQ 6\nCOPY data TO nine\n";
+    assert_eq!(decisions(&script_of(&types, conditional, data, run)), [Holds, Undefined, Holds]);
+    let reads = script_of(
+        WORDS,
+        "%a = OpLoad %item %p1\nOpStore %p0 %a\n%undef = OpUndef %item\nOpStore %p1 %undef",
+        "DATA_TYPE int32 DATA 5 6 7 8 END",
+        "RUN p 1 1 1\nEXPECT data IDX 0 EQ 6\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 6\nEXPECT data IDX 12 EQ 8",
+    );
+    let (expected, end) = played(&reads);
+    assert_eq!((expected.iter().map(|e| e.0).collect::<Vec<_>>(), end), (vec![Holds, Undecided, Undecided], None));
     assert!(
         expected[1].1.contains("is given an undefined value in byte 4 of data, and what it computes of that is not known"),
         "{}",
         expected[1].1
     );
+    // Push constants are read too.
+    let pushed = crate::REPEAT
+        .replace("RUN ones 1 1 1\n", "RUN makes 1 1 1\nRUN ones 1 1 1\n")
+        .replace("COPY counters TO before", "PIPELINE compute makes\n  ATTACH shader\n  BIND BUFFER factor AS storage DESCRIPTOR_SET 0 BINDING 0\nEND\nCOPY counters TO before")
+        .replacen("SHADER", &format!("{}SHADER", crate::shader(WORDS, "%undef = OpUndef %item\nOpStore %p0 %undef").replace("%p1 = OpAccessChain %p_item %data %k0 %k1\n", "").replace("%p2 = OpAccessChain %p_item %data %k0 %k2\n", "").replace("%p3 = OpAccessChain %p_item %data %k0 %k3\n", "")), 1);
+    let (expected, end) = played(&pushed);
+    assert_eq!((expected[0].0, end), (Undecided, None), "{expected:?}");
+    assert!(expected[0].1.contains("byte 0 of factor"), "{}", expected[0].1);
 }
 
 #[test]

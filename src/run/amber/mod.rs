@@ -5,7 +5,7 @@
 //! [`draw`] says what a RUN of a graphics pipeline draws.
 //!
 //! An interpreter also knows which bytes are undefined, with who made them, and which are doubtful: a conforming device may hold other ones there. A
-//! RUN that is given open bytes says nothing of what it writes, since no engine takes a set for an input: all bytes that it may write are doubtful then.
+//! RUN that reads open bytes says nothing of what it writes, since no engine takes a set for an input: all bytes that it may write are doubtful then.
 
 mod check;
 mod clear;
@@ -15,6 +15,7 @@ mod modules;
 mod play;
 pub mod requirement;
 pub mod show;
+mod watch;
 
 pub use check::{Compared, Difference, Leg, Place, Side, Verdict, check, open_text};
 pub use modules::{Loaded, Modules, Options, Stage};

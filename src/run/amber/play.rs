@@ -5,11 +5,12 @@ use std::ops::Range;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::{Buffer, LoadOptions, Module};
+use smallstep_semantics::spirv::{Buffer, LoadOptions, Module, Sink};
 use smallstep_semantics::undefined::Undefined;
 
 use super::clear::ClearValues;
 use super::modules::{Loaded, Modules};
+use super::watch::Watch;
 use crate::amber::{
     Action, BufferId, Buffers, Command, Judgement, Known, Line, Pipeline, PipelineId, Resource, Run, RunKind, Script, judge,
 };
@@ -134,6 +135,17 @@ struct Bound {
     kind: BufferKind,
 }
 
+/// What a dispatch is given.
+struct Given {
+    bound: Vec<Bound>,
+    push_constants: Vec<u8>,
+    /// Whose bytes the push constants are.
+    pushed: Option<BufferId>,
+    groups: [u32; 3],
+    /// The line of the RUN.
+    line: Line,
+}
+
 /// The commands of a script in the order in which they are done; those of REPEAT as often as it says.
 pub fn commands(script: &Script) -> impl Iterator<Item = &Command> {
     script.commands.iter().flat_map(|command| {
@@ -231,12 +243,17 @@ impl<'s> Player<'s> {
         let pipeline = &self.script[run.pipeline];
         match (self.modules.of(run.pipeline), &run.what) {
             (Some(Loaded::Compute { module, lines }), RunKind::Compute(groups)) => {
-                let bound = self.bind(pipeline, module, line)?;
-                let push_constants = self.push_constants(pipeline, module, line)?;
+                let given = Given {
+                    bound: self.bind(pipeline, module, line)?,
+                    push_constants: self.push_constants(pipeline, module, line)?,
+                    pushed: pipeline.push_constants,
+                    groups: *groups,
+                    line,
+                };
                 if !groups.contains(&0) {
-                    self.dispatch(module, lines.as_ref(), *groups, &bound, push_constants, line, engine)?;
+                    self.dispatch(module, lines.as_ref(), &given, engine)?;
                 }
-                Ok(bound.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| b.buffer).collect())
+                Ok(given.bound.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| b.buffer).collect())
             }
             (Some(Loaded::Graphics { vertex, fragment }), what) => {
                 // What is drawn is known; the engines that draw it are asked here.
@@ -317,37 +334,35 @@ impl<'s> Player<'s> {
         Ok(bytes)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a dispatch is all of these")]
     fn dispatch(
         &mut self,
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
-        groups: [u32; 3],
-        bound: &[Bound],
-        push_constants: Vec<u8>,
-        line: Line,
+        given: &Given,
         engine: &mut Engine<'_>,
     ) -> Result<(), End> {
         let bytes = |b: &Bound| self.buffers[b.buffer].bytes[b.range.clone()].to_vec();
-        let buffers: Vec<Buffer> = bound.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect();
+        let buffers: Vec<Buffer> =
+            given.bound.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect();
         match engine {
             Engine::Device(device) => {
-                let dispatch = module.for_device(groups, &buffers, push_constants);
+                let line = given.line;
+                let dispatch = module.for_device(given.groups, &buffers, given.push_constants.clone());
                 let shown = compute::on_device(&dispatch, device).map_err(|outcome| match outcome {
                     DeviceOutcome::Unchecked(why) => End::Unchecked(format!("line {line}: {why}")),
                     DeviceOutcome::Refused(why) => End::Refused(format!("a refusal: {why}")),
                     other => End::Failed(format!("line {line}: {other}")),
                 })?;
                 for buffer in shown {
-                    self.store(bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
+                    self.store(&given.bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
                 }
                 Ok(())
             }
             Engine::Interpreter(interpreter) => {
-                let resources = Resources { buffers: &buffers, push_constants: &push_constants, ..Resources::default() };
+                let resources = Resources { buffers: &buffers, push_constants: &given.push_constants, ..Resources::default() };
                 let limits = Limits { instructions: interpreter.fuel, ..Limits::default() };
-                let dispatch = Dispatch { entry: &module.entry, groups, resources, limits };
-                self.interpret(module, lines, &dispatch, bound, line, interpreter)
+                let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
+                self.interpret(module, lines, &dispatch, given, interpreter)
             }
         }
     }
@@ -357,24 +372,30 @@ impl<'s> Player<'s> {
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
         dispatch: &Dispatch<'_>,
-        bound: &[Bound],
-        line: Line,
+        given: &Given,
         interpreter: &Interpreter,
     ) -> Result<(), End> {
-        let given = bound.iter().find_map(|b| {
-            let (at, known) = self.buffers[b.buffer].open(b.range.start, b.range.len())?;
-            let kind = if known == Known::Undefined { "an undefined value" } else { "a value that devices differ in" };
-            Some(format!("RUN in line {line} is given {kind} in byte {at} of {}", self.script[b.buffer].name))
-        });
+        let Given { bound, line, .. } = given;
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
+        let pushed = given.pushed.map(|buffer| (buffer, 0..given.push_constants.len().min(self.buffers[buffer].bytes.len())));
+        let all: Vec<(BufferId, Range<usize>)> = bound.iter().map(|b| (b.buffer, b.range.clone())).chain(pushed).collect();
+        let first_open = all.iter().find_map(|(b, range)| Some((*b, self.buffers[*b].open(range.start, range.len())?.0)));
         let schedule = interpreter.engines.schedule.clone();
         let by = match &interpreter.by {
-            compute::Interpreter::Any if floats => compute::Interpreter::Reference { schedule, keep_going: false },
+            // The relation knows what devices differ in, and what is read.
+            compute::Interpreter::Any if floats || first_open.is_some() => compute::Interpreter::Reference { schedule, keep_going: false },
             by => by.clone(),
         };
         let engines = &interpreter.engines;
-        let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref())
+        let known = |(buffer, range): &(BufferId, Range<usize>)| match self.buffers[*buffer].open(range.start, range.len()) {
+            Some(_) => &self.buffers[*buffer].known[range.clone()],
+            None => &[][..],
+        };
+        let mut watch = Watch::new(all.iter().map(known).collect());
+        let sink: &mut dyn Sink = if first_open.is_some() { &mut watch } else { &mut () };
+        let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink)
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
+        let seen = watch.seen();
         let observation = match ran.report.outcome {
             Outcome::Observed(observation) => {
                 if interpreter.adapted_too {
@@ -396,29 +417,60 @@ impl<'s> Player<'s> {
             Outcome::Stuck(stuck) => return Err(End::Invalid(format!("line {line}: stuck, at {}: {}", stuck.at, stuck.why))),
             Outcome::Deadlock => return Err(End::Invalid(format!("line {line}: every invocation waits for another"))),
         };
+        let read = match (seen.read, first_open, ran.engine) {
+            (Some((index, at)), ..) => all.get(index).map(|(buffer, range)| (*buffer, range.start + at)),
+            // The machine does not say what it reads.
+            (None, open, "machine") => open,
+            _ => None,
+        };
+        let unknown = match read {
+            Some((buffer, at)) => {
+                let kind = match self.buffers[buffer].known_at(at) {
+                    Known::Undefined => "an undefined value",
+                    _ => "a value that devices differ in",
+                };
+                let name = &self.script[buffer].name;
+                Some(format!("RUN in line {line} is given {kind} in byte {at} of {name}, and what it computes of that is not known"))
+            }
+            None if floats && ran.engine == "machine" => Some(format!(
+                "RUN in line {line} has floats, and the machine keeps no record of what else devices may show; the reference does"
+            )),
+            None => None,
+        };
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
-            let Some((buffer, range)) = self.store(bound, place, &observed.bytes) else { continue };
+            let Some(which) = bound.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
+            let (id, range) = (bound[which].buffer, bound[which].range.clone());
+            let before = self.buffers[id].known.get(range.clone()).unwrap_or(&[]).to_vec();
+            let origins = self.origins[id.0].clone();
+            if self.store(bound, place, &observed.bytes).is_none() {
+                continue;
+            }
+            // What was open and is not written over stays so, and who made it.
+            let stays = |at: usize| before.get(at).copied().filter(|_| !seen.written[which].get(at).copied().unwrap_or(false));
+            let mut stayed = false;
+            for at in 0..range.len() {
+                if let Some(known) = stays(at).filter(|known| *known > Known::Decided) {
+                    self.buffers[id].mark(range.start + at..range.start + at + 1, known);
+                    stayed = true;
+                }
+            }
+            if stayed {
+                self.origins[id.0] = origins;
+            }
             let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
             for bytes in &observed.undefined {
                 let open = within(bytes.start, bytes.end);
-                self.buffers[buffer].mark(open.clone(), Known::Undefined);
+                self.buffers[id].mark(open.clone(), Known::Undefined);
                 let made = told::origin(module, dispatch.groups, bytes);
-                self.note(buffer, open, format!("any value, made at {made} ({}), RUN in line {line}", bytes.kind));
+                self.note(id, open, format!("any value, made at {made} ({}), RUN in line {line}", bytes.kind));
             }
             for doubtful in ran.report.doubtful.iter().filter(|d| d.buffer == index) {
                 let open = within(doubtful.start, doubtful.end);
-                self.buffers[buffer].mark(open.clone(), Known::Doubtful);
-                self.note(buffer, open, format!("{}, RUN in line {line}", why_text(doubtful.why)));
+                self.buffers[id].mark(open.clone(), Known::Doubtful);
+                self.note(id, open, format!("{}, RUN in line {line}", why_text(doubtful.why)));
             }
         }
-        let unknown = match (&given, ran.engine) {
-            (Some(given), _) => Some(format!("{given}, and what it computes of that is not known")),
-            (None, "machine") if floats => Some(format!(
-                "RUN in line {line} has floats, and the machine keeps no record of what else devices may show; the reference does"
-            )),
-            _ => None,
-        };
         if let Some(why) = unknown {
             for b in bound.iter().filter(|b| b.kind == BufferKind::ReadWrite) {
                 self.buffers[b.buffer].mark(b.range.clone(), Known::Doubtful);
@@ -459,8 +511,14 @@ fn adapted_shows(
     let adapted_module = ComputeModule::new(loaded, Some(&adapted.entry)).map_err(|e| refused(&e))?;
     let buffers = adapted.contents();
     let resources = Resources { buffers: &buffers, ..dispatch.resources };
-    let ran =
-        compute::interpret(&adapted_module, &Dispatch { resources, ..dispatch.clone() }, by, &engines.relation, engines.planted.as_ref());
+    let ran = compute::interpret(
+        &adapted_module,
+        &Dispatch { resources, ..dispatch.clone() },
+        by,
+        &engines.relation,
+        engines.planted.as_ref(),
+        &mut (),
+    );
     let outcome = ran.map_err(|e| refused(&e))?.report.outcome;
     let mut expected = observed.clone();
     for buffer in &mut expected.buffers {

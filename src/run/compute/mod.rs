@@ -249,7 +249,7 @@ impl Prepared {
     ///
     /// Errors: the machine does not compile the module, where no other engine may run it.
     pub fn run(&self, interpreter: &Interpreter) -> Result<Ran, LoadError> {
-        interpret(&self.module, &self.dispatch(), interpreter, &Relation::default(), None)
+        interpret(&self.module, &self.dispatch(), interpreter, &Relation::default(), None, &mut ())
     }
 
     /// Runs it by the relation, every step seen by the sink.
@@ -266,7 +266,7 @@ impl Prepared {
     }
 }
 
-/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug.
+/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug. The sink sees the steps of the relation.
 ///
 /// Errors: the machine does not compile the module, where no other engine may run it.
 pub fn interpret(
@@ -275,6 +275,7 @@ pub fn interpret(
     interpreter: &Interpreter,
     relation: &Relation,
     planted: Option<&MachineBug>,
+    sink: &mut dyn Sink,
 ) -> Result<Ran, LoadError> {
     let (schedule, keep_going) = match interpreter {
         Interpreter::Reference { schedule, keep_going } => (schedule, *keep_going),
@@ -298,7 +299,7 @@ pub fn interpret(
             }
         }
     }
-    let report = grid::report(&module.module, dispatch, schedule, relation, keep_going, &mut ())?;
+    let report = grid::report(&module.module, dispatch, schedule, relation, keep_going, sink)?;
     Ok(Ran { engine: "reference", note, report })
 }
 
