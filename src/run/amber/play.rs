@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources};
 use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::Doubtful;
 use smallstep_semantics::spirv::{Buffer, LoadOptions, Module, Sink};
 use smallstep_semantics::undefined::Undefined;
 
@@ -396,27 +397,10 @@ impl<'s> Player<'s> {
         let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink)
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
         let seen = watch.seen();
-        let observation = match ran.report.outcome {
-            Outcome::Observed(observation) => {
-                if interpreter.adapted_too {
-                    adapted_shows(module, dispatch, &by, engines, &observation)
-                        .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
-                }
-                observation
-            }
-            Outcome::Undefined(undefined) => {
-                let report = told::undefined(&module.module, &undefined, lines);
-                return Err(End::Undefined(Box::new(undefined), format!("{report}\n  in RUN, line {line}")));
-            }
-            Outcome::Unsupported(what) => return Err(End::Unsupported(format!("line {line}: {what}"))),
-            Outcome::OutOfFuel => {
-                return Err(End::Limit(format!("line {line}: out of fuel after {} instructions", dispatch.limits.instructions)));
-            }
-            Outcome::Limit(limit) => return Err(End::Limit(format!("line {line}: {limit}"))),
-            Outcome::Diverges(why) => return Err(End::Limit(format!("line {line}: it never ends: {why}"))),
-            Outcome::Stuck(stuck) => return Err(End::Invalid(format!("line {line}: stuck, at {}: {}", stuck.at, stuck.why))),
-            Outcome::Deadlock => return Err(End::Invalid(format!("line {line}: every invocation waits for another"))),
-        };
+        let observation = observed(ran.report.outcome, module, lines, dispatch.limits.instructions, *line)?;
+        if interpreter.adapted_too {
+            adapted_shows(module, dispatch, &by, engines, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
+        }
         let read = match (seen.read, first_open, ran.engine) {
             (Some((index, at)), ..) => all.get(index).map(|(buffer, range)| (*buffer, range.start + at)),
             // The machine does not say what it reads.
@@ -440,36 +424,8 @@ impl<'s> Player<'s> {
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
-            let (id, range) = (bound[which].buffer, bound[which].range.clone());
-            let before = self.buffers[id].known.get(range.clone()).unwrap_or(&[]).to_vec();
-            let origins = self.origins[id.0].clone();
-            if self.store(bound, place, &observed.bytes).is_none() {
-                continue;
-            }
-            // What was open and is not written over stays so, and who made it.
-            let stays = |at: usize| before.get(at).copied().filter(|_| !seen.written[which].get(at).copied().unwrap_or(false));
-            let mut stayed = false;
-            for at in 0..range.len() {
-                if let Some(known) = stays(at).filter(|known| *known > Known::Decided) {
-                    self.buffers[id].mark(range.start + at..range.start + at + 1, known);
-                    stayed = true;
-                }
-            }
-            if stayed {
-                self.origins[id.0] = origins;
-            }
-            let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
-            for bytes in &observed.undefined {
-                let open = within(bytes.start, bytes.end);
-                self.buffers[id].mark(open.clone(), Known::Undefined);
-                let made = told::origin(module, dispatch.groups, bytes);
-                self.note(id, open, format!("any value, made at {made} ({}), RUN in line {line}", bytes.kind));
-            }
-            for doubtful in ran.report.doubtful.iter().filter(|d| d.buffer == index) {
-                let open = within(doubtful.start, doubtful.end);
-                self.buffers[id].mark(open.clone(), Known::Doubtful);
-                self.note(id, open, format!("{}, RUN in line {line}", why_text(doubtful.why)));
-            }
+            let doubtful = ran.report.doubtful.iter().filter(|d| d.buffer == index);
+            self.keep(module, given, which, observed, doubtful, &seen.written[which]);
         }
         if let Some(why) = unknown {
             for b in bound.iter().filter(|b| b.kind == BufferKind::ReadWrite) {
@@ -481,6 +437,48 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
+    /// Puts what the relation or the machine shows of a buffer in its place, with what is known of it: what it makes undefined or doubtful, and what was
+    /// so before and is not `written` over.
+    fn keep<'d>(
+        &mut self,
+        module: &ComputeModule,
+        given: &Given,
+        which: usize,
+        observed: &ObservedBuffer,
+        doubtful: impl Iterator<Item = &'d Doubtful>,
+        written: &[bool],
+    ) {
+        let Bound { place, buffer: id, range, .. } = &given.bound[which];
+        let (line, id) = (given.line, *id);
+        let before = self.buffers[id].known.get(range.clone()).unwrap_or(&[]).to_vec();
+        let origins = self.origins[id.0].clone();
+        if self.store(&given.bound, *place, &observed.bytes).is_none() {
+            return;
+        }
+        let mut stayed = false;
+        for (at, known) in before.into_iter().enumerate() {
+            if known > Known::Decided && !written.get(at).copied().unwrap_or(false) {
+                self.buffers[id].mark(range.start + at..range.start + at + 1, known);
+                stayed = true;
+            }
+        }
+        if stayed {
+            self.origins[id.0] = origins;
+        }
+        let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
+        for bytes in &observed.undefined {
+            let open = within(bytes.start, bytes.end);
+            self.buffers[id].mark(open.clone(), Known::Undefined);
+            let made = told::origin(module, given.groups, bytes);
+            self.note(id, open, format!("any value, made at {made} ({}), RUN in line {line}", bytes.kind));
+        }
+        for one in doubtful {
+            let open = within(one.start, one.end);
+            self.buffers[id].mark(open.clone(), Known::Doubtful);
+            self.note(id, open, format!("{}, RUN in line {line}", why_text(one.why)));
+        }
+    }
+
     /// Puts what a RUN shows at a place into its buffer, decided; gives the buffer and the bytes. Nothing for a buffer that is only read.
     fn store(&mut self, bound: &[Bound], place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
         let found = bound.iter().find(|b| b.place == place && b.kind == BufferKind::ReadWrite && b.range.len() == bytes.len())?;
@@ -490,6 +488,29 @@ impl<'s> Player<'s> {
         self.origins[buffer.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
         Some((buffer, range))
     }
+}
+
+/// The observation, or how the script ends without one.
+fn observed(
+    outcome: Outcome<Observation>,
+    module: &ComputeModule,
+    lines: Option<&AssemblyLines>,
+    fuel: u64,
+    line: Line,
+) -> Result<Observation, End> {
+    Err(match outcome {
+        Outcome::Observed(observation) => return Ok(observation),
+        Outcome::Undefined(undefined) => {
+            let report = told::undefined(&module.module, &undefined, lines);
+            End::Undefined(Box::new(undefined), format!("{report}\n  in RUN, line {line}"))
+        }
+        Outcome::Unsupported(what) => End::Unsupported(format!("line {line}: {what}")),
+        Outcome::OutOfFuel => End::Limit(format!("line {line}: out of fuel after {fuel} instructions")),
+        Outcome::Limit(limit) => End::Limit(format!("line {line}: {limit}")),
+        Outcome::Diverges(why) => End::Limit(format!("line {line}: it never ends: {why}")),
+        Outcome::Stuck(stuck) => End::Invalid(format!("line {line}: stuck, at {}: {}", stuck.at, stuck.why)),
+        Outcome::Deadlock => End::Invalid(format!("line {line}: every invocation waits for another")),
+    })
 }
 
 /// Whether a module shows the same after the pass that makes its bindings dense for a device, where there is anything to do for it; if not, how it
