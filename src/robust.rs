@@ -3,6 +3,7 @@
 //! Each function takes bytes and panics if a property fails; an input that is refused with an error is fine.
 
 use crate::amber;
+use crate::run::amber::{self as playing, Engine, Interpreter, Modules, Player, Step};
 use crate::theorem::Verdict;
 use crate::theorem::case::Settings;
 use crate::theorem::check::{Checked, Checker, Devices, Options};
@@ -71,7 +72,7 @@ pub fn check(bytes: &[u8]) {
 }
 
 /// A script of either dialect: errors with places inside the text, or a script that prints and reads back to the same, and whose expectations
-/// are judged.
+/// are judged. If it is small, its commands are played on the interpreter, with little fuel, and what its draws draw is computed.
 pub fn amber(bytes: &[u8]) {
     const MOST_BYTES: u64 = 1 << 20;
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -98,6 +99,32 @@ pub fn amber(bytes: &[u8]) {
             if let amber::Action::Expect(expect) = &command.action {
                 amber::judge(&script, expect, &held);
             }
+        }
+        play(&script, &held);
+    }
+}
+
+/// The first commands of a script on the interpreter.
+fn play(script: &amber::Script, held: &amber::Buffers) {
+    const COMMANDS: usize = 64;
+    const FUEL: u64 = 10_000;
+    const SIDE: u32 = 256;
+    for command in playing::commands(script).take(COMMANDS) {
+        if let amber::Action::Run(run) = &command.action
+            && script[run.pipeline].kind == amber::PipelineKind::Graphics
+            && script[run.pipeline].framebuffer <= (SIDE, SIDE)
+            && let Err(what) = playing::draw::drawing(script, held, run.pipeline, &run.what, ["main", "main"])
+        {
+            assert!(!what.is_empty(), "it says why nothing is drawn");
+        }
+    }
+    let Ok(modules) = Modules::load("a script", script, &playing::Options::default()) else { return };
+    let mut player = Player::new(script, &modules);
+    let mut engine = Engine::Interpreter(Interpreter { fuel: FUEL, ..Interpreter::default() });
+    for command in playing::commands(script).take(COMMANDS) {
+        if let Step::Ended(_, end) = player.step(command, &mut engine) {
+            assert!(!end.why().is_empty(), "it says why the script ends");
+            return;
         }
     }
 }

@@ -3,25 +3,63 @@
 use super::scalar::{Class, Number, Scalar, Value, f16_bits};
 use super::script::{Buffer, BufferId, Initial, Lane, Script};
 
+/// What is known of a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Known {
+    /// It holds this and nothing else.
+    #[default]
+    Decided,
+    /// A conforming device may hold something else: the value is one of several that are not all known.
+    Doubtful,
+    /// It is undefined: any value.
+    Undefined,
+}
+
 /// A buffer's bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// For each byte whether its value is undefined: whatever it holds says nothing. Empty where all are defined, and always in what a device
-    /// gives back.
-    pub undefined: Vec<bool>,
+    /// What is known of each byte. Empty where all are decided, and always in what a device gives back.
+    pub known: Vec<Known>,
 }
 
 impl Contents {
-    /// Defined bytes.
+    /// Decided bytes.
     pub fn of(bytes: Vec<u8>) -> Contents {
-        Contents { bytes, undefined: Vec::new() }
+        Contents { bytes, known: Vec::new() }
     }
 
-    /// Whether one of these bytes is undefined.
-    pub fn is_undefined(&self, offset: usize, size: usize) -> bool {
-        self.undefined.iter().skip(offset).take(size).any(|&u| u)
+    /// What is known of one byte.
+    pub fn known_at(&self, offset: usize) -> Known {
+        self.known.get(offset).copied().unwrap_or_default()
+    }
+
+    /// The first of these bytes that is not decided, and what is known of it; an undefined one before a doubtful one.
+    pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Known)> {
+        let known = self.known.iter().enumerate().skip(offset).take(size);
+        let mut found = None;
+        for (at, &known) in known {
+            match known {
+                Known::Undefined => return Some((at, known)),
+                Known::Doubtful => found = found.or(Some((at, known))),
+                Known::Decided => {}
+            }
+        }
+        found
+    }
+
+    /// Says what is known of these bytes; those past the end are left out.
+    pub fn mark(&mut self, range: std::ops::Range<usize>, known: Known) {
+        if self.known.is_empty() {
+            if known == Known::Decided {
+                return;
+            }
+            self.known = vec![Known::Decided; self.bytes.len()];
+        }
+        for one in self.known.iter_mut().take(range.end).skip(range.start) {
+            *one = known;
+        }
     }
 
     /// Puts a value in place. Fails if it does not lie inside.
@@ -31,9 +69,7 @@ impl Contents {
         let out = OutOfBounds { offset: lane.offset, size: size as u64, whole };
         let bytes = self.bytes.get_mut(start..).filter(|b| b.len() >= size).ok_or(out)?;
         lane.scalar.store(lane.bits, bytes);
-        for undefined in self.undefined.iter_mut().skip(start).take(size) {
-            *undefined = false;
-        }
+        self.mark(start..start + size, Known::Decided);
         Ok(())
     }
 }

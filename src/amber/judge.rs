@@ -14,9 +14,11 @@
 //! - EQ_HISTOGRAM_EMD_BUFFER makes for each of four 8-bit channels a histogram of 256 bins divided by the number of texels; the distance is
 //!   the sum of the absolute values of the cumulated differences, divided by 256; the greatest of the four counts.
 //!
-//! A byte whose value is undefined decides nothing: an expectation that depends on one is undecided, unless it fails on defined bytes alone.
+//! A byte that is not decided decides nothing: an expectation that depends on one is open, unless it fails on decided bytes alone. What it depends
+//! on says how: on an undefined byte anything may be found; on a doubtful one, one of several values that are not all known, so that a tolerance
+//! decides nothing either.
 
-use super::contents::{Buffers, Contents};
+use super::contents::{Buffers, Contents, Known};
 use super::format::{Channel, Format};
 use super::limits::MAX_FAILURES;
 use super::scalar::{Scalar, Value};
@@ -57,8 +59,28 @@ pub struct Judgement {
     pub failures: Vec<Failure>,
     /// At how many places it fails.
     pub failed: u64,
-    /// Where undefined bytes leave it open: the first such place, as a sentence.
-    pub undecided: Option<String>,
+    /// What leaves it open: the first undefined byte that it depends on, or if there is none the first doubtful one.
+    pub open: Option<Open>,
+}
+
+/// A byte that leaves an expectation open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Whose byte.
+    pub buffer: BufferId,
+    /// Which.
+    pub byte: usize,
+    /// What is known of it.
+    pub known: Known,
+    /// Where it is looked at, as `line 3: buffer b, IDX 4`.
+    pub place: String,
+}
+
+impl fmt::Display for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = if self.known == Known::Undefined { "the value is undefined" } else { "devices may hold other values" };
+        write!(f, "{}: {known}", self.place)
+    }
 }
 
 /// A judgement in one word.
@@ -66,17 +88,32 @@ pub struct Judgement {
 pub enum Decision {
     /// It holds.
     Holds,
-    /// It fails, whatever undefined bytes hold.
+    /// It fails, whatever open bytes hold.
     Fails,
-    /// It depends on undefined bytes.
+    /// It depends on doubtful bytes.
     Undecided,
+    /// It depends on undefined bytes.
+    Undefined,
+}
+
+impl Decision {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Holds => "holds",
+            Decision::Fails => "fails",
+            Decision::Undecided => "undecided",
+            Decision::Undefined => "undefined",
+        }
+    }
 }
 
 impl Judgement {
     /// In one word.
     pub fn decision(&self) -> Decision {
-        match (self.failed, &self.undecided) {
+        match (self.failed, &self.open) {
             (0, None) => Decision::Holds,
+            (0, Some(Open { known: Known::Undefined, .. })) => Decision::Undefined,
             (0, Some(_)) => Decision::Undecided,
             _ => Decision::Fails,
         }
@@ -86,7 +123,8 @@ impl Judgement {
 /// Judges one expectation of a script against the contents of its buffers.
 pub fn judge(script: &Script, expect: &Expect, buffers: &Buffers) -> Judgement {
     let subject = &script[expect.buffer];
-    let judge = Judge { script, buffer: subject, held: &buffers[expect.buffer], buffers, line: expect.line, result: Judgement::default() };
+    let held = &buffers[expect.buffer];
+    let judge = Judge { script, id: expect.buffer, buffer: subject, held, buffers, line: expect.line, result: Judgement::default() };
     match &expect.check {
         Check::Values { comparator, tolerance, lanes } => judge.values(*comparator, tolerance, lanes),
         Check::Colour { rect, colour, alpha, tolerance } => judge.colour(*rect, *colour, *alpha, tolerance),
@@ -98,6 +136,7 @@ pub fn judge(script: &Script, expect: &Expect, buffers: &Buffers) -> Judgement {
 
 struct Judge<'s> {
     script: &'s Script,
+    id: BufferId,
     buffer: &'s Buffer,
     held: &'s Contents,
     buffers: &'s Buffers,
@@ -119,9 +158,10 @@ impl Judge<'_> {
         }
     }
 
-    fn open(&mut self, place: impl FnOnce() -> String) {
-        if self.result.undecided.is_none() {
-            self.result.undecided = Some(format!("line {}: buffer {}, {}: the value is undefined", self.line, self.buffer.name, place()));
+    fn open(&mut self, buffer: BufferId, (byte, known): (usize, Known), place: impl FnOnce() -> String) {
+        if self.result.open.as_ref().is_none_or(|open| open.known < known) {
+            let place = format!("line {}: buffer {}, {}", self.line, self.buffer.name, place());
+            self.result.open = Some(Open { buffer, byte, known, place });
         }
     }
 
@@ -135,8 +175,8 @@ impl Judge<'_> {
                 self.fail(place, format!("the end of the buffer's {} bytes", self.held.bytes.len()), expected);
                 continue;
             };
-            if self.held.is_undefined(start, size) {
-                self.open(place);
+            if let Some(open) = self.held.open(start, size) {
+                self.open(self.id, open, place);
                 continue;
             }
             let found = lane.scalar.value(lane.scalar.load(bytes));
@@ -173,9 +213,9 @@ impl Judge<'_> {
                     self.fail(place, format!("the end of the buffer's {} bytes", held.bytes.len()), "a texel");
                     return self.result;
                 };
-                let texel = Texel { format, bytes: &texel[..size], undefined: held.undefined.get(start..start + size).unwrap_or(&[]) };
-                let (mut wrong, mut open) = (false, false);
-                for (c, found, defined) in texel.components() {
+                let texel = Texel { format, bytes: &texel[..size], known: held.known.get(start..start + size).unwrap_or(&[]) };
+                let (mut wrong, mut open) = (false, None);
+                for (c, found, unknown) in texel.components() {
                     if c == 3 && !alpha {
                         continue;
                     }
@@ -186,14 +226,18 @@ impl Judge<'_> {
                     };
                     let amount = allowed.amount.value() * if allowed.percent { found.abs() / 100.0 } else { 1.0 };
                     let near = (found - f64::from(colour[c]) / 255.0).abs() <= amount;
-                    wrong |= defined && !near;
-                    open |= !defined;
+                    wrong |= unknown.is_none() && !near;
+                    if let Some((at, known)) = unknown
+                        && open.is_none_or(|(_, before)| before < known)
+                    {
+                        open = Some((start + at, known));
+                    }
                 }
                 if wrong {
                     let count = if alpha { 4 } else { 3 };
                     self.fail(place, &texel, format!("{:?} of 255", &colour[..count]));
-                } else if open {
-                    self.open(place);
+                } else if let Some(open) = open {
+                    self.open(self.id, open, place);
                 }
             }
         }
@@ -208,8 +252,10 @@ impl Judge<'_> {
             return self.result;
         }
         for (i, (x, y)) in a.bytes.iter().zip(&b.bytes).enumerate() {
-            if a.is_undefined(i, 1) || b.is_undefined(i, 1) {
-                self.open(|| format!("byte {i}"));
+            let (known, other_known) = (a.known_at(i), b.known_at(i));
+            if known.max(other_known) > Known::Decided {
+                let whose = if known >= other_known { self.id } else { other };
+                self.open(whose, (i, known.max(other_known)), || format!("byte {i}"));
             } else if x != y {
                 self.fail(|| format!("byte {i}"), format!("{x:#04x}"), format!("{y:#04x} as in {name}"));
             }
@@ -221,13 +267,13 @@ impl Judge<'_> {
     fn comparable(&mut self, other: BufferId) -> bool {
         let (a, b) = (self.held, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
-        for (held, whose) in [(a, &self.buffer.name), (b, name)] {
+        for (held, id, whose) in [(a, self.id, &self.buffer.name), (b, other, name)] {
             if (held.bytes.len() as u64) < need {
                 self.fail(String::new, format!("{} bytes in {whose}", held.bytes.len()), format!("{need} bytes"));
                 return false;
             }
-            if let Some(at) = held.undefined.iter().position(|&u| u) {
-                self.open(|| format!("byte {at} of {whose}"));
+            if let Some((at, known)) = held.open(0, held.bytes.len()) {
+                self.open(id, (at, known), || format!("byte {at} of {whose}"));
                 return false;
             }
         }
@@ -344,18 +390,19 @@ impl fmt::Display for Wanted {
 struct Texel<'b> {
     format: Format,
     bytes: &'b [u8],
-    undefined: &'b [bool],
+    known: &'b [Known],
 }
 
 impl Texel<'_> {
-    /// Each colour component that the format has: its place among red, green, blue and alpha, its value, and whether that is defined.
-    fn components(&self) -> impl Iterator<Item = (usize, f64, bool)> {
+    /// Each colour component that the format has: its place among red, green, blue and alpha, its value, and its first byte that is not decided.
+    fn components(&self) -> impl Iterator<Item = (usize, f64, Option<(usize, Known)>)> {
         let scalar = self.format.scalar();
         let size = scalar.size() as usize;
         self.format.channels().iter().enumerate().filter_map(move |(i, &channel): (usize, &Channel)| {
             let value = self.format.component(channel, scalar.load(&self.bytes[i * size..])).as_f64();
-            let defined = !self.undefined.iter().skip(i * size).take(size).any(|&u| u);
-            Some((channel.colour()?, value, defined))
+            let known = self.known.iter().copied().enumerate().skip(i * size).take(size);
+            let open = known.filter(|(_, known)| *known > Known::Decided).max_by_key(|(at, known)| (*known, std::cmp::Reverse(*at)));
+            Some((channel.colour()?, value, open))
         })
     }
 }
@@ -363,17 +410,18 @@ impl Texel<'_> {
 impl fmt::Display for &Texel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rgba = [None; 4];
-        for (c, value, defined) in self.components() {
-            rgba[c] = Some((value, defined));
+        for (c, value, open) in self.components() {
+            rgba[c] = Some((value, open));
         }
         let shown: Vec<String> = rgba
             .into_iter()
             .flatten()
-            .map(|(value, defined)| match (defined, self.format.is_normalized()) {
-                (false, _) => "undefined".into(),
+            .map(|(value, open)| match (open, self.format.is_normalized()) {
+                (Some((_, Known::Undefined)), _) => "undefined".into(),
+                (Some(_), _) => "undecided".into(),
                 // In the unit of the script; three digits tell neighbours apart.
-                (true, true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
-                (true, false) => format!("{value:?} × 255"),
+                (None, true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
+                (None, false) => format!("{value:?} × 255"),
             })
             .collect();
         write!(f, "[{}]", shown.join(", "))

@@ -26,10 +26,10 @@ mod scalar;
 mod script;
 mod vkscript;
 
-pub use contents::{Buffers, Contents, OutOfBounds};
+pub use contents::{Buffers, Contents, Known, OutOfBounds};
 pub use error::{Kind, ScriptError};
 pub use format::Format;
-pub use judge::{DOUBLE_TOLERANCE, Decision, Failure, Judgement, TEXEL_TOLERANCE, judge};
+pub use judge::{DOUBLE_TOLERANCE, Decision, Failure, Judgement, Open, TEXEL_TOLERANCE, judge};
 pub use layout::{DataType, Field, Layout, Member, Shape, Slot, Standard, StructType};
 pub use print::Unprintable;
 pub use scalar::{Class, Number, Scalar, Value, f16_bits, f16_value};

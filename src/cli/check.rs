@@ -1,11 +1,13 @@
-//! `smallstep check`: the theorem for programs in files and folders.
+//! `smallstep check`: the theorem for programs in files and folders, and Amber scripts.
 
+use super::amber::{self, ScriptArgs};
 use super::exit;
 use super::input;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
+use smallstep::run::amber::is_script;
 use smallstep::run::source::{self, Language};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
@@ -14,13 +16,14 @@ use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare.
+/// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare. Of Amber scripts: play them on the
+/// interpreter and on devices, judge their expectations, and compare every buffer.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// λV programs, folders of them (searched for .lv files), or - for standard input.
+    /// λV programs, Amber scripts, folders of them (searched for .lv and .amber files), or - for standard input.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or index; may be repeated.
@@ -34,7 +37,8 @@ pub(crate) struct Check {
     /// The most steps of the source on one pixel.
     #[arg(long, default_value_t = 200_000)]
     fuel: u64,
-    /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, or an error's code as 'invalid[lv/t-if]'.
+    /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, of scripts also undefined and unsupported, or an
+    /// error's code as 'invalid[lv/t-if]'.
     #[arg(long)]
     expect: Option<String>,
     /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known if, made minimal, it is one of them that the device still
@@ -44,6 +48,8 @@ pub(crate) struct Check {
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    script: ScriptArgs,
 }
 
 /// How programs are judged, shared by several commands.
@@ -89,13 +95,15 @@ pub(crate) fn devices(texts: &[String]) -> Devices {
 /// Programs by verdict, of one leg or of all.
 #[derive(Default)]
 struct Counts {
-    programs: [u64; 7],
+    programs: [u64; 9],
     lanes: Lanes,
+    /// Bytes of scripts' buffers.
+    bytes: Lanes,
     /// The disagreements that are known; they are not among `programs`.
     known: Explained,
 }
 
-const NAMES: [&str; 7] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid"];
+const NAMES: [&str; 9] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported"];
 
 impl Counts {
     fn count(&mut self, name: &str, lanes: Lanes, known: Option<String>) {
@@ -106,6 +114,17 @@ impl Counts {
         self.lanes += lanes;
     }
 
+    /// Counts a leg of a script.
+    fn count_script(&mut self, leg: &amber::Leg) {
+        self.count(leg.verdict.name(), Lanes::default(), None);
+        self.bytes += Lanes { checked: leg.compared.bytes, undecided: leg.compared.left };
+    }
+
+    /// Whether there was anything to count.
+    fn is_empty(&self) -> bool {
+        self.programs == [0; 9] && self.known.all() == 0
+    }
+
     fn text(&self) -> String {
         // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
@@ -113,24 +132,28 @@ impl Counts {
         if self.known.all() > 0 {
             counts.insert(2, self.known.to_string());
         }
-        format!("{}; {} lanes checked, {} undecided", counts.join(", "), self.lanes.checked, self.lanes.undecided)
+        let bytes = match self.bytes {
+            Lanes { checked: 0, undecided: 0 } => String::new(),
+            Lanes { checked, undecided } => format!("; {checked} bytes checked, {undecided} undecided"),
+        };
+        format!("{}; {} lanes checked, {} undecided{bytes}", counts.join(", "), self.lanes.checked, self.lanes.undecided)
     }
 
     fn json(&self) -> serde_json::Value {
         let mut object: serde_json::Map<_, _> = NAMES.iter().zip(self.programs).map(|(n, c)| (n.to_string(), json!(c))).collect();
         object.insert("known".into(), json!(self.known.by_name));
         object.insert("lanes".into(), json!({"checked": self.lanes.checked, "undecided": self.lanes.undecided}));
+        object.insert("bytes".into(), json!({"checked": self.bytes.checked, "undecided": self.bytes.undecided}));
         object.into()
     }
 }
 
 /// The text of a λV program. A SPIR-V module is none, and the error says what it is for.
-fn lambda_v(path: &Path, name: &str) -> Result<String, String> {
-    let bytes = input::bytes(path)?;
-    if Language::of(name, &bytes) != Language::LambdaV {
+fn lambda_v(name: &str, bytes: &[u8]) -> Result<String, String> {
+    if Language::of(name, bytes) != Language::LambdaV {
         return Err(format!("{name}: this is a SPIR-V module, and the theorem is about λV programs; `smallstep run {name}` runs it"));
     }
-    source::text(name, &bytes).map(str::to_string).map_err(|e| e.text)
+    source::text(name, bytes).map(str::to_string).map_err(|e| e.text)
 }
 
 impl Check {
@@ -161,11 +184,34 @@ impl Check {
         let mut code = exit::DONE;
         let mut all = Counts::default();
         let mut legs: Vec<(String, Counts)> =
-            ["semantics".to_string()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
+            ["semantics".to_string(), "interpreter".into()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
         let mut unexpected = 0u64;
         for path in &files {
             let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-            let checked = match lambda_v(path, &name) {
+            let bytes = input::bytes(path);
+            if let Ok(bytes) = &bytes
+                && is_script(&name, bytes)
+            {
+                let checked = amber::check(&self.script, &name, bytes, &mut checker);
+                let word = checked.word();
+                all.count(word, Lanes::default(), None);
+                if let amber::Checked::Legs(judged) = &checked {
+                    for leg in judged {
+                        if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
+                            counts.count_script(leg);
+                        }
+                    }
+                }
+                unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != word));
+                code = exit::worse(code, checked.code(asked_for));
+                if self.json {
+                    say!("{}", checked.json(&name));
+                } else {
+                    checked.print(&name);
+                }
+                continue;
+            }
+            let checked = match bytes.and_then(|bytes| lambda_v(&name, &bytes)) {
                 Ok(source) => checker.check(&name, &source),
                 Err(e) => Checked::Invalid { diagnostic: None, text: format!("error: {e}\n") },
             };
@@ -207,7 +253,7 @@ impl Check {
             say!("{summary}");
         } else {
             say!("");
-            for (name, counts) in &legs {
+            for (name, counts) in legs.iter().filter(|(_, counts)| !counts.is_empty()) {
                 say!("{name}: {}", counts.text());
             }
             say!("{} programs", files.len());

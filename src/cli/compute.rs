@@ -92,6 +92,10 @@ pub(crate) struct Source {
 impl ComputeArgs {
     /// The option that only compute modules have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
+        self.all_given().next()
+    }
+
+    fn all_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             (self.groups.is_some(), "--groups"),
             (!self.set.is_empty(), "--set"),
@@ -101,7 +105,22 @@ impl ComputeArgs {
             (self.robustness.is_some(), "--robustness"),
             (self.lenient, "--lenient"),
         ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// The option that was given and that an Amber script, which says all that a dispatch is given, does not take.
+    pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
+        self.all_given().find(|option| !matches!(*option, "--schedule" | "--lenient"))
+    }
+
+    /// Who has the next turn.
+    pub(crate) fn schedule(&self) -> Option<&Schedule> {
+        self.schedule.as_ref()
+    }
+
+    /// Whether to accept what older tools wrote.
+    pub(crate) fn lenient(&self) -> bool {
+        self.lenient
     }
 
     /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of them, is a compute one.

@@ -19,6 +19,7 @@ macro_rules! say_part {
 }
 
 mod adapters;
+mod amber;
 mod asm;
 mod bar;
 mod bench;

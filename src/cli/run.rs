@@ -1,10 +1,12 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
+use super::amber::{self, ScriptArgs};
 use super::compute::{ComputeArgs, Running};
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
+use smallstep::run::amber::is_script;
 use smallstep::run::compute::given::Assignment;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture, ReadError, Source, Wrong};
@@ -16,11 +18,11 @@ use std::process::ExitCode;
 /// Pixels times outputs that are printed one by one.
 const FEW: usize = 16;
 
-/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture), or a compute
-/// module over its workgroups (prints the buffers).
+/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture), a compute
+/// module over its workgroups (prints the buffers), or the commands of an Amber script (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
-    /// A λV program, or a SPIR-V module as words or assembly (.spv, .spvasm), or - for standard input.
+    /// A λV program, a SPIR-V module as words or assembly (.spv, .spvasm), an Amber script (.amber), or - for standard input.
     file: PathBuf,
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]
@@ -67,6 +69,8 @@ pub(crate) struct Run {
     /// On the reference: collect several undefined behaviours; an invocation that meets one ends, the others go on.
     #[arg(long, help_heading = "Compute modules")]
     keep_going: bool,
+    #[command(flatten)]
+    script: ScriptArgs,
 }
 
 /// The most steps on one pixel without `--fuel`.
@@ -90,6 +94,12 @@ impl Run {
         }
         let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
         let bytes = input::bytes(&self.file).map_err(invalid)?;
+        if is_script(&name, &bytes) {
+            return self.run_script(&name, &bytes);
+        }
+        if let Some(option) = self.script.given() {
+            return Err(invalid(format!("{name}: {option} is for Amber scripts, and this is none")));
+        }
         if let Some(source) = self.compute.source(&name, &bytes, self.entry.as_deref())? {
             return self.run_compute(source);
         }
@@ -141,7 +151,8 @@ impl Run {
         self.compute.given().or_else(|| own.into_iter().find(|(given, _)| *given).map(|(_, name)| name))
     }
 
-    fn run_compute(&self, source: super::compute::Source) -> Result<u8, (u8, String)> {
+    /// The option that only programs that run for pixels have, if one was given.
+    fn given_for_pixels(&self) -> Option<&'static str> {
         let of_pixels = [
             (self.size.is_some(), "--size"),
             (self.image.is_some(), "--image"),
@@ -149,7 +160,30 @@ impl Run {
             (self.pixel.is_some(), "--pixel"),
             (self.buffer.is_some(), "--buffer"),
         ];
-        if let Some((_, option)) = of_pixels.iter().find(|(given, _)| *given) {
+        of_pixels.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    fn run_script(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+        let own = [(self.entry.is_some(), "--entry"), (!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
+        let own = own.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+        if let Some(option) = own.or_else(|| self.compute.given_beside_script()).or_else(|| self.given_for_pixels()) {
+            return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
+        }
+        let running = amber::Running {
+            args: &self.script,
+            engine: self.engine.as_deref(),
+            route: self.route,
+            schedule: self.compute.schedule(),
+            lenient: self.compute.lenient(),
+            fuel: self.fuel,
+            values: self.values,
+            json: self.json,
+        };
+        running.run(name, bytes)
+    }
+
+    fn run_compute(&self, source: super::compute::Source) -> Result<u8, (u8, String)> {
+        if let Some(option) = self.given_for_pixels() {
             return Err((exit::INVALID, format!("error: {option} is for programs that run for pixels; this is a compute module")));
         }
         let running = Running {

@@ -3,9 +3,11 @@
 use super::check::constants;
 use super::translate::profile;
 use super::{exit, input};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
+use smallstep::generate::spirv::Limits;
+use smallstep::vectors::amber;
 use smallstep::vectors::record::{Plan, RecordError, left_out_text, record};
 use smallstep_semantics::number::Profile;
 use std::fs::File;
@@ -13,9 +15,19 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Lines,
+    Amber,
+}
+
 /// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows.
 #[derive(Args)]
 pub(crate) struct Vectors {
+    /// What is written: lines (λV programs, one JSON line each, in one file) or amber (compute modules, a script each, in a folder).
+    #[arg(long, value_enum, default_value_t = Format::Lines)]
+    format: Format,
     /// How many cases.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
@@ -34,7 +46,7 @@ pub(crate) struct Vectors {
     /// Only programs of which every lane is decided; else one decided lane is enough.
     #[arg(long)]
     decided: bool,
-    /// The file, as described in src/vectors/FORMAT.md; - is standard output.
+    /// The file, as described in src/vectors/FORMAT.md, or - for standard output; of scripts, the folder.
     #[arg(short)]
     out: PathBuf,
     /// Threads; 0: as many as the machine has cores. The file does not depend on them.
@@ -47,6 +59,9 @@ pub(crate) struct Vectors {
 
 impl Vectors {
     pub(crate) fn run(self) -> ExitCode {
+        if self.format == Format::Amber {
+            return self.scripts();
+        }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let Vectors { count, seed, size, profile, constants, decided, .. } = self;
         let threads = if self.threads == 0 { cores } else { self.threads };
@@ -93,6 +108,48 @@ impl Vectors {
             eprintln!("{said}");
         } else {
             say!("{said}");
+        }
+        exit::DONE.into()
+    }
+
+    /// Writes Amber scripts.
+    fn scripts(&self) -> ExitCode {
+        if self.out.as_os_str() == "-" {
+            return input::fail(exit::INVALID, "-o names the folder that the scripts are written to");
+        }
+        let of_lines = [
+            (self.size != (4, 4), "--size"),
+            (self.profile != Profile::Strict, "--profile"),
+            (self.constants != Constants::InModule, "--constants"),
+            (self.decided, "--decided"),
+        ];
+        if let Some((_, option)) = of_lines.into_iter().find(|(given, _)| *given) {
+            return input::fail(exit::INVALID, &format!("{option} is for λV programs; scripts are of compute modules"));
+        }
+        let plan = amber::Plan { count: self.count, seed: self.seed, limits: Limits::default() };
+        let bar = super::progress(Some(self.count), "{bar:30} {human_pos} scripts, {per_sec}, {eta} left");
+        let recorded = amber::record(&plan, &self.out, &|scripts| bar.set_position(scripts));
+        bar.finish_and_clear();
+        let recorded = match recorded {
+            Ok(recorded) => recorded,
+            Err(e) => {
+                let code = match e {
+                    amber::RecordError::Io(..) => exit::INVALID,
+                    amber::RecordError::Wrong(..) => exit::DISAGREE,
+                    amber::RecordError::TooFew(_) => exit::UNCHECKED,
+                };
+                return input::fail(code, &e.to_string());
+            }
+        };
+        let (scripts, folder) = (recorded.files.len(), self.out.display().to_string());
+        if self.json {
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "folder": folder, "scripts": scripts, "tried": recorded.tried,
+                    "left_out": recorded.left_out, "bytes": recorded.bytes})
+            );
+        } else {
+            say!("{scripts} scripts of {} modules in {folder}; {} bytes expected", recorded.tried, recorded.bytes);
         }
         exit::DONE.into()
     }

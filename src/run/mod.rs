@@ -3,6 +3,7 @@
 //! `source` reads a program of either language, `interpret` runs it on an interpreter, `picture` makes an image of what was seen. Nothing is
 //! judged here.
 
+pub mod amber;
 pub mod compute;
 mod interpret;
 pub mod picture;

@@ -185,6 +185,11 @@ impl Checker {
         self.devices.iter().map(|(device, _)| format!("{} ({})", device.adapter().name, device.route())).collect()
     }
 
+    /// The devices themselves.
+    pub fn devices_mut(&mut self) -> impl Iterator<Item = &mut Device> {
+        self.devices.iter_mut().map(|(device, _)| device)
+    }
+
     /// Checks one program. `name` stands for it in messages.
     pub fn check(&mut self, name: &str, source: &str) -> Checked {
         let program = match Program::read(source) {
@@ -263,7 +268,7 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
     Checked::Invalid { diagnostic: Some(diagnostic), text }
 }
 
-/// The λV programs under these paths: files as they are, folders searched for `.lv` files, in order of their names.
+/// The programs under these paths: files as they are, folders searched for `.lv` files and Amber scripts (`.amber`), in order of their names.
 ///
 /// Errors: a path that is not there or cannot be read, by name.
 pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
@@ -279,7 +284,7 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
         let before = files.len();
         folder(path, 0, &mut files)?;
         if files.len() == before {
-            return Err(format!("{}: the folder holds no .lv file", path.display()));
+            return Err(format!("{}: the folder holds no .lv file and no .amber script", path.display()));
         }
     }
     Ok(files)
@@ -297,7 +302,7 @@ fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), Strin
         // A link to a folder could lead back here.
         if entry.is_dir() && !entry.is_symlink() {
             folder(&entry, depth + 1, files)?;
-        } else if entry.extension().is_some_and(|e| e == "lv") {
+        } else if entry.extension().is_some_and(|e| e == "lv" || e == "amber") {
             files.push(entry);
         }
     }

@@ -171,42 +171,59 @@ fn histograms() {
 }
 
 #[test]
-fn undefined_bytes_decide_nothing() {
-    let undefined = |bytes: &'static [usize]| {
-        move |held: &mut Buffers| {
-            let whole = held.0[0].bytes.len();
-            held.0[0].undefined = (0..whole).map(|i| bytes.contains(&i)).collect();
-        }
-    };
-    let check = |text: &str, bytes, expected| {
-        let judgement = judged_with(text, undefined(bytes));
-        assert_eq!(judgement.decision(), expected, "{text}");
-        judgement
+fn open_bytes_decide_nothing() {
+    let check = |text: &str, bytes: &[usize], expected: Decision| {
+        let of = |known| {
+            judged_with(text, |held| {
+                for &byte in bytes {
+                    held.0[0].mark(byte..byte + 1, known);
+                }
+            })
+        };
+        let (undefined, doubtful) = (of(Known::Undefined), of(Known::Doubtful));
+        assert_eq!(undefined.decision(), expected, "{text}");
+        let of_doubtful = if expected == Decision::Undefined { Decision::Undecided } else { expected };
+        assert_eq!(doubtful.decision(), of_doubtful, "{text}");
+        undefined
     };
     let text = format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2");
-    let judgement = check(&text, &[7], Decision::Undecided);
-    assert_eq!(judgement.undecided.as_deref(), Some("line 3: buffer b, IDX 4: the value is undefined"));
+    let judgement = check(&text, &[7], Decision::Undefined);
+    let open = judgement.open.expect("a place");
+    assert_eq!((open.byte, open.buffer), (7, BufferId(0)));
+    assert_eq!(open.to_string(), "line 3: buffer b, IDX 4: the value is undefined");
     check(&text, &[8], Decision::Holds);
-    check(&format!("{INTEGERS}EXPECT b IDX 0 NE 5 5"), &[0], Decision::Undecided);
-    // A defined value that fails, fails.
+    check(&format!("{INTEGERS}EXPECT b IDX 0 NE 5 5"), &[0], Decision::Undefined);
+    // No tolerance is wide enough for a value that is not known.
+    check(&format!("{FLOATS}EXPECT b IDX 0 TOLERANCE 1000 EQ 0.1"), &[3], Decision::Undefined);
+    // A decided value that fails, fails.
     check(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 9"), &[0], Decision::Fails);
     let image = format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 1 EQ_RGB 255 128 0");
-    check(&image, &[2], Decision::Undecided);
+    assert_eq!(check(&image, &[6], Decision::Undefined).open.map(|o| o.byte), Some(6));
     check(&image, &[3], Decision::Holds);
     check(&image, &[12], Decision::Holds);
     check(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 1 0"), &[2], Decision::Fails);
     let pair = "BUFFER a DATA_TYPE vec4<uint8> DATA 1 2 3 4 END\nBUFFER b DATA_TYPE vec4<uint8> DATA 1 9 3 4 END\n";
-    check(&format!("{pair}EXPECT a EQ_BUFFER b"), &[1], Decision::Undecided);
-    check(&format!("{pair}EXPECT b EQ_BUFFER a"), &[1], Decision::Undecided);
+    check(&format!("{pair}EXPECT a EQ_BUFFER b"), &[1], Decision::Undefined);
+    let other = check(&format!("{pair}EXPECT b EQ_BUFFER a"), &[1], Decision::Undefined);
+    assert_eq!(other.open.map(|o| o.buffer), Some(BufferId(0)), "the open byte is the other buffer's");
     check(&format!("{pair}EXPECT a EQ_BUFFER b"), &[0], Decision::Fails);
-    check(&format!("{pair}EXPECT a RMSE_BUFFER b TOLERANCE 100"), &[0], Decision::Undecided);
-    check(&format!("{pair}EXPECT b RMSE_BUFFER a TOLERANCE 100"), &[0], Decision::Undecided);
-    check(&format!("{pair}EXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE 1"), &[0], Decision::Undecided);
-    // Writing defines.
-    let mut held = Contents { bytes: vec![0; 4], undefined: vec![true; 4] };
+    check(&format!("{pair}EXPECT a RMSE_BUFFER b TOLERANCE 100"), &[0], Decision::Undefined);
+    check(&format!("{pair}EXPECT b RMSE_BUFFER a TOLERANCE 100"), &[0], Decision::Undefined);
+    check(&format!("{pair}EXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE 1"), &[0], Decision::Undefined);
+}
+
+#[test]
+fn an_undefined_byte_counts_before_a_doubtful_one() {
+    let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| {
+        held.0[0].mark(0..4, Known::Doubtful);
+        held.0[0].mark(9..10, Known::Undefined);
+    });
+    assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(9)));
+    // Writing decides.
+    let mut held = Contents { bytes: vec![0; 4], known: vec![Known::Undefined; 4] };
     let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
     assert_eq!(held.write(&lane), Ok(()));
-    assert_eq!((held.bytes, held.undefined), (vec![1, 2, 0, 0], vec![false, false, true, true]));
+    assert_eq!((held.bytes, held.known), (vec![1, 2, 0, 0], vec![Known::Decided, Known::Decided, Known::Undefined, Known::Undefined]));
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::compile::bindings;
 use crate::dispatch::resources::{self, Behind, Needs};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 use crate::gpu::{Device, DeviceOutcome};
+use crate::theorem::dispatches::MachineBug;
 use given::{NotSpecialized, Place, SpecValue};
 
 /// A module with the compute entry point that runs.
@@ -72,8 +73,8 @@ impl ComputeModule {
         Ok(ComputeModule { module, entry, needs })
     }
 
-    /// The variables behind descriptors that the entry point uses, with what is behind them.
-    fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
+    /// The variables behind descriptors that the entry point uses, with what is behind them. A descriptor without set or binding is left out.
+    pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
         self.needs.descriptors.iter().filter_map(|d| {
             let place = Place { set: d.set?, binding: d.binding? };
             Some((place, d.behind, self.module.variable(d.id)?))
@@ -102,6 +103,42 @@ impl ComputeModule {
         let size = self.needs.local_size.unwrap_or([1; 3]);
         let (group, within) = (coordinates(workgroup, groups), coordinates(local, size));
         [0, 1, 2].map(|i| group[i].wrapping_mul(size[i]).wrapping_add(within[i]))
+    }
+
+    /// One past the last byte of the push constants that the entry point uses.
+    pub fn push_constant_bytes(&self) -> u64 {
+        self.needs.push_constant_bytes
+    }
+
+    /// How a buffer at a place is bound, if the entry point uses it: as storage if one of several variables there may be written.
+    pub fn kind_at(&self, place: Place) -> Option<BufferKind> {
+        let read_only = |variable: &Variable| {
+            let members = self.module.types().members(variable.type_).len() as u32;
+            let decorated = |target, member| self.module.decoration(target, member, Decoration::NonWritable).is_some();
+            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
+        };
+        let of_place = self.bound().filter(|(at, ..)| *at == place);
+        let kinds = of_place.map(|(_, behind, variable)| match behind {
+            Behind::Uniform => BufferKind::Uniform,
+            _ if read_only(variable) => BufferKind::ReadOnly,
+            _ => BufferKind::ReadWrite,
+        });
+        kinds.max()
+    }
+
+    /// A dispatch as a device takes it: only the buffers that the entry point uses.
+    pub fn for_device(&self, groups: [u32; 3], buffers: &[Buffer], push_constants: Vec<u8>) -> ComputeDispatch {
+        let buffers = buffers.iter().filter_map(|b| {
+            let kind = self.kind_at(Place { set: b.set, binding: b.binding })?;
+            Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
+        });
+        ComputeDispatch {
+            words: Arc::from(self.module.words()),
+            entry: self.entry.clone(),
+            groups,
+            buffers: buffers.collect(),
+            push_constants,
+        }
     }
 
     fn has_place(&self, place: Place) -> bool {
@@ -213,27 +250,7 @@ impl Prepared {
     ///
     /// Errors: the machine does not compile the module, where no other engine may run it.
     pub fn run(&self, interpreter: &Interpreter) -> Result<Ran, LoadError> {
-        let (schedule, keep_going) = match interpreter {
-            Interpreter::Reference { schedule, keep_going } => (schedule, *keep_going),
-            _ => (&Schedule::default(), false),
-        };
-        let mut note = None;
-        if !matches!(interpreter, Interpreter::Reference { .. }) {
-            let outcome = match lockstep::Program::compile(&self.module.module, &self.module.entry) {
-                Ok(program) => program.run(&self.dispatch(), 0),
-                Err(LoadError::Unsupported { what, .. }) => Outcome::Unsupported(what),
-                Err(error) => return Err(error),
-            };
-            match outcome {
-                Outcome::Unsupported(what) if *interpreter == Interpreter::Any => note = Some(what),
-                outcome => {
-                    let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
-                    return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() } });
-                }
-            }
-        }
-        let report = self.trace(schedule, keep_going, &mut ())?;
-        Ok(Ran { engine: "reference", note, report })
+        interpret(&self.module, &self.dispatch(), interpreter, &Relation::default(), None, &mut ())
     }
 
     /// Runs it by the relation, every step seen by the sink.
@@ -241,52 +258,70 @@ impl Prepared {
         grid::report(&self.module.module, &self.dispatch(), schedule, &Relation::default(), keep_going, sink)
     }
 
-    /// The dispatch as a device takes it: only the buffers that the entry point uses.
-    fn for_device(&self) -> ComputeDispatch {
-        let module = &self.module.module;
-        let read_only = |variable: &Variable| {
-            let members = module.types().members(variable.type_).len() as u32;
-            let decorated = |target, member| module.decoration(target, member, Decoration::NonWritable).is_some();
-            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
-        };
-        let kind_at = |place: Place| {
-            let of_place = self.module.bound().filter(|(at, ..)| *at == place);
-            let kinds = of_place.map(|(_, behind, variable)| match behind {
-                Behind::Uniform => BufferKind::Uniform,
-                _ if read_only(variable) => BufferKind::ReadOnly,
-                _ => BufferKind::ReadWrite,
-            });
-            kinds.max()
-        };
-        let buffers = self.buffers.iter().filter_map(|b| {
-            let kind = kind_at(Place { set: b.set, binding: b.binding })?;
-            Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
-        });
-        ComputeDispatch {
-            words: Arc::from(module.words()),
-            entry: self.module.entry.clone(),
-            groups: self.groups,
-            buffers: buffers.collect(),
-            push_constants: self.push_constants.clone(),
-        }
-    }
-
     /// Runs it on a device. The observation counts no instructions, and nothing in it is undefined: it is what this device shows.
     ///
     /// Errors: what became of it instead.
     pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
-        let unchecked = |what: String| DeviceOutcome::Unchecked(what);
-        let dispatch = self.for_device();
-        dispatch.check().map_err(|e| unchecked(e.to_string()))?;
-        let (adapted, places) = bindings::adapt(&dispatch).map_err(|e| unchecked(e.to_string()))?;
-        let result = match device.run(adapted).outcome {
-            DeviceOutcome::Computed(result) => result,
-            other => return Err(other),
-        };
-        let buffers = result.buffers.into_iter().map(|b| {
-            let (set, binding) = places.original((b.set, b.binding)).unwrap_or((b.set, b.binding));
-            ObservedBuffer { set, binding, bytes: b.bytes, undefined: Vec::new() }
-        });
-        Ok(Observation { buffers: buffers.collect(), ..Observation::default() })
+        let dispatch = self.module.for_device(self.groups, &self.buffers, self.push_constants.clone());
+        Ok(Observation { buffers: on_device(&dispatch, device)?, ..Observation::default() })
     }
+}
+
+/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug. The sink sees the steps of the relation.
+///
+/// Errors: the machine does not compile the module, where no other engine may run it.
+pub fn interpret(
+    module: &ComputeModule,
+    dispatch: &Dispatch<'_>,
+    interpreter: &Interpreter,
+    relation: &Relation,
+    planted: Option<&MachineBug>,
+    sink: &mut dyn Sink,
+) -> Result<Ran, LoadError> {
+    let (schedule, keep_going) = match interpreter {
+        Interpreter::Reference { schedule, keep_going } => (schedule, *keep_going),
+        _ => (&Schedule::default(), false),
+    };
+    let mut note = None;
+    if !matches!(interpreter, Interpreter::Reference { .. }) {
+        let outcome = match lockstep::Program::compile(&module.module, &module.entry) {
+            Ok(program) => match planted {
+                Some(bug) => program.planted(|parts| bug(parts)).run(dispatch, 0),
+                None => program.run(dispatch, 0),
+            },
+            Err(LoadError::Unsupported { what, .. }) => Outcome::Unsupported(what),
+            Err(error) => return Err(error),
+        };
+        match outcome {
+            Outcome::Unsupported(what) if *interpreter == Interpreter::Any => note = Some(what),
+            outcome => {
+                let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
+                return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() } });
+            }
+        }
+    }
+    let report = grid::report(&module.module, dispatch, schedule, relation, keep_going, sink)?;
+    Ok(Ran { engine: "reference", note, report })
+}
+
+/// Runs a dispatch on a device, its bindings made dense where that is needed: the written buffers, at their own places.
+///
+/// Errors: what became of it instead.
+pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
+    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
+    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
+    let (adapted, places) = bindings::adapt(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let words_hash = adapted.words_hash();
+    let result = match device.run(adapted).outcome {
+        DeviceOutcome::Computed(result) if result.words_hash == words_hash => result,
+        DeviceOutcome::Computed(result) => {
+            return Err(unchecked(format!("the device ran the words {:#018x}, and was given {words_hash:#018x}", result.words_hash)));
+        }
+        other => return Err(other),
+    };
+    let buffers = result.buffers.into_iter().map(|b| {
+        let (set, binding) = places.original((b.set, b.binding)).unwrap_or((b.set, b.binding));
+        ObservedBuffer { set, binding, bytes: b.bytes, undefined: Vec::new() }
+    });
+    Ok(buffers.collect())
 }

@@ -79,6 +79,14 @@ impl AssemblyLines {
         same.then(|| AssemblyLines { name: name.into(), first, lines: lines.into_iter().map(|(_, number)| number).collect() })
     }
 
+    /// The same where the text begins at a line of a greater one, from 1.
+    pub fn beginning_at(mut self, first: u32) -> AssemblyLines {
+        for line in &mut self.lines {
+            *line += first.saturating_sub(1);
+        }
+        self
+    }
+
     /// The line of an instruction, from 1.
     pub fn of(&self, instruction: u32) -> Option<u32> {
         self.lines.get((instruction as usize).checked_sub(self.first)?).copied()

@@ -1,0 +1,170 @@
+//! A script: what is run and what is expected of it. Names are resolved; what stands for a thing is its place in the list of its kind.
+//!
+//! This is the seam between the text and whatever runs it. A reader has checked that every reference exists, that sizes are within
+//! [`super::limits`], that values have their types and that a command fits the kind of its pipeline. What a module needs of its pipeline, and
+//! what a device offers, it has not.
+
+use std::sync::Arc;
+
+use super::layout::StructType;
+
+/// An enumeration whose variants have names in scripts.
+macro_rules! named {
+    ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum $type {
+            $($variant,)*
+        }
+
+        impl $type {
+            /// Every one with its name in a script.
+            pub const ALL: &'static [($type, &'static str)] = &[$(($type::$variant, $name),)*];
+
+            /// Its name in a script.
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name,)* }
+            }
+
+            /// The one of that name.
+            pub fn named(name: &str) -> Option<$type> {
+                match name { $($name => Some($type::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+mod buffer;
+mod command;
+mod pipeline;
+mod shader;
+
+pub use buffer::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Sampler};
+pub use command::{Action, Bits64, Check, Command, Comparator, Expect, Lane, Run, RunKind, Tolerance, Topology};
+pub use pipeline::{
+    Attachment, Binding, BufferRange, CullMode, DEFAULT_FRAMEBUFFER, FrontFace, Pipeline, PipelineKind, Rate, Resource, Specialization,
+    VertexData, Viewport,
+};
+pub use shader::{Compiler, Language, Shader, ShaderError, Source, Stage, version_of};
+
+/// A line of the text, from 1; 0 for what is not from a text. It is no part of what a script says: all lines compare equal.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub struct Line(pub u32);
+
+impl PartialEq for Line {
+    fn eq(&self, _: &Line) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+macro_rules! places {
+    ($($name:ident $list:ident $item:ident;)*) => {
+        $(
+            #[doc = concat!("The place of one in [`Script::", stringify!($list), "`].")]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub struct $name(pub usize);
+
+            impl std::ops::Index<$name> for Script {
+                type Output = $item;
+
+                fn index(&self, place: $name) -> &$item {
+                    &self.$list[place.0]
+                }
+            }
+        )*
+    };
+}
+
+places! {
+    ShaderId shaders Shader;
+    BufferId buffers Buffer;
+    SamplerId samplers Sampler;
+    PipelineId pipelines Pipeline;
+}
+
+/// Which text the script was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// AmberScript: the first line is `#!amber`.
+    #[default]
+    Amber,
+    /// The sections of VkRunner: `[test]` and so on.
+    VkScript,
+}
+
+/// A script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// What it was read from.
+    pub dialect: Dialect,
+    /// What a device must offer.
+    pub requirements: Vec<Requirement>,
+    /// How long a fence may take, in milliseconds, where `SET ENGINE_DATA fence_timeout_ms` says so.
+    pub fence_timeout_ms: Option<u32>,
+    /// Files inside the script. Shaders that name one have its text already.
+    pub files: Vec<VirtualFile>,
+    /// STRUCT types.
+    pub structs: Vec<Arc<StructType>>,
+    /// Shaders.
+    pub shaders: Vec<Shader>,
+    /// Buffers and images.
+    pub buffers: Vec<Buffer>,
+    /// Samplers.
+    pub samplers: Vec<Sampler>,
+    /// Pipelines. A derived one is complete by itself.
+    pub pipelines: Vec<Pipeline>,
+    /// What is done, in order.
+    pub commands: Vec<Command>,
+}
+
+/// Something that a device must offer for the script to say anything about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// What kind of thing.
+    pub kind: RequirementKind,
+    /// Its name, as `shaderFloat64` or `VK_KHR_storage_buffer_storage_class`.
+    pub name: String,
+    /// Where.
+    pub line: Line,
+}
+
+/// Kinds of requirements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequirementKind {
+    /// A feature of the physical device.
+    Feature,
+    /// A property that is true of it.
+    Property,
+    /// A device extension.
+    DeviceExtension,
+    /// An instance extension.
+    InstanceExtension,
+}
+
+impl RequirementKind {
+    /// Every kind with its command.
+    pub const ALL: [(RequirementKind, &'static str); 4] = [
+        (RequirementKind::Feature, "DEVICE_FEATURE"),
+        (RequirementKind::Property, "DEVICE_PROPERTY"),
+        (RequirementKind::DeviceExtension, "DEVICE_EXTENSION"),
+        (RequirementKind::InstanceExtension, "INSTANCE_EXTENSION"),
+    ];
+}
+
+/// A file inside the script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VirtualFile {
+    /// Its path.
+    pub path: String,
+    /// Its text.
+    pub text: Arc<str>,
+    /// Where.
+    pub line: Line,
+}

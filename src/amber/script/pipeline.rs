@@ -1,0 +1,181 @@
+//! Pipelines: shaders, what is bound, and state.
+
+use std::sync::Arc;
+
+use super::{BufferId, Line, SamplerId, ShaderId, Stage};
+use crate::amber::format::Format;
+use crate::amber::scalar::Scalar;
+
+named! {
+    /// What a pipeline does.
+    PipelineKind { Compute "compute", Graphics "graphics", }
+}
+named! {
+    /// Which faces are not drawn.
+    CullMode { None "none", Front "front", Back "back", FrontAndBack "front_and_back", }
+}
+named! {
+    /// Which way round the vertices of a front face go.
+    FrontFace { CounterClockwise "counter_clockwise", Clockwise "clockwise", }
+}
+named! {
+    /// How often vertex data moves on.
+    Rate { Vertex "vertex", Instance "instance", }
+}
+
+/// A pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: PipelineKind,
+    /// Its shaders, one a stage.
+    pub shaders: Vec<Attachment>,
+    /// What descriptors stand for, each set and binding once.
+    pub bindings: Vec<Binding>,
+    /// The bytes of push constants.
+    pub push_constants: Option<BufferId>,
+    /// Colour attachments by location, each location once. If there is none a graphics pipeline draws to an unseen one, B8G8R8A8_UNORM at
+    /// location 0.
+    pub colours: Vec<(u32, BufferId)>,
+    /// The depth or stencil attachment.
+    pub depth_stencil: Option<BufferId>,
+    /// Vertex attributes, each location once.
+    pub vertex_data: Vec<VertexData>,
+    /// Indices.
+    pub index_data: Option<BufferId>,
+    /// Pixels in a row, and rows; 250 by 250 if not said.
+    pub framebuffer: (u32, u32),
+    /// The viewport; the whole framebuffer and depths 0 to 1 if not said.
+    pub viewport: Option<Viewport>,
+    /// Which faces are not drawn; none if not said.
+    pub cull_mode: CullMode,
+    /// Which faces are front; counter-clockwise ones if not said.
+    pub front_face: FrontFace,
+    /// Where.
+    pub line: Line,
+}
+
+/// A framebuffer's size if a pipeline does not say one.
+pub const DEFAULT_FRAMEBUFFER: (u32, u32) = (250, 250);
+
+impl Pipeline {
+    /// A pipeline of which nothing is said yet.
+    pub fn new(name: String, kind: PipelineKind, line: Line) -> Pipeline {
+        Pipeline {
+            name,
+            kind,
+            shaders: Vec::new(),
+            bindings: Vec::new(),
+            push_constants: None,
+            colours: Vec::new(),
+            depth_stencil: None,
+            vertex_data: Vec::new(),
+            index_data: None,
+            framebuffer: DEFAULT_FRAMEBUFFER,
+            viewport: None,
+            cull_mode: CullMode::None,
+            front_face: FrontFace::CounterClockwise,
+            line,
+        }
+    }
+
+    /// The shader of a stage.
+    pub fn shader(&self, stage: Stage) -> Option<&Attachment> {
+        self.shaders.iter().find(|s| s.stage == stage)
+    }
+}
+
+/// A shader of a pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Which.
+    pub shader: ShaderId,
+    /// What for.
+    pub stage: Stage,
+    /// The entry point's name.
+    pub entry: Arc<str>,
+    /// Values of specialization constants, each id once.
+    pub specializations: Vec<Specialization>,
+    /// Where.
+    pub line: Line,
+}
+
+/// The value of a specialization constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specialization {
+    /// The constant's SpecId.
+    pub id: u32,
+    /// A scalar of 32 bits.
+    pub scalar: Scalar,
+    /// The value's bits.
+    pub bits: u32,
+}
+
+/// What a descriptor stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// What.
+    pub resource: Resource,
+    /// Where.
+    pub line: Line,
+}
+
+/// A descriptor's resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A uniform buffer.
+    Uniform(BufferRange),
+    /// A storage buffer.
+    Storage(BufferRange),
+    /// An image and a sampler.
+    CombinedImageSampler(BufferId, SamplerId),
+    /// An image.
+    SampledImage(BufferId),
+    /// An image to load from and store to.
+    StorageImage(BufferId),
+    /// A sampler.
+    Sampler(SamplerId),
+}
+
+/// Bytes of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferRange {
+    /// Which buffer.
+    pub buffer: BufferId,
+    /// The first byte.
+    pub offset: u64,
+    /// How many; to the buffer's end if not said.
+    pub range: Option<u64>,
+}
+
+/// A vertex attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VertexData {
+    /// Whose items.
+    pub buffer: BufferId,
+    /// The location of the input variable.
+    pub location: u32,
+    /// When the next item is taken.
+    pub rate: Rate,
+    /// The format of what is read; that of the buffer's type if not said.
+    pub format: Option<Format>,
+    /// The first byte.
+    pub offset: u32,
+    /// Bytes from one to the next; the buffer's if not said.
+    pub stride: Option<u32>,
+    /// Where.
+    pub line: Line,
+}
+
+/// A viewport (Vulkan §Controlling the Viewport); floats as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left, top, width and height in pixels, least and greatest depth: 32-bit floats.
+    pub bits: [u32; 6],
+}

@@ -1,0 +1,173 @@
+//! Shaders: their sources, and the SPIR-V words of those.
+
+use std::sync::Arc;
+
+use smallstep_semantics::spirv;
+
+use super::Line;
+
+/// What a shader is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Stage {
+    Vertex,
+    Fragment,
+    Compute,
+}
+
+impl Stage {
+    /// Every stage with its name.
+    pub const ALL: [(Stage, &'static str); 3] = [(Stage::Vertex, "vertex"), (Stage::Fragment, "fragment"), (Stage::Compute, "compute")];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Stage::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
+    }
+}
+
+/// A shader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shader {
+    /// Its name.
+    pub name: String,
+    /// What it is for; none for `multi`, where each ATTACH says.
+    pub stage: Option<Stage>,
+    /// What it is.
+    pub source: Source,
+    /// The target environment, as `spv1.3` or `vulkan1.1`.
+    pub target_env: Option<String>,
+    /// Where.
+    pub line: Line,
+    /// Where its source begins.
+    pub source_line: Line,
+}
+
+/// A shader's source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// SPIR-V assembly.
+    Assembly(Arc<str>),
+    /// SPIR-V words.
+    Words(Arc<[u32]>),
+    /// The vertex shader that passes the vec4 of location 0 on as the position.
+    Passthrough,
+    /// Another language. It needs a compiler.
+    Foreign {
+        /// Which.
+        language: Language,
+        /// The text.
+        text: Arc<str>,
+    },
+}
+
+/// A language that needs a compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// OpenGL Shading Language.
+    Glsl,
+    /// High-Level Shading Language.
+    Hlsl,
+    /// OpenCL C.
+    OpenClC,
+}
+
+impl Language {
+    /// Every language with its name in AmberScript.
+    pub const ALL: [(Language, &'static str); 3] = [(Language::Glsl, "GLSL"), (Language::Hlsl, "HLSL"), (Language::OpenClC, "OPENCL-C")];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Language::ALL.iter().find(|l| l.0 == self).map_or("", |l| l.1)
+    }
+}
+
+/// The words of [`Source::Passthrough`]: entry point `main`, SPIR-V 1.0.
+const PASSTHROUGH: &str = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %main \"main\" %in %out
+OpDecorate %in Location 0
+OpDecorate %out BuiltIn Position
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%float = OpTypeFloat 32
+%vec4 = OpTypeVector %float 4
+%ptr_in = OpTypePointer Input %vec4
+%ptr_out = OpTypePointer Output %vec4
+%in = OpVariable %ptr_in Input
+%out = OpVariable %ptr_out Output
+%main = OpFunction %void None %fn
+%entry = OpLabel
+%value = OpLoad %vec4 %in
+OpStore %out %value
+OpReturn
+OpFunctionEnd
+";
+
+/// The compiler of a shader in a foreign language: its words, or why it gave none.
+pub type Compiler<'c> = &'c dyn Fn(&Shader) -> Result<Vec<u32>, String>;
+
+/// Why a shader has no words: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShaderError {
+    /// The language needs a compiler, and none was given.
+    Unsupported(String),
+    /// Assembler or compiler refused it. Lines are those of the script.
+    Invalid(String),
+}
+
+impl std::fmt::Display for ShaderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ShaderError::Unsupported(what) => write!(f, "unsupported: {what}"),
+            ShaderError::Invalid(what) => write!(f, "error[amber]: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ShaderError {}
+
+impl Shader {
+    /// The SPIR-V version that its target environment stands for; 1.0 where none is named, as in Amber. None for an environment that is not
+    /// known.
+    pub fn version(&self) -> Option<(u8, u8)> {
+        version_of(self.target_env.as_deref().unwrap_or("spv1.0"))
+    }
+
+    /// Its SPIR-V words. Without a `compiler`, a foreign language is unsupported.
+    pub fn words(&self, compiler: Option<Compiler<'_>>) -> Result<Vec<u32>, ShaderError> {
+        let assemble = |text: &str| {
+            spirv::assemble(text, spirv::Options { version: self.version() }).map_err(|e| {
+                let line = self.source_line.0 + e.line.saturating_sub(1);
+                ShaderError::Invalid(format!("{line}:{}: shader {}: {}", e.column, self.name, e.what))
+            })
+        };
+        match &self.source {
+            Source::Assembly(text) => assemble(text),
+            Source::Words(words) => Ok(words.to_vec()),
+            Source::Passthrough => assemble(PASSTHROUGH),
+            Source::Foreign { language, .. } => match compiler {
+                Some(compile) => compile(self).map_err(|e| ShaderError::Invalid(format!("line {}: shader {}: {e}", self.line, self.name))),
+                None => Err(ShaderError::Unsupported(format!(
+                    "line {}: shader {} is {}, and no compiler is given for that",
+                    self.line,
+                    self.name,
+                    language.name()
+                ))),
+            },
+        }
+    }
+}
+
+/// The SPIR-V version that a target environment stands for (Vulkan §Versions and Formats); none for a name that is not known.
+pub fn version_of(target_env: &str) -> Option<(u8, u8)> {
+    Some(match target_env {
+        "spv1.0" | "vulkan1.0" => (1, 0),
+        "spv1.1" => (1, 1),
+        "spv1.2" => (1, 2),
+        "spv1.3" | "vulkan1.1" => (1, 3),
+        "spv1.4" | "vulkan1.1spv1.4" => (1, 4),
+        "spv1.5" | "vulkan1.2" => (1, 5),
+        "spv1.6" | "vulkan1.3" | "vulkan1.4" => (1, 6),
+        _ => return None,
+    })
+}

@@ -1,0 +1,340 @@
+//! What `smallstep run` and `smallstep check` do with an Amber script.
+
+use clap::Args;
+use serde_json::json;
+use smallstep::amber::{self, BufferId, Decision, Kind, Script, ScriptError, Shader};
+use smallstep::gpu::{self, Device, Route, Selection};
+use smallstep::run::ReadError;
+pub(crate) use smallstep::run::amber::Leg;
+use smallstep::run::amber::compiler::CompilerCommand;
+use smallstep::run::amber::{self as playing, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show};
+use smallstep::run::compute;
+use smallstep::theorem::check::Checker;
+use smallstep_semantics::spirv::concurrency::Schedule;
+
+use super::exit;
+
+/// Scalars of one buffer that are printed without `--values`.
+const FEW: u64 = 256;
+
+/// Scalars of a buffer that stand in one line of JSON.
+const IN_LINE: usize = 1 << 16;
+
+/// How the shaders of Amber scripts become modules.
+#[derive(Args)]
+#[command(next_help_heading = "Amber scripts")]
+pub(crate) struct ScriptArgs {
+    /// A compiler of GLSL, run as CMD FILE -o OUT: glslc, or "glslangValidator -V". Without one, shaders in GLSL are unsupported.
+    #[arg(long, value_name = "CMD")]
+    glsl_compiler: Option<CompilerCommand>,
+}
+
+/// A script with its modules, or a message and the code to end with.
+type Prepared = Result<(Script, Modules), (u8, String)>;
+
+impl ScriptArgs {
+    /// The option that only scripts have, if one was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        self.glsl_compiler.as_ref().map(|_| "--glsl-compiler")
+    }
+
+    /// Reads a script, and loads the modules that it runs.
+    fn prepare(&self, name: &str, bytes: &[u8], lenient: bool) -> Prepared {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|e| (exit::INVALID, format!("error: {name}: the file is no UTF-8 text (at byte {})", e.valid_up_to())))?;
+        let script = amber::read(text).map_err(|errors| {
+            let code = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
+            let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
+            (code, lines.join("\n"))
+        })?;
+        let compile = |shader: &Shader| match &self.glsl_compiler {
+            Some(command) => command.compile(shader),
+            None => Err("no compiler of GLSL is given".into()),
+        };
+        let glsl: Option<amber::Compiler<'_>> = if self.glsl_compiler.is_some() { Some(&compile) } else { None };
+        let modules =
+            Modules::load(name, &script, &Options { glsl, lenient }).map_err(|e: ReadError| (super::run::read_code(&e), e.text))?;
+        Ok((script, modules))
+    }
+}
+
+fn error_code(error: &ScriptError) -> u8 {
+    match error.kind {
+        Kind::Invalid => exit::INVALID,
+        Kind::Unsupported => exit::UNSUPPORTED,
+        Kind::Limit => exit::LIMIT,
+    }
+}
+
+/// What `run` is asked for.
+pub(crate) struct Running<'a> {
+    pub(crate) args: &'a ScriptArgs,
+    pub(crate) engine: Option<&'a str>,
+    pub(crate) route: Option<Route>,
+    pub(crate) schedule: Option<&'a Schedule>,
+    pub(crate) lenient: bool,
+    pub(crate) fuel: Option<u64>,
+    pub(crate) values: bool,
+    pub(crate) json: bool,
+}
+
+impl Running<'_> {
+    fn interpreter(&self) -> Result<Option<Interpreter>, (u8, String)> {
+        let reference = || compute::Interpreter::Reference { schedule: self.schedule.cloned().unwrap_or_default(), keep_going: false };
+        let by = match (self.engine, self.schedule) {
+            (Some("reference"), _) | (None, Some(_)) => reference(),
+            (Some(other), Some(_)) => {
+                return Err((exit::INVALID, format!("error: --schedule is for the reference; the engine is \"{other}\"")));
+            }
+            (Some("machine" | "spirv"), None) => compute::Interpreter::Machine,
+            (None, None) => compute::Interpreter::Any,
+            (Some(_), None) => return Ok(None),
+        };
+        let default = Interpreter::default();
+        Ok(Some(Interpreter { by, fuel: self.fuel.unwrap_or(default.fuel), ..default }))
+    }
+
+    /// Plays the script, prints expectations and buffers, and gives the code.
+    pub(crate) fn run(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+        let interpreter = self.interpreter()?;
+        let (script, modules) = self.args.prepare(name, bytes, self.lenient)?;
+        let mut device;
+        let (mut engine, engine_name) = match interpreter {
+            Some(interpreter) => (Engine::Interpreter(interpreter), "interpreter".to_string()),
+            None if self.fuel.is_some() => return Err((exit::INVALID, "error: --fuel is for the interpreters".into())),
+            None => {
+                let wanted = self.engine.unwrap_or_default();
+                let selection: Selection = wanted.parse().unwrap_or_default();
+                device = Device::open(&selection, self.route, gpu::Options::default())
+                    .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
+                requirement::met(&script, device.adapter()).map_err(|lack| (exit::UNCHECKED, format!("unchecked: {name}: {lack}")))?;
+                let engine_name = format!("{} ({})", device.adapter().name, device.route());
+                (Engine::Device(&mut device), engine_name)
+            }
+        };
+        let mut player = Player::new(&script, &modules);
+        let (mut code, mut counts) = (exit::DONE, [0u64; 4]);
+        let mut end = None;
+        for command in playing::commands(&script) {
+            match player.step(command, &mut engine) {
+                Step::Done | Step::Ran(_) => {}
+                Step::Judged(judgement) => {
+                    let decision = judgement.decision();
+                    counts[decision as usize] += 1;
+                    code = exit::worse(code, decision_code(decision));
+                    self.told(&player, command.line, &judgement);
+                }
+                Step::Ended(line, ending) => {
+                    end = Some((line, ending));
+                    break;
+                }
+            }
+        }
+        for id in (0..script.buffers.len()).map(BufferId) {
+            self.show(&player, id);
+        }
+        if let Some((_, ending)) = &end {
+            code = exit::worse(code, end_code(ending));
+            match ending {
+                End::Undefined(_, report) => eprintln!("{report}"),
+                other => eprintln!("{name}: {}", other.why()),
+            }
+        }
+        let [holds, fails, undecided, undefined] = counts;
+        if self.json {
+            let end = end.as_ref().map(|(line, end)| {
+                let id = if let End::Undefined(undefined, _) = end { Some(undefined.ub.id()) } else { None };
+                json!({"line": line.0, "kind": end.name(), "id": id, "why": end.why()})
+            });
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "exit": code,
+                    "expectations": {"holds": holds, "fails": fails, "undecided": undecided, "undefined": undefined}})
+            );
+        } else {
+            say!("{holds} expectations hold, {fails} fail, {undecided} undecided, {undefined} of undefined values");
+        }
+        Ok(code)
+    }
+
+    /// Prints a judgement; one that holds only where all are asked for.
+    fn told(&self, player: &Player<'_>, line: amber::Line, judgement: &amber::Judgement) {
+        let decision = judgement.decision();
+        let open = judgement.open.as_ref().map(|open| playing::open_text(player, open));
+        if self.json {
+            let failures: Vec<String> = judgement.failures.iter().map(ToString::to_string).collect();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "expect", "line": line.0, "decision": decision.name(), "failed": judgement.failed,
+                    "failures": failures, "open": open})
+            );
+            return;
+        }
+        match decision {
+            Decision::Holds if !self.values => {}
+            Decision::Holds => say!("holds      line {line}"),
+            Decision::Fails => {
+                for failure in &judgement.failures {
+                    say!("{:<10} {failure}", decision.name());
+                }
+                let listed = judgement.failures.len() as u64;
+                if judgement.failed > listed {
+                    say!("           {} more", judgement.failed - listed);
+                }
+            }
+            Decision::Undecided | Decision::Undefined => say!("{:<10} {}", decision.name(), open.unwrap_or_default()),
+        }
+    }
+
+    fn show(&self, player: &Player<'_>, id: BufferId) {
+        let buffer = &player.script()[id];
+        let most = if self.values { u64::MAX } else { FEW };
+        if !self.json {
+            say!("{} {}, {} bytes", buffer.name, buffer.data_type.name(), buffer.size());
+            show::rows(player, id, most, &mut |row| say!("  {row}"));
+            return;
+        }
+        // A line stays small, however great the buffer is.
+        let mut elements = show::elements(player, id, u64::MAX).peekable();
+        let mut first = 0usize;
+        loop {
+            let some: Vec<_> = elements
+                .by_ref()
+                .take(IN_LINE)
+                .map(|e| json!({"offset": e.offset, "value": e.text, "known": format!("{:?}", e.known).to_lowercase(), "why": e.why}))
+                .collect();
+            let next = first + some.len();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "buffer", "name": buffer.name, "type": buffer.data_type.name(), "bytes": buffer.size(),
+                    "first": first, "elements": some})
+            );
+            if elements.peek().is_none() {
+                return;
+            }
+            first = next;
+        }
+    }
+}
+
+fn decision_code(decision: Decision) -> u8 {
+    match decision {
+        Decision::Holds => exit::DONE,
+        Decision::Fails => exit::DISAGREE,
+        Decision::Undecided => exit::UNCHECKED,
+        Decision::Undefined => exit::UNDEFINED,
+    }
+}
+
+fn end_code(end: &End) -> u8 {
+    match end {
+        End::Undefined(..) => exit::UNDEFINED,
+        End::Unsupported(_) => exit::UNSUPPORTED,
+        End::Limit(_) => exit::LIMIT,
+        End::Invalid(_) => exit::INVALID,
+        End::Unchecked(_) => exit::UNCHECKED,
+        End::Refused(_) => exit::DISAGREE,
+        End::Failed(_) => exit::FAILED,
+    }
+}
+
+/// What `check` made of a script.
+pub(crate) enum Checked {
+    /// It could not be played: the code, and why.
+    Refused(u8, String),
+    /// It was: the interpreter's leg first.
+    Legs(Vec<Leg>),
+}
+
+impl Checked {
+    /// The word that reports use: of the worst leg.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Checked::Refused(exit::UNSUPPORTED, _) => "unsupported",
+            Checked::Refused(exit::LIMIT, _) => "unchecked",
+            Checked::Refused(..) => "invalid",
+            Checked::Legs(legs) => legs.iter().map(|l| l.verdict.clone()).reduce(Verdict::worse).map_or("agree", |v| v.name()),
+        }
+    }
+
+    /// The code; what a device could not do counts only if a device was asked for.
+    pub(crate) fn code(&self, asked_for: bool) -> u8 {
+        match self {
+            Checked::Refused(code, _) => *code,
+            Checked::Legs(legs) => {
+                let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
+                legs.iter().filter(counts).map(|leg| verdict_code(&leg.verdict)).fold(exit::DONE, exit::worse)
+            }
+        }
+    }
+
+    pub(crate) fn print(&self, name: &str) {
+        let word = self.word();
+        match self {
+            Checked::Refused(_, text) => say!("{word:<10} {name}\n{text}"),
+            Checked::Legs(legs) => {
+                let texts: Vec<String> = legs.iter().map(leg_text).collect();
+                say!("{word:<10} {name}: {}", texts.join("; "));
+                for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
+                    say!("  {}: {}", leg.name, leg.verdict.why().replace('\n', "\n  "));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
+        let mut object = json!({"schema": 1, "kind": "script", "file": name, "verdict": self.word()});
+        match self {
+            Checked::Refused(_, text) => object["error"] = json!({"message": text}),
+            Checked::Legs(legs) => object["legs"] = legs.iter().map(leg_json).collect(),
+        }
+        object
+    }
+}
+
+fn verdict_code(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Agree => exit::DONE,
+        Verdict::Disagree(_) => exit::DISAGREE,
+        Verdict::Undecided(_) | Verdict::Unchecked(_) => exit::UNCHECKED,
+        Verdict::Undefined(_) => exit::UNDEFINED,
+        Verdict::Unsupported(_) => exit::UNSUPPORTED,
+        Verdict::Limit(_) => exit::LIMIT,
+        Verdict::Invalid(_) => exit::INVALID,
+        Verdict::Failed(_) => exit::FAILED,
+    }
+}
+
+fn leg_text(leg: &Leg) -> String {
+    let compared = leg.compared;
+    match (&leg.verdict, leg.device) {
+        (Verdict::Agree | Verdict::Undecided(_), false) => {
+            format!("{} {} expectations, {} open", leg.name, compared.expectations, compared.open)
+        }
+        (Verdict::Agree | Verdict::Undecided(_), true) => {
+            format!("{} {} expectations, {} bytes, {} undecided", leg.name, compared.expectations, compared.bytes, compared.left)
+        }
+        (other, _) => format!("{} {}", leg.name, other.name()),
+    }
+}
+
+fn leg_json(leg: &Leg) -> serde_json::Value {
+    let compared = leg.compared;
+    let difference = match &leg.verdict {
+        Verdict::Disagree(d) => Some(json!({"between": [d.between.0.to_string(), d.between.1.to_string()], "line": d.line.0,
+            "buffer": d.place.as_ref().map(|p| &p.buffer), "offset": d.place.as_ref().and_then(|p| p.offset),
+            "element": d.place.as_ref().map(|p| &p.element), "expected": d.expected, "found": d.found})),
+        _ => None,
+    };
+    json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference,
+        "expectations": {"judged": compared.expectations, "open": compared.open},
+        "bytes": {"checked": compared.bytes, "undecided": compared.left}})
+}
+
+/// Checks a script on the interpreter and on the devices.
+pub(crate) fn check(args: &ScriptArgs, name: &str, bytes: &[u8], checker: &mut Checker) -> Checked {
+    match args.prepare(name, bytes, false) {
+        Err((code, text)) => Checked::Refused(code, text),
+        Ok((script, modules)) => Checked::Legs(playing::check(&script, &modules, &Interpreter::default(), checker.devices_mut().collect())),
+    }
+}

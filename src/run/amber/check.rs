@@ -1,0 +1,384 @@
+//! A script on an interpreter and on devices at once: each against the script's expectations, and each device against the interpreter.
+//!
+//! After every RUN the buffers that it may have changed are compared, and all buffers at the end, byte by byte where the interpreter is decided. From
+//! the command on that the interpreter calls undefined nothing is compared, and nothing is expected of devices.
+
+use std::fmt;
+
+use super::modules::Modules;
+use super::play::{End, Engine, Interpreter, Player, Step, commands};
+use super::requirement;
+use crate::amber::{Action, BufferId, Buffers, Check, Decision, Expect, Judgement, Known, Line, Open, Script};
+use crate::gpu::Device;
+
+/// Two sides that should be the same, and are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What is believed, and what is judged.
+    pub between: (Side, Side),
+    /// The line of the command after which it shows.
+    pub line: Line,
+    /// Where; nowhere if a module was refused.
+    pub place: Option<Place>,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// Where two sides differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The buffer.
+    pub buffer: String,
+    /// The first byte that differs, if one byte does.
+    pub offset: Option<u64>,
+    /// What is there, as `IDX 12, uint32`.
+    pub element: String,
+}
+
+/// A side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The script.
+    Script,
+    /// The interpreter.
+    Interpreter,
+    /// A device, with its route.
+    Device(String),
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Script => "the script",
+            Side::Interpreter => "the interpreter",
+            Side::Device(name) => name,
+        })
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { between: (believed, judged), line, place, expected, found } = self;
+        write!(f, "{believed} vs {judged}: line {line}: ")?;
+        if let Some(Place { buffer, element, .. }) = place {
+            let comma = if element.is_empty() { "" } else { ", " };
+            write!(f, "buffer {buffer}{comma}{element}: ")?;
+        }
+        write!(f, "expected {expected}, found {found}")
+    }
+}
+
+/// What a leg came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every expectation holds, and every byte was compared and is the same.
+    Agree,
+    /// An expectation fails, or a byte differs.
+    Disagree(Box<Difference>),
+    /// Nothing differs, and some bytes or expectations may come out in several ways.
+    Undecided(String),
+    /// The script's behaviour is undefined, or an expectation is of an undefined value.
+    Undefined(String),
+    /// Not modeled.
+    Unsupported(String),
+    /// A limit of an engine, or fuel.
+    Limit(String),
+    /// The script does not fit its shaders.
+    Invalid(String),
+    /// The device lacks something, or there was nothing to compare it with.
+    Unchecked(String),
+    /// The device crashed, hung, was lost, or refused a module.
+    Failed(String),
+}
+
+impl Verdict {
+    /// The word that reports use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Agree => "agree",
+            Verdict::Disagree(_) => "disagree",
+            Verdict::Undecided(_) => "undecided",
+            Verdict::Undefined(_) => "undefined",
+            Verdict::Unsupported(_) => "unsupported",
+            Verdict::Limit(_) | Verdict::Unchecked(_) => "unchecked",
+            Verdict::Invalid(_) => "invalid",
+            Verdict::Failed(_) => "failed",
+        }
+    }
+
+    /// Why, some lines; empty for agreement.
+    pub fn why(&self) -> String {
+        match self {
+            Verdict::Agree => String::new(),
+            Verdict::Disagree(difference) => difference.to_string(),
+            Verdict::Undecided(why)
+            | Verdict::Undefined(why)
+            | Verdict::Limit(why)
+            | Verdict::Invalid(why)
+            | Verdict::Unchecked(why)
+            | Verdict::Failed(why) => why.clone(),
+            Verdict::Unsupported(why) => format!("unsupported: {why}"),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Verdict::Agree => 0,
+            Verdict::Undecided(_) => 1,
+            Verdict::Unchecked(_) => 2,
+            Verdict::Limit(_) => 3,
+            Verdict::Unsupported(_) => 4,
+            Verdict::Invalid(_) => 5,
+            Verdict::Undefined(_) => 6,
+            Verdict::Failed(_) => 7,
+            Verdict::Disagree(_) => 8,
+        }
+    }
+
+    /// The worse of two verdicts; the first if they are equally bad.
+    pub fn worse(self, other: Verdict) -> Verdict {
+        if other.rank() > self.rank() { other } else { self }
+    }
+}
+
+/// How much was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Expectations that hold or fail.
+    pub expectations: u64,
+    /// Expectations that are undecided or of undefined values.
+    pub open: u64,
+    /// Bytes that were compared with the interpreter's, at each comparison.
+    pub bytes: u64,
+    /// Bytes that were left alone, since the interpreter does not decide them.
+    pub left: u64,
+}
+
+/// What a script came to on one engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leg {
+    /// "interpreter", or the device and its route.
+    pub name: String,
+    /// Whether it is a device's.
+    pub device: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How much was compared.
+    pub compared: Compared,
+}
+
+impl Leg {
+    fn new(name: String, device: bool) -> Leg {
+        Leg { name, device, verdict: Verdict::Agree, compared: Compared::default() }
+    }
+
+    fn note(&mut self, verdict: Verdict) {
+        self.verdict = std::mem::replace(&mut self.verdict, Verdict::Agree).worse(verdict);
+    }
+
+    fn side(&self) -> Side {
+        if self.device { Side::Device(self.name.clone()) } else { Side::Interpreter }
+    }
+
+    /// The script ended early.
+    fn ended(&mut self, line: Line, end: End) {
+        self.note(match end {
+            End::Undefined(_, report) => Verdict::Undefined(report),
+            End::Unsupported(why) => Verdict::Unsupported(why),
+            End::Limit(why) => Verdict::Limit(why),
+            End::Invalid(why) => Verdict::Invalid(why),
+            End::Unchecked(why) => Verdict::Unchecked(why),
+            End::Failed(why) => Verdict::Failed(why),
+            End::Refused(why) => {
+                let between = (Side::Interpreter, self.side());
+                Verdict::Disagree(Box::new(Difference {
+                    between,
+                    line,
+                    place: None,
+                    expected: "a run of a valid module".into(),
+                    found: why,
+                }))
+            }
+        });
+    }
+
+    fn judged(&mut self, player: &Player<'_>, judgement: &Judgement) {
+        let decision = judgement.decision();
+        match decision {
+            Decision::Holds | Decision::Fails => self.compared.expectations += 1,
+            Decision::Undecided | Decision::Undefined => self.compared.open += 1,
+        }
+        let open = || {
+            let open = judgement.open.as_ref();
+            open.map(|open| open_text(player, open)).unwrap_or_default()
+        };
+        match (decision, judgement.failures.first()) {
+            (Decision::Fails, Some(failure)) => {
+                let difference = Difference {
+                    between: (Side::Script, self.side()),
+                    line: failure.line,
+                    place: Some(Place { buffer: failure.buffer.clone(), offset: None, element: failure.place.clone() }),
+                    expected: failure.expected.clone(),
+                    found: failure.found.clone(),
+                };
+                self.note(Verdict::Disagree(Box::new(difference)));
+            }
+            (Decision::Undefined, _) => self.note(Verdict::Undefined(open())),
+            (Decision::Undecided, _) => self.note(Verdict::Undecided(open())),
+            _ => {}
+        }
+    }
+}
+
+/// A byte that leaves an expectation open, with who made it so.
+pub fn open_text(player: &Player<'_>, open: &Open) -> String {
+    let why = player.origin(open.buffer, open.byte);
+    match (open.known, why) {
+        (_, None) => open.to_string(),
+        (Known::Undefined, Some(why)) => format!("{}: {why}", open.place),
+        (_, Some(why)) => format!("{}: devices may hold other values: {why}", open.place),
+    }
+}
+
+/// A device in a comparison.
+struct Beside<'s, 'd> {
+    player: Player<'s>,
+    engine: Engine<'d>,
+    leg: Leg,
+    /// Whether it goes on.
+    live: bool,
+    /// Whether it has not differed from the interpreter.
+    same: bool,
+}
+
+/// Plays a script on an interpreter and on these devices, and compares: a leg for the interpreter, and one for each device.
+pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
+    let mut own = Player::new(script, modules);
+    // A device may run adapted words, and is compared with what the interpreter shows of these.
+    let mut engine = Engine::Interpreter(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() });
+    let mut leg = Leg::new("interpreter".into(), false);
+    let mut beside: Vec<Beside<'_, '_>> = devices
+        .into_iter()
+        .map(|device| {
+            let mut leg = Leg::new(format!("{} ({})", device.adapter().name, device.route()), true);
+            let met = requirement::met(script, device.adapter());
+            let live = met.is_ok();
+            if let Err(lack) = met {
+                leg.note(Verdict::Unchecked(lack));
+            }
+            Beside { player: Player::new(script, modules), engine: Engine::Device(device), leg, live, same: true }
+        })
+        .collect();
+    // Once the interpreter has ended, there is nothing to compare with.
+    let mut ended = false;
+    let mut last = Line(0);
+    for command in commands(script) {
+        last = command.line;
+        if !ended {
+            match own.step(command, &mut engine) {
+                Step::Done | Step::Ran(_) => {}
+                Step::Judged(judgement) => leg.judged(&own, &judgement),
+                Step::Ended(line, end) => {
+                    ended = true;
+                    for one in beside.iter_mut().filter(|b| b.live) {
+                        match &end {
+                            End::Undefined(undefined, _) => {
+                                one.live = false;
+                                one.leg.note(Verdict::Undefined(format!("not compared from line {line} on: {undefined}")));
+                            }
+                            other => one.leg.note(Verdict::Unchecked(format!("not compared from line {line} on: {}", other.why()))),
+                        }
+                    }
+                    leg.ended(line, end);
+                }
+            }
+        }
+        for one in beside.iter_mut().filter(|b| b.live) {
+            if let Action::Expect(expect) = &command.action {
+                // What the interpreter does not decide, no device decides for it.
+                for id in subjects(expect) {
+                    one.player.buffers[id].known = if ended { Vec::new() } else { own.buffers[id].known.clone() };
+                }
+            }
+            match one.player.step(command, &mut one.engine) {
+                Step::Done => {}
+                Step::Ran(changed) if !ended && one.same => one.compare(script, &own.buffers, changed.into_iter(), command.line),
+                Step::Ran(_) => {}
+                Step::Judged(judgement) => one.leg.judged(&own, &judgement),
+                Step::Ended(line, end) => {
+                    one.live = false;
+                    one.leg.ended(line, end);
+                }
+            }
+        }
+        if ended && beside.iter().all(|b| !b.live) {
+            break;
+        }
+    }
+    if !ended {
+        let all = (0..script.buffers.len()).map(BufferId);
+        for one in beside.iter_mut().filter(|b| b.live && b.same) {
+            one.compare(script, &own.buffers, all.clone(), last);
+        }
+    }
+    std::iter::once(leg).chain(beside.into_iter().map(|b| b.leg)).collect()
+}
+
+/// The buffers that an expectation is of.
+fn subjects(expect: &Expect) -> impl Iterator<Item = BufferId> {
+    let other = match &expect.check {
+        Check::EqBuffer(other) | Check::RmseBuffer(other, _) | Check::HistogramEmdBuffer(other, _) => Some(*other),
+        Check::Values { .. } | Check::Colour { .. } => None,
+    };
+    std::iter::once(expect.buffer).chain(other)
+}
+
+impl Beside<'_, '_> {
+    /// Compares these buffers with the interpreter's; the first difference ends the comparing.
+    fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
+        for id in which {
+            let (expected, found) = (&own[id], &self.player.buffers[id]);
+            let mut left = 0;
+            for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
+                if expected.known_at(at) > Known::Decided {
+                    left += 1;
+                } else if e != f {
+                    let (place, expected, found) = element(script, id, at, &expected.bytes, &found.bytes);
+                    let between = (Side::Interpreter, self.leg.side());
+                    self.same = false;
+                    self.leg.note(Verdict::Disagree(Box::new(Difference { between, line, place: Some(place), expected, found })));
+                    return;
+                }
+            }
+            self.leg.compared.left += left;
+            self.leg.compared.bytes += expected.bytes.len() as u64 - left;
+            if left > 0 {
+                let name = &script[id].name;
+                self.leg.note(Verdict::Undecided(format!("line {line}: {left} bytes of {name} are not decided by the interpreter")));
+            }
+        }
+    }
+}
+
+/// The element that a byte belongs to, and it in two contents of a buffer.
+fn element(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u8]) -> (Place, String, String) {
+    let buffer = &script[id];
+    let at = at as u64;
+    let slot = (at.saturating_sub(7)..=at).rev().find_map(|start| {
+        let slot = buffer.slot(buffer.index_at(start)?)?;
+        (slot.offset == start && start + u64::from(slot.scalar.size()) > at).then_some(slot)
+    });
+    let (element, expected, found) = match slot {
+        Some(slot) => {
+            let value = |bytes: &[u8]| {
+                let bits = slot.scalar.load(&bytes[slot.offset as usize..]);
+                format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * slot.scalar.size() as usize)
+            };
+            (format!("IDX {}, {}", slot.offset, slot.scalar.name()), value(expected), value(found))
+        }
+        None => (format!("byte {at}, padding"), format!("{:#04x}", expected[at as usize]), format!("{:#04x}", found[at as usize])),
+    };
+    (Place { buffer: buffer.name.clone(), offset: Some(at), element }, expected, found)
+}

@@ -1,0 +1,86 @@
+//! What CLEAR leaves in an attachment: Vulkan, Clear Values; the same on every engine, but for codes that a device may round either way.
+
+use crate::amber::format::{Channel, Numeric};
+use crate::amber::{Contents, Format, Known};
+
+/// The clear values of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ClearValues {
+    /// Red, green, blue and alpha.
+    pub colour: [f32; 4],
+    /// Depth.
+    pub depth: f32,
+    /// Stencil.
+    pub stencil: u8,
+}
+
+impl Default for ClearValues {
+    fn default() -> ClearValues {
+        ClearValues { colour: [0.0; 4], depth: 1.0, stencil: 0 }
+    }
+}
+
+impl ClearValues {
+    /// Fills an attachment. Where a component may be stored as either of two codes it is doubtful.
+    ///
+    /// Errors: a format of integers, whose clear value is no float.
+    pub fn fill(&self, format: Format, contents: &mut Contents) -> Result<(), String> {
+        let mut texel = Vec::new();
+        let mut doubtful = Vec::new();
+        for &channel in format.channels() {
+            let scalar = format.scalar();
+            let value = match channel {
+                Channel::Depth => self.depth,
+                Channel::Stencil => f32::from(self.stencil),
+                colour => self.colour[colour.colour().unwrap_or(0)],
+            };
+            if channel != Channel::Stencil && matches!(format.numeric(), Numeric::Uint | Numeric::Sint) && value != 0.0 {
+                return Err(format!("CLEAR of the format {}, whose texels are integers, to other values than 0", format.name()));
+            }
+            let written = format.written(channel, value.into());
+            let start = texel.len();
+            texel.resize(start + scalar.size() as usize, 0);
+            scalar.store(written.nearest, &mut texel[start..]);
+            if written.low != written.high {
+                doubtful.push(start..texel.len());
+            }
+        }
+        let size = texel.len();
+        for one in contents.bytes.chunks_exact_mut(size) {
+            one.copy_from_slice(&texel);
+        }
+        contents.known = Vec::new();
+        if !doubtful.is_empty() {
+            for start in (0..contents.bytes.len()).step_by(size) {
+                for range in &doubtful {
+                    contents.mark(start + range.start..start + range.end, Known::Doubtful);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_stored_in_the_order_of_the_format() {
+        let values = ClearValues { colour: [1.0, 0.0, 0.5, 2.0], depth: 0.25, stencil: 7 };
+        let mut held = Contents::of(vec![9; 8]);
+        assert_eq!(values.fill(Format::B8G8R8A8_UNORM, &mut held), Ok(()));
+        // 0.5 · 255 is 127.5: a device stores 127 or 128.
+        assert_eq!(held.bytes, [128, 0, 255, 255, 128, 0, 255, 255]);
+        let open: Vec<usize> = (0..8).filter(|&i| held.known_at(i) == Known::Doubtful).collect();
+        assert_eq!(open, [0, 4]);
+        let depth = Format::named("D32_SFLOAT").expect("a format");
+        let mut held = Contents::of(vec![9; 4]);
+        assert_eq!(values.fill(depth, &mut held), Ok(()));
+        assert_eq!((held.bytes, held.known), (0.25f32.to_le_bytes().to_vec(), vec![]));
+        let mut held = Contents::of(vec![9; 2]);
+        assert_eq!(values.fill(Format::named("S8_UINT").expect("a format"), &mut held), Ok(()));
+        assert_eq!(held.bytes, [7, 7]);
+        assert!(values.fill(Format::named("R8_UINT").expect("a format"), &mut held).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! A command that compiles GLSL: `COMMAND FILE -o OUT`, with the text in FILE and the words wanted in OUT, little-endian.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use smallstep_semantics::spirv;
+
+use crate::amber::{Shader, Source, Stage};
+use crate::dispatch::MAX_WORDS;
+
+/// How long one shader may take.
+pub const LIMIT: Duration = Duration::from_secs(60);
+/// The most bytes of what the command says that a message repeats.
+const SAID: u64 = 2_000;
+
+/// A compiler of GLSL as a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompilerCommand {
+    /// The program, and its arguments before the file.
+    words: Vec<String>,
+    /// How long one shader may take.
+    pub limit: Duration,
+}
+
+impl std::str::FromStr for CompilerCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CompilerCommand, String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_string).collect();
+        if words.is_empty() {
+            return Err("there is no command; write it as \"glslc\" or \"glslangValidator -V\"".into());
+        }
+        Ok(CompilerCommand { words, limit: LIMIT })
+    }
+}
+
+impl CompilerCommand {
+    /// Compiles a shader. The file's ending says the stage: `.vert`, `.frag` or `.comp`.
+    ///
+    /// Errors: the command does not start, fails, takes longer than the limit, or writes no module: a sentence.
+    pub fn compile(&self, shader: &Shader) -> Result<Vec<u32>, String> {
+        let Source::Foreign { text, .. } = &shader.source else { return Err("the shader is not in another language".into()) };
+        let program = &self.words[0];
+        let io = |e: std::io::Error| format!("{program}: {e}");
+        let folder = tempfile::tempdir().map_err(io)?;
+        let ending = match shader.stage {
+            Some(Stage::Vertex) => "vert",
+            Some(Stage::Fragment) => "frag",
+            _ => "comp",
+        };
+        let (source, out, said) =
+            (folder.path().join(format!("shader.{ending}")), folder.path().join("out.spv"), folder.path().join("said"));
+        fs::write(&source, text.as_bytes()).map_err(io)?;
+        let log = File::create(&said).map_err(io)?;
+        let mut command = Command::new(program);
+        command.args(&self.words[1..]).arg(&source).arg("-o").arg(&out).stdin(Stdio::null());
+        command.stdout(log.try_clone().map_err(io)?).stderr(log);
+        let mut child = command.spawn().map_err(io)?;
+        let status = wait(&mut child, self.limit).map_err(io)?;
+        let repeated = || {
+            let mut bytes = Vec::new();
+            let _ = File::open(&said).and_then(|file| file.take(SAID).read_to_end(&mut bytes));
+            String::from_utf8_lossy(&bytes).trim().to_string()
+        };
+        match status {
+            None => return Err(format!("{program} was not done in {} s", self.limit.as_secs_f64())),
+            Some(status) if !status.success() => return Err(format!("{program} ended with {status}: {}", repeated())),
+            Some(_) => {}
+        }
+        let mut bytes = Vec::new();
+        let most = 4 * MAX_WORDS as u64;
+        let opened = File::open(&out).map_err(|e| format!("{program} wrote no module: {e}"))?;
+        opened.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > most {
+            return Err(format!("{program} wrote more than {most} bytes"));
+        }
+        spirv::words_of_bytes(&bytes).map_err(|e| format!("{program} wrote no module: {e}"))
+    }
+}
+
+/// Waits for a child so long, and ends it where it takes longer.
+fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let end = Instant::now() + limit;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}

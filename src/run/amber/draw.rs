@@ -1,0 +1,397 @@
+//! What a RUN of a graphics pipeline draws: a function of the script and of what its buffers hold.
+//!
+//! DRAW_RECT is a triangle strip of the corners bottom left, top left, bottom right, top right (y downwards), DRAW_GRID a list of two triangles for each
+//! cell, row by row; both give location 0 the corner's x and y in normalized device coordinates, z = 0 and w = 1, in place of all vertex data.
+//! Scripts have no depth state, so the depth test is off and a depth attachment keeps what CLEAR left in it.
+
+use smallstep_semantics::image::{self, Image};
+use smallstep_semantics::raster::{self, Area, Cull, State};
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{Attribute, BoundImage, BoundSampler, ColourTarget, Draw, Limits, Rate, Resources, Vertices};
+
+use crate::amber::format::{Channel, Numeric};
+use crate::amber::{
+    self, AddressMode, BorderColour, BufferId, Buffers, CullMode, Filter, Format, FrontFace, Known, Pipeline, PipelineId, Resource,
+    RunKind, Sampler, Scalar, Script, Topology, VertexData,
+};
+
+/// What is assembled into triangles: [`Vertices`] that own what they are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assembled {
+    /// How vertices make triangles.
+    pub topology: raster::Topology,
+    /// The indices.
+    pub indices: Option<Vec<u32>>,
+    /// The first vertex, or the place of the first index.
+    pub first: u32,
+    /// How many vertices or indices.
+    pub count: u32,
+    /// The first instance.
+    pub first_instance: u32,
+    /// How many instances.
+    pub instances: u32,
+    /// The vertex attributes.
+    pub attributes: Vec<Attribute>,
+}
+
+/// A draw that owns what it is given.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// The entry points of the vertex and of the fragment stage.
+    pub entries: [String; 2],
+    /// What is assembled into triangles.
+    pub assembled: Assembled,
+    /// The bytes behind descriptors.
+    pub buffers: Vec<Buffer>,
+    /// The images behind descriptors.
+    pub images: Vec<BoundImage>,
+    /// The samplers behind descriptors.
+    pub samplers: Vec<BoundSampler>,
+    /// The push constants.
+    pub push_constants: Vec<u8>,
+    /// Viewport, area, culling.
+    pub state: State,
+    /// The colour attachments.
+    pub targets: Vec<ColourTarget>,
+    /// The buffers that the colour attachments are, in the same order; none for the one that no script sees.
+    pub shown: Vec<Option<BufferId>>,
+    /// The first byte that it is given and that is not decided, and whose.
+    pub open: Option<(BufferId, usize, Known)>,
+}
+
+impl Drawing {
+    /// The draw as engines take it.
+    pub fn draw(&self, limits: Limits) -> Draw<'_> {
+        Draw {
+            vertex: &self.entries[0],
+            fragment: &self.entries[1],
+            vertices: Vertices {
+                topology: self.assembled.topology,
+                indices: self.assembled.indices.as_deref(),
+                first: self.assembled.first,
+                count: self.assembled.count,
+                vertex_offset: 0,
+                first_instance: self.assembled.first_instance,
+                instances: self.assembled.instances,
+                attributes: &self.assembled.attributes,
+            },
+            resources: Resources {
+                buffers: &self.buffers,
+                images: &self.images,
+                samplers: &self.samplers,
+                push_constants: &self.push_constants,
+                ..Resources::default()
+            },
+            state: self.state,
+            targets: &self.targets,
+            depth: None,
+            limits,
+        }
+    }
+}
+
+/// What is drawn.
+///
+/// Errors: a format, an address mode or an extent that no engine takes: a sentence.
+pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, String> {
+    let pipeline = &script[pipeline];
+    let mut given = Given { script, held, open: None };
+    let of_corners = |corners: Corners| Assembled {
+        topology: corners.topology,
+        indices: None,
+        first: 0,
+        count: (corners.bytes.len() / CORNER) as u32,
+        first_instance: 0,
+        instances: 1,
+        attributes: vec![Attribute {
+            location: 0,
+            format: image::Format::Rg32Sfloat,
+            rate: Rate::Vertex,
+            offset: 0,
+            stride: CORNER as u64,
+            bytes: corners.bytes,
+        }],
+    };
+    let assembled = match what {
+        RunKind::Compute(_) => return Err(format!("the pipeline {} draws, and is to dispatch", pipeline.name)),
+        RunKind::DrawRect(rect) => of_corners(Corners::of_rect(pipeline.framebuffer, *rect)),
+        RunKind::DrawGrid { rect, columns, rows } => of_corners(Corners::of_grid(pipeline.framebuffer, *rect, *columns, *rows)),
+        RunKind::DrawArray { topology, indexed, first, count, first_instance, instances } => {
+            let indices = if *indexed { Some(given.indices(pipeline)?) } else { None };
+            let all = match &indices {
+                Some(indices) => indices.len() as u64,
+                None => given.vertices(pipeline)?,
+            };
+            let rest = u32::try_from(all).unwrap_or(u32::MAX).saturating_sub(*first);
+            let attributes = pipeline.vertex_data.iter().map(|data| given.attribute(data)).collect::<Result<Vec<_>, _>>()?;
+            Assembled {
+                topology: topology_of(*topology),
+                indices,
+                first: *first,
+                count: count.unwrap_or(rest),
+                first_instance: *first_instance,
+                instances: *instances,
+                attributes,
+            }
+        }
+    };
+    let (buffers, images, samplers) = given.resources(pipeline)?;
+    let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer, 0, None).to_vec());
+    let (targets, shown) = given.targets(pipeline)?;
+    let state = state_of(pipeline);
+    state.check().map_err(|e| format!("pipeline {}: {e}", pipeline.name))?;
+    Ok(Drawing {
+        entries: entries.map(str::to_string),
+        assembled,
+        buffers,
+        images,
+        samplers,
+        push_constants,
+        state,
+        targets,
+        shown,
+        open: given.open,
+    })
+}
+
+/// Bytes of a corner: x and y, 32-bit floats.
+const CORNER: usize = 8;
+
+/// The vertices of rectangles.
+struct Corners {
+    topology: raster::Topology,
+    bytes: Vec<u8>,
+}
+
+impl Corners {
+    fn push(&mut self, framebuffer: (u32, u32), corners: &[[f64; 2]]) {
+        for [x, y] in corners {
+            let normalized = |at: f64, side: u32| (2.0 * at / f64::from(side) - 1.0) as f32;
+            self.bytes.extend(normalized(*x, framebuffer.0).to_le_bytes());
+            self.bytes.extend(normalized(*y, framebuffer.1).to_le_bytes());
+        }
+    }
+
+    fn of_rect(framebuffer: (u32, u32), rect: [u32; 4]) -> Corners {
+        let [left, top, width, height] = rect.map(f64::from);
+        let (right, bottom) = (left + width, top + height);
+        let mut corners = Corners { topology: raster::Topology::Strip, bytes: Vec::new() };
+        corners.push(framebuffer, &[[left, bottom], [left, top], [right, bottom], [right, top]]);
+        corners
+    }
+
+    fn of_grid(framebuffer: (u32, u32), rect: [u32; 4], columns: u32, rows: u32) -> Corners {
+        let [left, top, width, height] = rect.map(f64::from);
+        let (width, height) = (width / f64::from(columns), height / f64::from(rows));
+        let mut corners = Corners { topology: raster::Topology::List, bytes: Vec::new() };
+        for row in 0..rows {
+            for column in 0..columns {
+                let (x, y) = (left + width * f64::from(column), top + height * f64::from(row));
+                let (right, bottom) = (x + width, y + height);
+                corners.push(framebuffer, &[[right, bottom], [x, bottom], [x, y], [right, bottom], [x, y], [right, y]]);
+            }
+        }
+        corners
+    }
+}
+
+fn topology_of(topology: Topology) -> raster::Topology {
+    match topology {
+        Topology::TriangleList => raster::Topology::List,
+        Topology::TriangleStrip => raster::Topology::Strip,
+        Topology::TriangleFan => raster::Topology::Fan,
+    }
+}
+
+fn state_of(pipeline: &Pipeline) -> State {
+    let (width, height) = pipeline.framebuffer;
+    let mut state = State::of_size(width, height);
+    if let Some(viewport) = pipeline.viewport {
+        let [x, y, width, height, min_depth, max_depth] = viewport.bits.map(f32::from_bits);
+        state.viewport = raster::Viewport { x, y, width, height, min_depth, max_depth };
+    }
+    state.area = Area::of_size(width, height);
+    state.cull = match pipeline.cull_mode {
+        CullMode::None => Cull::None,
+        CullMode::Front => Cull::Front,
+        CullMode::Back => Cull::Back,
+        CullMode::FrontAndBack => Cull::Both,
+    };
+    state.front = match pipeline.front_face {
+        FrontFace::CounterClockwise => raster::FrontFace::CounterClockwise,
+        FrontFace::Clockwise => raster::FrontFace::Clockwise,
+    };
+    state
+}
+
+/// A sampler as engines take it. Scripts have one level, so that what is between levels does not matter.
+fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
+    let filter = |filter| match filter {
+        Filter::Nearest => image::Filter::Nearest,
+        Filter::Linear => image::Filter::Linear,
+    };
+    let address = |mode| match mode {
+        AddressMode::Repeat => Ok(image::AddressMode::Repeat),
+        AddressMode::MirroredRepeat => Ok(image::AddressMode::MirroredRepeat),
+        AddressMode::ClampToEdge => Ok(image::AddressMode::ClampToEdge),
+        AddressMode::ClampToBorder => Ok(image::AddressMode::ClampToBorder),
+        AddressMode::MirrorClampToEdge => Err(format!("the sampler {}: the address mode {}", sampler.name, mode.name())),
+    };
+    Ok(image::Sampler {
+        mag: filter(sampler.mag),
+        min: filter(sampler.min),
+        mip: image::Filter::Nearest,
+        address: [address(sampler.address[0])?, address(sampler.address[1])?],
+        border: match sampler.border {
+            BorderColour::FloatTransparentBlack | BorderColour::IntTransparentBlack => image::Border::TransparentBlack,
+            BorderColour::FloatOpaqueBlack | BorderColour::IntOpaqueBlack => image::Border::OpaqueBlack,
+            BorderColour::FloatOpaqueWhite | BorderColour::IntOpaqueWhite => image::Border::OpaqueWhite,
+        },
+        unnormalized: !sampler.normalized,
+        lod_bias: 0.0,
+        lod_min: f32::from_bits(sampler.lod[0]),
+        lod_max: f32::from_bits(sampler.lod[1]),
+        compare: None,
+    })
+}
+
+fn format_of(format: Format) -> Result<image::Format, String> {
+    image::Format::of_name(&format.name()).ok_or_else(|| format!("the image format {}", format.name()))
+}
+
+/// Reads what a draw is given, and notes the first byte that is not decided.
+struct Given<'s> {
+    script: &'s Script,
+    held: &'s Buffers,
+    open: Option<(BufferId, usize, Known)>,
+}
+
+impl<'s> Given<'s> {
+    fn bytes(&mut self, id: BufferId, offset: u64, range: Option<u64>) -> &'s [u8] {
+        let held = &self.held[id];
+        let whole = held.bytes.len();
+        let start = usize::try_from(offset).unwrap_or(whole).min(whole);
+        let length = range.and_then(|n| usize::try_from(n).ok()).unwrap_or(whole - start).min(whole - start);
+        if let (None, Some((at, known))) = (self.open, held.open(start, length)) {
+            self.open = Some((id, at, known));
+        }
+        &held.bytes[start..start + length]
+    }
+
+    fn image(&mut self, id: BufferId) -> Result<Image, String> {
+        let buffer = &self.script[id];
+        let named = |what: String| format!("the image {}: {what}", buffer.name);
+        let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
+        let (width, height) = buffer.extent.image().ok_or_else(|| named("a buffer without WIDTH and HEIGHT".into()))?;
+        let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(e.to_string()))?;
+        image.fill(0, self.bytes(id, 0, None)).map_err(|e| named(e.to_string()))?;
+        Ok(image)
+    }
+
+    fn indices(&mut self, pipeline: &Pipeline) -> Result<Vec<u32>, String> {
+        let id = pipeline.index_data.ok_or_else(|| format!("the pipeline {} has no INDEX_DATA", pipeline.name))?;
+        let scalar = self.script[id].slot(0).map(|slot| slot.scalar);
+        let bytes = self.bytes(id, 0, None);
+        match scalar {
+            Some(Scalar::Uint16) => Ok(bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect()),
+            Some(Scalar::Uint32) => Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()),
+            _ => Err(format!("indices of the type {}", self.script[id].data_type.name())),
+        }
+    }
+
+    /// How many vertices there is data for.
+    fn vertices(&self, pipeline: &Pipeline) -> Result<u64, String> {
+        let of_vertices = pipeline.vertex_data.iter().filter(|d| d.rate == amber::Rate::Vertex);
+        let items = of_vertices.map(|data| {
+            let buffer = &self.script[data.buffer];
+            match data.stride {
+                Some(stride) => (buffer.size().saturating_sub(data.offset.into())) / u64::from(stride.max(1)),
+                None => buffer.items,
+            }
+        });
+        items.min().ok_or_else(|| format!("the pipeline {} has no vertex data that says how many vertices there are", pipeline.name))
+    }
+
+    /// An attribute. Formats of three components get a fourth that reads as one, which is what a missing one reads as (Vulkan, Conversion to RGBA).
+    fn attribute(&mut self, data: &VertexData) -> Result<Attribute, String> {
+        let buffer = &self.script[data.buffer];
+        let declared = data.format.or_else(|| buffer.item_format());
+        let format = declared.ok_or_else(|| format!("vertex data of the type {}", buffer.data_type.name()))?;
+        let bytes = self.bytes(data.buffer, 0, None);
+        let (offset, stride) = (u64::from(data.offset), data.stride.map_or(buffer.stride, u64::from));
+        let rate = match data.rate {
+            amber::Rate::Vertex => Rate::Vertex,
+            amber::Rate::Instance => Rate::Instance,
+        };
+        let location = data.location;
+        if format.channels().len() != 3 {
+            return Ok(Attribute { location, format: format_of(format)?, rate, offset, stride, bytes: bytes.to_vec() });
+        }
+        let (from, scalar) = (format.texel_size() as usize, format.scalar());
+        let wide = Format::named(&format.name().replacen("_", &format!("A{}_", 8 * scalar.size()), 1));
+        let wide = wide.map_err(|_| format!("vertex data of the format {}", format.name()))?;
+        let one = match format.numeric() {
+            Numeric::Uint | Numeric::Sint => 1,
+            _ => wide.written(Channel::Alpha, 1.0).nearest,
+        };
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let step = usize::try_from(stride).unwrap_or(usize::MAX).max(1);
+        let items = bytes.get(start..).unwrap_or_default();
+        let mut widened = Vec::new();
+        let mut at = 0usize;
+        while let Some(item) = items.get(at..).and_then(|rest| rest.get(..from)) {
+            widened.extend(item);
+            let end = widened.len();
+            widened.resize(end + scalar.size() as usize, 0);
+            scalar.store(one, &mut widened[end..]);
+            if stride == 0 {
+                break;
+            }
+            at = at.saturating_add(step);
+        }
+        let stride = if stride == 0 { 0 } else { u64::from(wide.texel_size()) };
+        Ok(Attribute { location, format: format_of(wide)?, rate, offset: 0, stride, bytes: widened })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three kinds of resources")]
+    fn resources(&mut self, pipeline: &Pipeline) -> Result<(Vec<Buffer>, Vec<BoundImage>, Vec<BoundSampler>), String> {
+        let (mut buffers, mut images, mut samplers) = (Vec::new(), Vec::new(), Vec::new());
+        for binding in &pipeline.bindings {
+            let (set, binding, resource) = (binding.set, binding.binding, binding.resource);
+            match resource {
+                Resource::Uniform(range) | Resource::Storage(range) => {
+                    let bytes = self.bytes(range.buffer, range.offset, range.range).to_vec();
+                    buffers.push(Buffer { set, binding, bytes });
+                }
+                Resource::SampledImage(id) | Resource::StorageImage(id) => {
+                    images.push(BoundImage { set, binding, image: self.image(id)? });
+                }
+                Resource::CombinedImageSampler(id, sampler) => {
+                    images.push(BoundImage { set, binding, image: self.image(id)? });
+                    samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? });
+                }
+                Resource::Sampler(sampler) => samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? }),
+            }
+        }
+        Ok((buffers, images, samplers))
+    }
+
+    fn targets(&mut self, pipeline: &Pipeline) -> Result<(Vec<ColourTarget>, Vec<Option<BufferId>>), String> {
+        let (width, height) = pipeline.framebuffer;
+        if pipeline.colours.is_empty() {
+            let mut image = Image::new(image::Format::Bgra8Unorm, width, height, 1).map_err(|e| e.to_string())?;
+            image.fill(0, &vec![0; width as usize * height as usize * 4]).map_err(|e| e.to_string())?;
+            return Ok((vec![ColourTarget { location: 0, image }], vec![None]));
+        }
+        let mut targets = Vec::new();
+        for &(location, id) in &pipeline.colours {
+            let image = self.image(id)?;
+            if image.size(0) != Some([width, height]) {
+                let name = &self.script[id].name;
+                return Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}"));
+            }
+            targets.push(ColourTarget { location, image });
+        }
+        Ok((targets, pipeline.colours.iter().map(|(_, id)| Some(*id)).collect()))
+    }
+}

@@ -1,0 +1,132 @@
+//! The modules of a script's pipelines: words from each shader's source, specialization constants frozen, loaded and checked before anything runs.
+
+use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization, spec_constants};
+
+use crate::amber::{
+    Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, ShaderError, Source, Stage as For,
+};
+use crate::run::compute::ComputeModule;
+use crate::run::compute::told::AssemblyLines;
+use crate::run::{ReadError, Wrong};
+
+/// How shaders become modules.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'c> {
+    /// The compiler of shaders in GLSL; without one they are unsupported.
+    pub glsl: Option<Compiler<'c>>,
+    /// Accept what older tools wrote: sections out of order, another reserved word.
+    pub lenient: bool,
+}
+
+/// A stage of a graphics pipeline.
+pub struct Stage {
+    /// The module.
+    pub module: Module,
+    /// The entry point.
+    pub entry: String,
+}
+
+/// What a pipeline runs.
+pub enum Loaded {
+    /// A compute stage.
+    Compute {
+        /// The module.
+        module: Box<ComputeModule>,
+        /// Where its instructions stand in the script, if it is assembly.
+        lines: Option<AssemblyLines>,
+    },
+    /// A vertex and a fragment stage.
+    Graphics {
+        /// The vertex stage.
+        vertex: Box<Stage>,
+        /// The fragment stage.
+        fragment: Box<Stage>,
+    },
+}
+
+/// The modules of the pipelines that a script runs.
+pub struct Modules(Vec<Option<Loaded>>);
+
+impl Modules {
+    /// Loads the modules of the script in the file of that name.
+    ///
+    /// Errors: a shader has no words, a module is refused, a pipeline lacks a stage; the message begins with the place.
+    pub fn load(name: &str, script: &Script, options: &Options<'_>) -> Result<Modules, ReadError> {
+        let mut modules = Modules(script.pipelines.iter().map(|_| None).collect());
+        for command in script.commands.iter().flat_map(with_body) {
+            let Action::Run(run) = &command.action else { continue };
+            let PipelineId(place) = run.pipeline;
+            if modules.0[place].is_none() {
+                modules.0[place] = Some(load(name, script, &script[run.pipeline], options)?);
+            }
+        }
+        Ok(modules)
+    }
+
+    /// The modules of a pipeline; none for one that no command runs.
+    pub fn of(&self, pipeline: PipelineId) -> Option<&Loaded> {
+        self.0.get(pipeline.0)?.as_ref()
+    }
+}
+
+/// A command, and those that it repeats.
+fn with_body(command: &Command) -> impl Iterator<Item = &Command> {
+    let body = match &command.action {
+        Action::Repeat { body, .. } => body.as_slice(),
+        _ => &[],
+    };
+    std::iter::once(command).chain(body)
+}
+
+fn load(name: &str, script: &Script, pipeline: &Pipeline, options: &Options<'_>) -> Result<Loaded, ReadError> {
+    let stage = |stage: For| {
+        let attached = pipeline.shader(stage).ok_or_else(|| {
+            let what = format!("error[amber]: {name}:{}: pipeline {} has no {} shader", pipeline.line, pipeline.name, stage.name());
+            ReadError { wrong: Wrong::Invalid, text: what }
+        })?;
+        Ok::<_, ReadError>((attached, module(name, script, attached, options)?))
+    };
+    match pipeline.kind {
+        PipelineKind::Compute => {
+            let (attached, module) = stage(For::Compute)?;
+            let shader = &script[attached.shader];
+            let lines = match &shader.source {
+                Source::Assembly(text) => AssemblyLines::new(name, text, &module),
+                _ => None,
+            };
+            let module = ComputeModule::new(module, Some(&attached.entry)).map_err(|what| ReadError {
+                wrong: Wrong::Invalid,
+                text: format!("error[amber]: {name}:{}: shader {}: {what}", attached.line, shader.name),
+            })?;
+            Ok(Loaded::Compute { module: Box::new(module), lines: lines.map(|l| l.beginning_at(shader.source_line.0)) })
+        }
+        PipelineKind::Graphics => {
+            let stage = |kind| stage(kind).map(|(attached, module)| Box::new(Stage { module, entry: attached.entry.to_string() }));
+            Ok(Loaded::Graphics { vertex: stage(For::Vertex)?, fragment: stage(For::Fragment)? })
+        }
+    }
+}
+
+fn module(name: &str, script: &Script, attached: &Attachment, options: &Options<'_>) -> Result<Module, ReadError> {
+    let shader = &script[attached.shader];
+    let compiler = match &shader.source {
+        Source::Foreign { language: Language::Glsl, .. } => options.glsl,
+        _ => None,
+    };
+    let words = shader.words(compiler).map_err(|e| {
+        let wrong = if matches!(e, ShaderError::Unsupported(_)) { Wrong::Unsupported } else { Wrong::Invalid };
+        ReadError { wrong, text: format!("{name}: {e}") }
+    })?;
+    let refused = |e: &LoadError| {
+        let error = ReadError::of_module(&format!("{name}:{}: shader {}", shader.line, shader.name), e);
+        ReadError { wrong: error.wrong, text: error.text }
+    };
+    // A value for a constant that the module does not have changes nothing (Vulkan, VkSpecializationMapEntry).
+    let mut specialization = Vec::new();
+    if !attached.specializations.is_empty() {
+        let constants = spec_constants(&words).map_err(|e| refused(&e))?;
+        let values = attached.specializations.iter().filter(|s| constants.iter().any(|c| c.id == s.id));
+        specialization.extend(values.map(|s| Specialization { id: s.id, bits: s.bits.into() }));
+    }
+    Module::load_with(&words, &LoadOptions { lenient: options.lenient, specialization }).map_err(|e| refused(&e))
+}

@@ -1,0 +1,115 @@
+//! What a script asks of a device (DEVICE_FEATURE and its kin), against what is known of one.
+//!
+//! A feature that a capability stands for needs no answer here: a module that uses it declares the capability, and a device that did not enable it
+//! refuses the module by that name. What became part of a Vulkan version needs that version. Of anything else nothing is known, and a script that
+//! asks for it is unchecked, by name. An interpreter has what it models, and says at load what it does not.
+
+use crate::amber::{Requirement, RequirementKind, Script};
+use crate::gpu::{AdapterRecord, FloatControls};
+
+/// How it is known whether a device has something.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// A module that uses it declares a capability.
+    Capability,
+    /// Every device has it.
+    Always,
+    /// Since that version of Vulkan every device has it.
+    Since(u32, u32),
+    /// A float control, for one width (0: 16, 1: 32, 2: 64 bits).
+    Control(fn(&FloatControls) -> bool, usize),
+}
+
+use Answer::{Always, Capability, Control, Since};
+
+const FEATURES: &[(&str, Answer)] = &[
+    ("shaderFloat64", Capability),
+    ("shaderInt64", Capability),
+    ("shaderInt16", Capability),
+    ("shaderFloat16", Capability),
+    ("shaderInt8", Capability),
+    ("storageBuffer16BitAccess", Capability),
+    ("uniformAndStorageBuffer16BitAccess", Capability),
+    ("storagePushConstant16", Capability),
+    ("storageInputOutput16", Capability),
+    ("storageBuffer8BitAccess", Capability),
+    ("uniformAndStorageBuffer8BitAccess", Capability),
+    ("storagePushConstant8", Capability),
+    ("shaderBufferInt64Atomics", Capability),
+    ("shaderSharedInt64Atomics", Capability),
+    ("variablePointers", Capability),
+    ("variablePointersStorageBuffer", Capability),
+    ("vulkanMemoryModel", Capability),
+    ("vulkanMemoryModelDeviceScope", Capability),
+    ("shaderDemoteToHelperInvocation", Capability),
+    ("robustBufferAccess", Always),
+];
+
+const EXTENSIONS: &[(&str, Answer)] = &[
+    ("VK_KHR_storage_buffer_storage_class", Since(1, 1)),
+    ("VK_KHR_16bit_storage", Since(1, 1)),
+    ("VK_KHR_variable_pointers", Since(1, 1)),
+    ("VK_KHR_maintenance1", Since(1, 1)),
+    ("VK_KHR_relaxed_block_layout", Since(1, 1)),
+    ("VK_KHR_8bit_storage", Since(1, 2)),
+    ("VK_KHR_shader_float16_int8", Since(1, 2)),
+    ("VK_KHR_shader_float_controls", Since(1, 2)),
+    ("VK_KHR_shader_atomic_int64", Since(1, 2)),
+    ("VK_KHR_vulkan_memory_model", Since(1, 2)),
+    ("VK_KHR_spirv_1_4", Since(1, 2)),
+    ("VK_KHR_uniform_buffer_standard_layout", Since(1, 2)),
+    ("VK_KHR_shader_terminate_invocation", Since(1, 3)),
+    ("VK_EXT_shader_demote_to_helper_invocation", Since(1, 3)),
+    ("VK_KHR_shader_non_semantic_info", Since(1, 3)),
+    ("VK_KHR_get_physical_device_properties2", Since(1, 1)),
+];
+
+const PROPERTIES: &[(&str, Answer)] = &[
+    ("shaderDenormPreserveFloat16", Control(|c| c.denorm_preserve, 0)),
+    ("shaderDenormPreserveFloat32", Control(|c| c.denorm_preserve, 1)),
+    ("shaderDenormPreserveFloat64", Control(|c| c.denorm_preserve, 2)),
+    ("shaderDenormFlushToZeroFloat16", Control(|c| c.denorm_flush_to_zero, 0)),
+    ("shaderDenormFlushToZeroFloat32", Control(|c| c.denorm_flush_to_zero, 1)),
+    ("shaderDenormFlushToZeroFloat64", Control(|c| c.denorm_flush_to_zero, 2)),
+    ("shaderSignedZeroInfNanPreserveFloat16", Control(|c| c.signed_zero_inf_nan_preserve, 0)),
+    ("shaderSignedZeroInfNanPreserveFloat32", Control(|c| c.signed_zero_inf_nan_preserve, 1)),
+    ("shaderSignedZeroInfNanPreserveFloat64", Control(|c| c.signed_zero_inf_nan_preserve, 2)),
+    ("shaderRoundingModeRTEFloat16", Control(|c| c.rounding_mode_rte, 0)),
+    ("shaderRoundingModeRTEFloat32", Control(|c| c.rounding_mode_rte, 1)),
+    ("shaderRoundingModeRTEFloat64", Control(|c| c.rounding_mode_rte, 2)),
+    ("shaderRoundingModeRTZFloat16", Control(|c| c.rounding_mode_rtz, 0)),
+    ("shaderRoundingModeRTZFloat32", Control(|c| c.rounding_mode_rtz, 1)),
+    ("shaderRoundingModeRTZFloat64", Control(|c| c.rounding_mode_rtz, 2)),
+];
+
+/// Whether a device has all that a script asks for; if not, or if that is not known, the first such thing, as a sentence.
+pub fn met(script: &Script, device: &AdapterRecord) -> Result<(), String> {
+    script.requirements.iter().try_for_each(|requirement| one(requirement, device))
+}
+
+fn one(requirement: &Requirement, device: &AdapterRecord) -> Result<(), String> {
+    let (table, what) = match requirement.kind {
+        RequirementKind::Feature => (FEATURES, "feature"),
+        RequirementKind::Property => (PROPERTIES, "property"),
+        RequirementKind::DeviceExtension => (EXTENSIONS, "extension"),
+        RequirementKind::InstanceExtension => (EXTENSIONS, "instance extension"),
+    };
+    let (line, name) = (requirement.line, &requirement.name);
+    // `Float16Int8Features.shaderFloat16`: the structure that a member belongs to does not matter.
+    let member = name.rsplit_once('.').map_or(name.as_str(), |(_, member)| member);
+    let lacks = |why: String| Err(format!("line {line}: the {what} {name}: {why}"));
+    match table.iter().find(|(known, _)| *known == member).map(|(_, answer)| *answer) {
+        None => lacks("whether the device has it is not known here".into()),
+        Some(Capability | Always) => Ok(()),
+        Some(Since(major, minor)) if device.vulkan >= (major, minor) => Ok(()),
+        Some(Since(major, minor)) => {
+            let (has_major, has_minor) = device.vulkan;
+            lacks(format!("it came with Vulkan {major}.{minor}; the device has {has_major}.{has_minor}"))
+        }
+        Some(Control(has, width)) => match &device.float_controls {
+            Some(controls) if has(&controls[width]) => Ok(()),
+            Some(_) => lacks("the device does not have it".into()),
+            None => lacks("the device's Vulkan version is below 1.2".into()),
+        },
+    }
+}

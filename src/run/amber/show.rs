@@ -1,0 +1,60 @@
+//! What the buffers of a script hold, by their types.
+
+use super::play::Player;
+use crate::amber::{BufferId, Known};
+
+/// One scalar of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The item that it belongs to.
+    pub item: u64,
+    /// Its first byte.
+    pub offset: u64,
+    /// Its value, or "any value".
+    pub text: String,
+    /// What is known of it.
+    pub known: Known,
+    /// Who made it undefined or doubtful.
+    pub why: Option<String>,
+}
+
+/// The first scalars of a buffer in flat order, as many as are asked for.
+pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Iterator<Item = Element> + 'p {
+    let buffer = &player.script()[id];
+    let held = &player.buffers[id];
+    (0..buffer.scalars().min(most)).filter_map(move |i| {
+        let slot = buffer.slot(i)?;
+        let (start, size) = (slot.offset as usize, slot.scalar.size() as usize);
+        let bytes = held.bytes.get(start..start + size)?;
+        let open = held.open(start, size);
+        let known = open.map_or(Known::Decided, |(_, known)| known);
+        let text = if known == Known::Undefined { "any value".into() } else { slot.scalar.value(slot.scalar.load(bytes)).to_string() };
+        let why = open.and_then(|(at, _)| player.origin(id, at)).map(str::to_string);
+        Some(Element { item: i / buffer.layout.scalars.max(1), offset: slot.offset, text, known, why })
+    })
+}
+
+/// The same as lines, one for each item: its values, and where some are open, why.
+pub fn rows(player: &Player<'_>, id: BufferId, most: u64, line: &mut dyn FnMut(String)) {
+    let mut row: Option<(u64, String, Option<String>)> = None;
+    let mut show = |row: Option<(u64, String, Option<String>)>| match row {
+        Some((_, row, Some(why))) => line(format!("{row}: {why}")),
+        Some((_, row, None)) => line(row),
+        None => {}
+    };
+    for element in elements(player, id, most) {
+        let doubt = if element.known == Known::Doubtful { " (in doubt)" } else { "" };
+        match &mut row {
+            Some((item, row, why)) if *item == element.item => {
+                *row += &format!(" {}{doubt}", element.text);
+                *why = why.take().or(element.why);
+            }
+            _ => show(row.replace((element.item, format!("[{}] {}{doubt}", element.item, element.text), element.why))),
+        }
+    }
+    show(row);
+    let all = player.script()[id].scalars();
+    if all > most {
+        line(format!("… {} more", all - most));
+    }
+}

@@ -1,0 +1,61 @@
+//! Which open bytes a dispatch reads, and which of them it writes over.
+//!
+//! A run that reads none of them is the same whatever they hold, so that all that it shows is known; what it does not write over stays open.
+
+use smallstep_semantics::spirv::shared::ObjectId;
+use smallstep_semantics::spirv::step::Action;
+use smallstep_semantics::spirv::{Event, Sink};
+
+use crate::amber::Known;
+
+/// Watches the relation run a dispatch.
+pub(super) struct Watch<'k> {
+    /// What is known of the bytes of each buffer, in the order of the dispatch, and of the push constants last; empty where all are decided.
+    known: Vec<&'k [Known]>,
+    seen: Seen,
+}
+
+/// What was seen.
+pub(super) struct Seen {
+    /// The first open byte that was read: whose, and which.
+    pub read: Option<(usize, usize)>,
+    /// Of each buffer with open bytes, whether each byte was written.
+    pub written: Vec<Vec<bool>>,
+}
+
+impl<'k> Watch<'k> {
+    pub fn new(known: Vec<&'k [Known]>) -> Watch<'k> {
+        let written = known.iter().map(|known| vec![false; known.len()]).collect();
+        Watch { known, seen: Seen { read: None, written } }
+    }
+
+    pub fn seen(self) -> Seen {
+        self.seen
+    }
+}
+
+impl Sink for Watch<'_> {
+    fn event(&mut self, event: &Event<'_, '_>) {
+        for action in event.actions {
+            let (extent, reads, writes) = match action {
+                Action::Load(extent) => (extent, true, false),
+                Action::Store(extent, _) => (extent, false, true),
+                Action::Atomic { extent, store, .. } => (extent, true, store.is_some()),
+                Action::Fence { .. } => continue,
+            };
+            let ObjectId::Buffer(index) = extent.object else { continue };
+            let index = index as usize;
+            let Some(known) = self.known.get(index).filter(|known| !known.is_empty()) else { continue };
+            for (first, bytes) in extent.stretches() {
+                let range = first as usize..(first + bytes) as usize;
+                if reads && self.seen.read.is_none() {
+                    let open = known.iter().enumerate().take(range.end).skip(range.start).find(|(_, known)| **known > Known::Decided);
+                    self.seen.read = open.map(|(at, _)| (index, at));
+                }
+                if writes {
+                    self.seen.written[index].iter_mut().take(range.end).skip(range.start).for_each(|written| *written = true);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Scripts on the command line: `run`, `check` and `vectors`, their codes and what they print.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::{FLOATS, RACE, SUM, WORDS, script_of};
+
+struct Shown {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Shown {
+    fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+fn smallstep(args: &[&str], input: &str) -> Shown {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A program that does not read on closes the pipe.
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("the program ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Shown { code: output.status.code().expect("a code"), out: text(output.stdout), err: text(output.stderr) }
+}
+
+const STORES_UNDEF: &str = "%undef = OpUndef %item\nOpStore %p1 %undef";
+const DATA: &str = "DATA_TYPE int32 DATA 5 6 7 8 END";
+
+#[test]
+fn run_prints_expectations_and_buffers() {
+    let shown = smallstep(&["run", "examples/amber/sum.amber"], "");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert!(shown.out.contains("result uint32, 4 bytes\n  [0] 36\n2 expectations hold, 0 fail"), "{}", shown.out);
+    let shown = smallstep(&["run", "-"], &SUM.replace("EQ 36", "EQ 37"));
+    assert_eq!(shown.code, 1);
+    assert!(shown.out.contains("buffer result, IDX 0: found 36, expected EQ 37"), "{}", shown.out);
+    let undefined = script_of(WORDS, STORES_UNDEF, DATA, "RUN p 1 1 1\nEXPECT data IDX 4 EQ 6");
+    let shown = smallstep(&["run", "-"], &undefined);
+    assert_eq!(shown.code, 5);
+    assert!(shown.out.contains("undefined  line ") && shown.out.contains("[1] any value: any value, made at %"), "{}", shown.out);
+    // Nothing is expected of the undefined value.
+    assert_eq!(smallstep(&["run", "-"], &undefined.replace("IDX 4 EQ 6", "IDX 0 EQ 5")).code, 0);
+    let third = "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q";
+    let shown =
+        smallstep(&["run", "-"], &script_of(FLOATS, third, "DATA_TYPE float DATA 1 0 0 0 END", "RUN p 1 1 1\nEXPECT data IDX 4 EQ 2"));
+    assert_eq!(shown.code, 3);
+    assert!(shown.out.contains("[1] 0.3333333432674408 (in doubt)"), "{}", shown.out);
+    let shown = smallstep(&["run", "-", "--json"], RACE);
+    assert_eq!(shown.code, 5);
+    let lines = shown.lines();
+    let summary = lines.last().expect("a summary");
+    assert_eq!((&summary["end"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
+    assert_eq!(summary["expectations"], json!({"holds": 0, "fails": 0, "undecided": 0, "undefined": 0}));
+    assert_eq!((&lines[1]["name"], &lines[1]["first"]), (&json!("result"), &json!(0)));
+    assert_eq!(lines[1]["elements"][0], json!({"offset": 0, "value": "0", "known": "decided", "why": null}));
+    assert!(shown.err.contains("undefined[spirv/data-race]") && shown.err.contains("in RUN, line"), "{}", shown.err);
+}
+
+#[test]
+fn run_refuses_what_scripts_do_not_take() {
+    for args in [&["--groups", "2"][..], &["--size", "4x4"], &["--entry", "main"], &["--set", "0.0=u32:1"], &["--keep-going"]] {
+        let shown = smallstep(&[&["run", "examples/amber/sum.amber"], args].concat(), "");
+        assert!(shown.code == 2 && shown.err.contains(args[0]), "{}", shown.err);
+    }
+    let shown = smallstep(&["run", "examples/circle.lv", "--glsl-compiler", "glslc"], "");
+    assert!(shown.code == 2 && shown.err.contains("--glsl-compiler is for Amber scripts"), "{}", shown.err);
+    for engine in ["reference", "machine"] {
+        assert_eq!(smallstep(&["run", "examples/amber/repeat.amber", "--engine", engine], "").code, 0);
+    }
+    assert_eq!(smallstep(&["run", "examples/amber/sum.amber", "--schedule", "random:7"], "").code, 0);
+    let shown = smallstep(&["run", "-"], "#!amber\nBUFFER b DATA_TYPE quux\nEXPECT\n");
+    assert!(shown.code == 2 && shown.err.contains("error[amber]: 2:20") && shown.err.contains("3:7"), "{}", shown.err);
+    let glsl = "#!amber\nSHADER compute s GLSL\nvoid main() {}\nEND\nPIPELINE compute p\n  ATTACH s\nEND\nRUN p 1 1 1\n";
+    let shown = smallstep(&["run", "-"], glsl);
+    assert!(shown.code == 6 && shown.err.contains("shader s is GLSL"), "{}", shown.err);
+    let shown = smallstep(&["run", "-", "--glsl-compiler", "false"], glsl);
+    assert!(shown.code == 2 && shown.err.contains("false ended with exit status: 1"), "{}", shown.err);
+}
+
+#[test]
+fn check_takes_scripts_beside_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("a.lv", "(vec4 1 0 0 1)");
+    write("b.amber", SUM);
+    let path = folder.path().display().to_string();
+    let check = |args: &[&str]| smallstep(&[&["check", "--device", "none", &path], args].concat(), "");
+    let shown = check(&["--json"]);
+    assert_eq!(shown.code, 0, "{}", shown.out);
+    let lines = shown.lines();
+    let kinds: Vec<_> = lines.iter().map(|l| l["kind"].as_str().unwrap_or_default()).collect();
+    assert_eq!(kinds, ["program", "script", "summary"]);
+    assert_eq!((&lines[1]["verdict"], &lines[1]["legs"][0]["expectations"]), (&json!("agree"), &json!({"judged": 2, "open": 0})));
+    assert_eq!((&lines[2]["programs"], &lines[2]["legs"]["interpreter"]["agree"]), (&json!(2), &json!(1)));
+    write("c.amber", RACE);
+    let shown = check(&[]);
+    assert!(shown.code == 5 && shown.out.contains("undefined  "), "{}", shown.out);
+    write("c.amber", &SUM.replace("EQ 36", "EQ 37"));
+    let shown = check(&[]);
+    assert!(shown.code == 1 && shown.out.contains("the script vs the interpreter: line "), "{}", shown.out);
+    write("c.amber", "#!amber\nNONSENSE\n");
+    assert_eq!(check(&[]).code, 2);
+    write("c.amber", &SUM.replace("OpCapability Shader", "OpCapability Shader\nOpCapability Geometry"));
+    let shown = check(&[]);
+    assert!(shown.code == 6 && shown.out.contains("unsupported "), "{}", shown.out);
+    let shown = smallstep(&["check", "--device", "none", "--expect", "undefined", "tests/amber_run/scripts/race.amber"], "");
+    assert_eq!(shown.code, 0, "{}", shown.out);
+}
+
+#[test]
+fn vectors_are_written_as_scripts_and_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("scripts").display().to_string();
+    let shown = smallstep(&["vectors", "--format", "amber", "--count", "2", "--seed", "9", "-o", &out], "");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert!(shown.out.starts_with("2 scripts of "), "{}", shown.out);
+    let shown = smallstep(&["check", "--device", "none", &out], "");
+    assert!(shown.code == 0 && shown.out.contains("interpreter: 2 agree"), "{}", shown.out);
+    let shown = smallstep(&["vectors", "--format", "amber", "--count", "2", "--size", "2x2", "-o", &out], "");
+    assert!(shown.code == 2 && shown.err.contains("--size is for"), "{}", shown.err);
+    assert_eq!(smallstep(&["vectors", "--format", "amber", "--count", "2", "-o", "-"], "").code, 2);
+}

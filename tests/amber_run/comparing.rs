@@ -1,0 +1,164 @@
+//! A device beside the interpreter: agreement, planted bugs, scripts that are not compared, requirements.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pretty_assertions::assert_eq;
+use rspirv::spirv::Op;
+use smallstep::run::amber::{Compared, Interpreter, Side, Verdict, requirement};
+use smallstep::theorem::dispatches::Engines;
+use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
+use smallstep_semantics::spirv::lockstep::{self, Parts};
+
+use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, legs, script, script_of};
+
+/// Relation and machine with sums that are off by one.
+fn off_by_one() -> Interpreter {
+    let component: PlantedComponent = |instruction, _, _, computed| match computed {
+        Computed::Value(bits) if instruction == Instruction::Core(Op::IMul as u16) => Computed::Value(bits ^ 1),
+        other => other,
+    };
+    let mut engines = Engines::default();
+    engines.relation.calculator.planted = Some(component);
+    engines.planted = Some(Arc::new(move |parts: Parts<'_>| parts.calculator.planted = Some(component)));
+    let reference = smallstep::run::compute::Interpreter::Reference { schedule: Default::default(), keep_going: false };
+    Interpreter { by: reference, engines, ..Interpreter::default() }
+}
+
+#[test]
+fn without_a_device_the_interpreter_is_judged() {
+    let legs = legs(SUM, &Interpreter::default(), None);
+    assert_eq!(legs.len(), 1);
+    assert_eq!((legs[0].name.as_str(), &legs[0].verdict, legs[0].device), ("interpreter", &Verdict::Agree, false));
+    assert_eq!(legs[0].compared, Compared { expectations: 2, ..Compared::default() });
+}
+
+#[test]
+fn a_planted_bug_of_the_interpreter_fails_the_script() {
+    let verdict = legs(REPEAT, &off_by_one(), None).remove(0).verdict;
+    let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
+    assert_eq!(difference.between, (Side::Script, Side::Interpreter));
+    let place = difference.place.expect("a place");
+    assert_eq!((place.buffer.as_str(), difference.found.as_str()), ("counters", "15"), "4 + (10 ^ 1)");
+}
+
+#[test]
+fn a_device_agrees_byte_by_byte() {
+    let Some(mut device) = device() else { return };
+    let legs = legs(REPEAT, &Interpreter::default(), Some(&mut device));
+    assert_eq!(legs[1].verdict, Verdict::Agree);
+    // Four dispatches over 48 bytes, and all three buffers at the end.
+    assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, left: 0 });
+}
+
+#[test]
+fn a_planted_bug_is_told_as_a_difference_of_the_device() {
+    let Some(mut device) = device() else { return };
+    let text: String = REPEAT.lines().filter(|line| !line.starts_with("EXPECT")).map(|line| format!("{line}\n")).collect();
+    let legs = legs(&text, &off_by_one(), Some(&mut device));
+    assert_eq!(legs[0].verdict, Verdict::Agree, "nothing is expected");
+    let Verdict::Disagree(difference) = &legs[1].verdict else { panic!("{:?}", legs[1].verdict) };
+    let run = 1 + text.lines().position(|line| line == "RUN ones 1 1 1").expect("it runs") as u32;
+    let place = difference.place.as_ref().expect("a place");
+    assert_eq!((difference.line.0, place.buffer.as_str(), place.offset), (run, "counters", Some(16)));
+    assert_eq!(place.element, "IDX 16, uint32");
+    assert_eq!((difference.expected.as_str(), difference.found.as_str()), ("15 (0x0000000f)", "14 (0x0000000e)"));
+    assert_eq!(difference.between, (Side::Interpreter, Side::Device(legs[1].name.clone())));
+}
+
+#[test]
+fn a_wrong_expectation_fails_on_a_device_too() {
+    let Some(mut device) = device() else { return };
+    let legs = legs(&SUM.replace("EQ 36", "EQ 37"), &Interpreter::default(), Some(&mut device));
+    for leg in &legs {
+        let Verdict::Disagree(difference) = &leg.verdict else { panic!("{:?}", leg.verdict) };
+        assert_eq!((difference.found.as_str(), difference.expected.as_str()), ("36", "EQ 37"));
+        assert_eq!(difference.between.0, Side::Script);
+    }
+}
+
+/// The pass that makes bindings dense must not change what a module shows: a bug in what runs the adapted words stands for one in the pass.
+#[test]
+fn what_the_pass_for_dense_bindings_changes_is_told() {
+    let Some(mut device) = device() else { return };
+    let mut interpreter = Interpreter::default();
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    interpreter.engines.planted = Some(Arc::new(move |parts: Parts<'_>| {
+        // The second run is that of the adapted words.
+        if count.fetch_add(1, Ordering::SeqCst) == 1 {
+            parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Mul).for_each(|code| code.op = lockstep::Op::Add);
+        }
+    }));
+    let both = legs(REPEAT, &interpreter, Some(&mut device));
+    assert!(
+        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the pass `bindings` changes what the module shows: word")),
+        "{both:?}"
+    );
+    // Dense bindings are run once.
+    runs.store(0, Ordering::SeqCst);
+    assert_eq!(legs(SUM, &interpreter, Some(&mut device))[0].verdict, Verdict::Agree);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn an_undefined_script_is_not_compared() {
+    let Some(mut device) = device() else { return };
+    // Whatever the device shows, and whatever the script expects of it.
+    for text in [RACE.to_string(), RACE.replace("EQ 36", "EQ 99")] {
+        let legs = legs(&text, &Interpreter::default(), Some(&mut device));
+        assert!(matches!(&legs[0].verdict, Verdict::Undefined(report) if report.starts_with("undefined[spirv/data-race]")));
+        let Verdict::Undefined(why) = &legs[1].verdict else { panic!("{:?}", legs[1].verdict) };
+        assert!(why.starts_with("not compared from line 1"), "{why}");
+        assert_eq!(legs[1].compared, Compared::default());
+    }
+}
+
+#[test]
+fn open_bytes_are_left_alone_on_a_device() {
+    let Some(mut device) = device() else { return };
+    let undef = script_of(
+        WORDS,
+        "%undef = OpUndef %item\nOpStore %p1 %undef",
+        "DATA_TYPE int32 DATA 5 6 7 8 END",
+        "RUN p 1 1 1\nEXPECT data IDX 4 EQ 77\nEXPECT data IDX 0 EQ 5",
+    );
+    let both = legs(&undef, &Interpreter::default(), Some(&mut device));
+    assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undefined(why) if why.contains("any value"))), "{both:?}");
+    assert_eq!(both[1].compared, Compared { expectations: 1, open: 1, bytes: 24, left: 8 });
+    let third = script_of(
+        FLOATS,
+        "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q",
+        "DATA_TYPE float DATA 1 0 0 0 END",
+        "RUN p 1 1 1\nEXPECT data IDX 4 TOLERANCE 0.01 EQ 77\nEXPECT data IDX 8 EQ 0",
+    );
+    let both = legs(&third, &Interpreter::default(), Some(&mut device));
+    assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undecided(_))), "{both:?}");
+    // A decided value that fails, fails.
+    let both = legs(&third.replace("IDX 8 EQ 0", "IDX 8 EQ 1"), &Interpreter::default(), Some(&mut device));
+    assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Disagree(_))), "{both:?}");
+}
+
+#[test]
+fn what_is_asked_of_a_device_is_known_or_unchecked_by_name() {
+    let Some(mut device) = device() else { return };
+    let with = |line: &str| SUM.replacen("SHADER", &format!("{line}\nSHADER"), 1);
+    let text = with("DEVICE_FEATURE geometryShader");
+    let both = legs(&text, &Interpreter::default(), Some(&mut device));
+    assert_eq!(both[0].verdict, Verdict::Agree);
+    assert!(matches!(&both[1].verdict, Verdict::Unchecked(why) if why.contains("feature geometryShader")), "{both:?}");
+    let mut record = device.adapter().clone();
+    for line in ["DEVICE_FEATURE shaderInt64", "DEVICE_EXTENSION VK_KHR_storage_buffer_storage_class", "DEVICE_FEATURE Any.shaderInt8"] {
+        assert_eq!(requirement::met(&script(&with(line)), &record), Ok(()), "{line}");
+    }
+    record.vulkan = (1, 0);
+    record.float_controls = None;
+    for (line, said) in [
+        ("DEVICE_EXTENSION VK_KHR_storage_buffer_storage_class", "came with Vulkan 1.1; the device has 1.0"),
+        ("DEVICE_PROPERTY FloatControlsProperties.shaderDenormPreserveFloat32", "below 1.2"),
+        ("INSTANCE_EXTENSION VK_EXT_whatever", "not known here"),
+    ] {
+        let lack = requirement::met(&script(&with(line)), &record).expect_err(line);
+        assert!(lack.contains(said) && lack.starts_with("line "), "{lack}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Amber scripts played: on the interpreter, on a device, one beside the other, from the command line, and written as vectors.
+//!
+//! Without a device the tests of one say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+
+mod command;
+mod comparing;
+mod drawing;
+mod modules;
+mod playing;
+mod vectors;
+
+use smallstep::amber::{Decision, Script, read};
+use smallstep::gpu::{Device, Options as Workers, Selection};
+use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Player, Step, check, commands, open_text};
+
+/// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one invocation; `%k0` to `%k7` are constants, `%f…` floats.
+/// `BODY` computes, and stores with `%p0`, `%p1`, `%p2`, `%p3`.
+fn shader(types: &str, body: &str) -> String {
+    format!(
+        "SHADER compute shader SPIRV-ASM TARGET_ENV spv1.3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+OpName %main \"main\"
+OpDecorate %array ArrayStride 4
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %block Block
+OpDecorate %data DescriptorSet 0
+OpDecorate %data Binding 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+{types}
+%k0 = OpConstant %uint 0
+%k1 = OpConstant %uint 1
+%k2 = OpConstant %uint 2
+%k3 = OpConstant %uint 3
+%array = OpTypeRuntimeArray %item
+%block = OpTypeStruct %array
+%p_block = OpTypePointer StorageBuffer %block
+%p_item = OpTypePointer StorageBuffer %item
+%data = OpVariable %p_block StorageBuffer
+%main = OpFunction %void None %function
+%start = OpLabel
+%p0 = OpAccessChain %p_item %data %k0 %k0
+%p1 = OpAccessChain %p_item %data %k0 %k1
+%p2 = OpAccessChain %p_item %data %k0 %k2
+%p3 = OpAccessChain %p_item %data %k0 %k3
+{body}
+OpReturn
+OpFunctionEnd
+END
+"
+    )
+}
+
+/// Types of items that are words.
+const WORDS: &str = "%item = OpTypeInt 32 1";
+/// Types of items that are floats.
+const FLOATS: &str = "%item = OpTypeFloat 32\n%three = OpConstant %item 3";
+
+/// A script of such a shader, over a buffer `data`.
+fn script_of(types: &str, body: &str, data: &str, commands: &str) -> String {
+    format!(
+        "#!amber\n{}BUFFER data {data}\nPIPELINE compute p\n  ATTACH shader\n  BIND BUFFER data AS storage DESCRIPTOR_SET 0 BINDING 0\nEND\n{commands}\n",
+        shader(types, body)
+    )
+}
+
+#[track_caller]
+fn script(text: &str) -> Script {
+    read(text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+}
+
+#[track_caller]
+fn loaded(script: &Script) -> Modules {
+    Modules::load("test.amber", script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text))
+}
+
+/// What a script comes to on an interpreter: each expectation in a word, and with what leaves it open; and how it ends early.
+#[track_caller]
+fn played_on(text: &str, interpreter: &Interpreter) -> (Vec<(Decision, String)>, Option<End>) {
+    let script = script(text);
+    let modules = loaded(&script);
+    let mut player = Player::new(&script, &modules);
+    let mut engine = Engine::Interpreter(interpreter.clone());
+    let mut expected = Vec::new();
+    for command in commands(&script) {
+        match player.step(command, &mut engine) {
+            Step::Done | Step::Ran(_) => {}
+            Step::Judged(judgement) => {
+                let open = judgement.open.as_ref().map(|open| open_text(&player, open));
+                let why = open.or_else(|| judgement.failures.first().map(ToString::to_string)).unwrap_or_default();
+                expected.push((judgement.decision(), why));
+            }
+            Step::Ended(_, end) => return (expected, Some(end)),
+        }
+    }
+    (expected, None)
+}
+
+#[track_caller]
+fn played(text: &str) -> (Vec<(Decision, String)>, Option<End>) {
+    played_on(text, &Interpreter::default())
+}
+
+#[track_caller]
+fn decisions(text: &str) -> Vec<Decision> {
+    let (expected, end) = played(text);
+    assert_eq!(end, None, "{text}");
+    expected.into_iter().map(|(decision, _)| decision).collect()
+}
+
+/// The legs of a script: the interpreter's, and the device's if there is one.
+#[track_caller]
+fn legs(text: &str, interpreter: &Interpreter, device: Option<&mut Device>) -> Vec<Leg> {
+    let script = script(text);
+    let modules = loaded(&script);
+    check(&script, &modules, interpreter, device.into_iter().collect())
+}
+
+/// The device, or None where there is none and none is required.
+fn device() -> Option<Device> {
+    let selection: Selection = std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default().parse().expect("every text is a selection");
+    let workers = Workers { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Workers::default() };
+    match Device::open(&selection, None, workers) {
+        Ok(device) => Some(device),
+        Err(none) if std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1") => {
+            panic!("SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}")
+        }
+        Err(none) => {
+            eprintln!("SKIPPED: there is no device: {none}");
+            None
+        }
+    }
+}
+
+const SUM: &str = include_str!("../../examples/amber/sum.amber");
+const REPEAT: &str = include_str!("../../examples/amber/repeat.amber");
+const RACE: &str = include_str!("scripts/race.amber");
