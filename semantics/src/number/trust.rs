@@ -33,6 +33,12 @@ pub enum Why {
     Domain,
     /// Control has depended on a value that is not the only one.
     Control,
+    /// It was interpolated, and devices may differ.
+    Interpolated,
+    /// It depends on a derivative that may be fine or coarse.
+    Derivative,
+    /// Whether a fragment is there depends on the device.
+    Coverage,
 }
 
 /// What is known about a lane.

@@ -167,12 +167,20 @@ impl Triangle {
 
     /// Every quad with a pixel that is covered or may be, row after row.
     pub fn quads(&self) -> impl Iterator<Item = Quad> + '_ {
+        self.places().filter_map(|place| self.quad(place))
+    }
+
+    /// The left column and the upper row of every quad that may have such a pixel, row after row.
+    pub fn places(&self) -> impl Iterator<Item = [i64; 2]> + use<> {
         let [columns, rows] = self.bounds();
-        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| (x, y))).filter_map(|(x, y)| {
-            let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
-            let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
-            seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
-        })
+        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| [x, y]))
+    }
+
+    /// The quad at a place, if it has a pixel that is covered or may be.
+    pub fn quad(&self, [x, y]: [i64; 2]) -> Option<Quad> {
+        let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
+        let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
+        seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
     }
 
     /// What an invocation at a pixel is given; it need not be covered.
