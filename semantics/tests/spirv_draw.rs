@@ -40,7 +40,11 @@ fn load(text: &str) -> Module {
 
 /// A vertex stage: %pos of location 0 goes to Position; %a of location 1 is a vec4 and %v of location 0 another.
 fn vertex(interface: &str, decorations: &str, declarations: &str, body: &str) -> Module {
-    load(&format!(
+    load(&vertex_text(interface, decorations, declarations, body))
+}
+
+fn vertex_text(interface: &str, decorations: &str, declarations: &str, body: &str) -> String {
+    format!(
         "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint Vertex %main \"vs\" %pos %a %position %v %vi %ii {interface}
         OpDecorate %pos Location 0 OpDecorate %a Location 1 OpDecorate %v Location 0 OpDecorate %position BuiltIn Position
         OpDecorate %vi BuiltIn VertexIndex OpDecorate %ii BuiltIn InstanceIndex {decorations} {TYPES}
@@ -48,7 +52,7 @@ fn vertex(interface: &str, decorations: &str, declarations: &str, body: &str) ->
         %position = OpVariable %pout_v4 Output %v = OpVariable %pout_v4 Output {declarations}
         %main = OpFunction %void None %fn %entry = OpLabel
         %p = OpLoad %v4 %pos OpStore %position %p {body} OpReturn OpFunctionEnd"
-    ))
+    )
 }
 
 /// The vertex stage that passes %a on as %v.
@@ -185,11 +189,20 @@ impl Scene {
     }
 }
 
-/// The first component of each pixel of a target of floats: `.` is 0 exactly, `#` something else exactly, `~` one of several codes, `?` not decided,
+/// Whether a component is a zero, of either sign: constants keep it only where the module asks for that.
+fn is_zero(component: &Component) -> bool {
+    match component {
+        Component::Exactly(code) => *code == 0,
+        Component::OneOf(codes) => codes.best == 0 && codes.others.as_slice() == [1 << 31],
+        _ => false,
+    }
+}
+
+/// The first component of each pixel of a target of floats: `.` is a zero, `#` something else exactly, `~` one of several codes, `?` not decided,
 /// `!` undefined.
 fn picture(target: &ObservedTarget) -> Vec<String> {
     let letter = |x, y| match target.component(x, y, 0).expect("a pixel") {
-        Component::Exactly(0) => '.',
+        zero if is_zero(&zero) => '.',
         Component::Exactly(_) => '#',
         Component::OneOf(_) => '~',
         Component::Undecided(_) => '?',
@@ -202,6 +215,7 @@ fn picture(target: &ObservedTarget) -> Vec<String> {
 #[track_caller]
 fn exactly(observation: &DrawObservation, x: u32, y: u32, component: usize) -> f32 {
     match observation.targets[0].component(x, y, component) {
+        Some(zero) if is_zero(&zero) => 0.0,
         Some(Component::Exactly(bits)) => f32::from_bits(bits as u32),
         other => panic!("({x}, {y}): {other:?}"),
     }

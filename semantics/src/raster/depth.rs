@@ -66,7 +66,7 @@ impl DepthBuffer {
 
     /// A device may store any depth at a pixel, of those that the format holds.
     pub fn doubt(&mut self, [x, y]: [u32; 2]) {
-                if self.depth(x, y).is_some() {
+        if self.depth(x, y).is_some() {
             let depth = &mut self.depths[y as usize * self.width as usize + x as usize].0;
             depth.allowed = depth.allowed.hull(Interval::between(0.0, 1.0));
         }

@@ -150,10 +150,23 @@ impl Target {
     }
 }
 
+/// Whether a device may show all that the other component may be, and that is a set of codes.
+fn admits(set: &Component, other: &Component) -> bool {
+    match (set, other) {
+        (Component::Exactly(a), Component::Exactly(b)) => a == b,
+        (Component::OneOf(codes), Component::Exactly(code)) => codes.admits(*code),
+        (Component::OneOf(codes), Component::OneOf(others)) => {
+            codes.nan == others.nan && codes.admits(others.best) && others.others.iter().all(|&code| codes.admits(code))
+        }
+        _ => false,
+    }
+}
+
 /// Where a device may have either.
 fn either(old: Component, new: Component) -> Component {
     match (old, new) {
-        (Component::Exactly(a), Component::Exactly(b)) if a == b => Component::Exactly(a),
+        (old, new) if admits(&old, &new) => old,
+        (old, new) if admits(&new, &old) => new,
         (undefined @ Component::Undefined(_), _) | (_, undefined @ Component::Undefined(_)) => undefined,
         (_, Component::Undecided(why)) => Component::Undecided(why),
         _ => Component::Undecided(Why::Coverage),

@@ -112,14 +112,22 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         Some(members.iter().copied().filter(|member| instance(member).as_ref() == Some(&least)).collect())
     }
 
-    /// Goes on with a member that waits, by its derivatives. Whether it could.
-    fn resume(&mut self, number: u32, rule: Rule, derivatives: &Derivatives, sink: &mut dyn Sink) {
+    /// Shows the rule of those that go on together, by the first.
+    fn show_together(&self, rule: Rule, waiting: &[u32], sink: &mut dyn Sink) {
+        let first = waiting.first().and_then(|&member| Some((member, self.invocations.get(&member)?)));
+        if let Some((member, invocation)) = first
+            && let State::Awaits(awaited, _) = invocation.state
+        {
+            self.show(rule, awaited.instruction, member, invocation.step, sink);
+        }
+    }
+
+    /// Goes on with an invocation that waits, by its derivatives.
+    fn resume(&mut self, number: u32, derivatives: &Derivatives, sink: &mut dyn Sink) {
         let Some(invocation) = self.invocations.get_mut(&number) else { return };
         let State::Awaits(awaited, of) = invocation.state else { return };
-        let step = invocation.step;
         invocation.state = State::Acts(Footprint::Local);
         self.set_ready(number);
-        self.show(rule, awaited.instruction, number, step, sink);
         let Some(invocation) = self.invocations.get(&number) else { return };
         let next: Option<Next<'m>> = (awaited.resume)(&self.env(number), &invocation.config, derivatives);
         match next {
@@ -141,11 +149,12 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
         Some((invocation.config.scalars(awaited.value)?, grid.module.shape(awaited.value), awaited.instruction))
     });
     let [Some((_, shape, instruction)), ..] = values else { return };
+    grid.show_together(Rule::SpirvQuadDerivatives, quad, sink);
     let values: [Scalars; 4] = values.map(|value| value.map(|(scalars, ..)| scalars).unwrap_or_default());
     for (lane, &member) in quad.iter().enumerate() {
         let derivatives = Derivatives::of(&grid.env(member), &values, shape, lane, instruction);
         if grid.ending.is_none() {
-            grid.resume(member, Rule::SpirvQuadDerivatives, &derivatives, sink);
+            grid.resume(member, &derivatives, sink);
         }
     }
 }
@@ -153,11 +162,12 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
 /// Some invocations of a quad wait at a dynamic instance that the others cannot come to: they go on with undefined values
 ///                                                              [spirv/divergent-derivatives, SPIR-V §3.3.16]
 pub(super) fn divergent_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32], sink: &mut dyn Sink) {
+    grid.show_together(Rule::SpirvDivergentDerivatives, waiting, sink);
     for &member in waiting {
         let Some(State::Awaits(awaited, _)) = grid.invocations.get(&member).map(|i| i.state) else { continue };
         let derivatives = Derivatives::divergent(grid.module.shape(awaited.value).lanes(), awaited.instruction, member);
         if grid.ending.is_none() {
-            grid.resume(member, Rule::SpirvDivergentDerivatives, &derivatives, sink);
+            grid.resume(member, &derivatives, sink);
         }
     }
 }

@@ -16,17 +16,8 @@ use crate::spirv::operation::{self, Operand, Operation, Shape, Site};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 
-const DERIVATIVES: &[Op] = &[
-    Op::DPdx,
-    Op::DPdy,
-    Op::Fwidth,
-    Op::DPdxFine,
-    Op::DPdyFine,
-    Op::FwidthFine,
-    Op::DPdxCoarse,
-    Op::DPdyCoarse,
-    Op::FwidthCoarse,
-];
+const DERIVATIVES: &[Op] =
+    &[Op::DPdx, Op::DPdy, Op::Fwidth, Op::DPdxFine, Op::DPdyFine, Op::FwidthFine, Op::DPdxCoarse, Op::DPdyCoarse, Op::FwidthCoarse];
 
 pub(super) const RULES: &[Row] = &[row(Rule::SpirvDerivative, DERIVATIVES, derivative)];
 

@@ -59,9 +59,9 @@ use crate::undefined::{Ub, Undefined};
 
 pub use composite::{composite_construct, composite_extract};
 pub use compute::{compute, ext_inst};
-pub use derivative::Derivatives;
 pub(super) use control::phi_group;
 pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
+pub use derivative::Derivatives;
 pub use function::return_;
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
