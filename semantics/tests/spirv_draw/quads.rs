@@ -206,7 +206,7 @@ fn helpers_and_faces_are_told_apart() {
     let decorations = "OpDecorate %helper BuiltIn HelperInvocation OpDecorate %front BuiltIn FrontFacing";
     let declarations = "%helper = OpVariable %pin_bool Input %front = OpVariable %pin_bool Input";
     // What the neighbour in the row sees, by the difference.
-    let body = "%h = OpLoad %bool %helper %x = OpSelect %float %h %f4 %f1 %d = OpDPdx %float %x %g = OpLoad %bool %front
+    let body = "%h = OpLoad %bool %helper %x = OpSelect %float %h %f4 %f1 %d = OpDPdxFine %float %x %g = OpLoad %bool %front
         %y = OpSelect %float %g %f1 %f2 %o = OpCompositeConstruct %v4 %x %d %y %y OpStore %out %o";
     let mut scene = Scene::new(vertex("", "", "", ""), fragment("%helper %front", decorations, declarations, body), &one_pixel());
     let of = |scene: &Scene| [0, 1, 2].map(|c| exactly(&scene.observed(), 2, 3, c));
