@@ -233,6 +233,22 @@ impl Triangle {
         if area != 0 && within { area.signum() as i32 } else { 0 }
     }
 
+    /// The edge that a pixel's centre lies on, by its first vertex, if every device has the edge there and the centre is near no other. `None` for
+    /// a triangle that was clipped.
+    ///
+    /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic Polygon Rasterization.
+    pub fn edge(&self, x: i64, y: i64) -> Option<usize> {
+        if self.planes.is_clipped() || self.lane(x, y).doubt != Doubt::Tie {
+            return None;
+        }
+        let one = 1i64 << self.state.precision.sub_pixel_bits;
+        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let at = |i: usize| self.corners[i % 3].at.map(i128::from);
+        let mut on = (0..3).filter(|&i| doubled_area(at(i), at(i + 1), p) == 0);
+        // A tie on one line only: on that of another edge, the centre would be a vertex or the triangle have no area.
+        on.next().filter(|_| on.next().is_none() && self.area != 0)
+    }
+
     /// The doubt by the distance to the boundary.
     fn nearness(&self, p: [i128; 2]) -> Doubt {
         let one = f64::from(1 << self.state.precision.sub_pixel_bits);

@@ -3,7 +3,11 @@
 //!
 //! Each stage is a grid ([`super::grid`]): vertices are workgroups of one invocation, quads are workgroups of four, of which those that no
 //! fragment needs are helpers. What a device may do differently is kept beside the definite answer: where a triangle's edge passes a pixel's
-//! centre, how interpolation rounds, whether a depth test passes; every component of an attachment that is not exact says why.
+//! centre, how interpolation rounds, whether a depth test passes; every component of an attachment that is not exact says why. Two triangles
+//! drawn one after the other at a common edge have its pixels between them, where there is neither a depth attachment nor a discard.
+//!
+//! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
+//! fragment, and the stage writes buffers, all that is written is in doubt.
 //!
 //! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip distances, geometry and tessellation. A
 //! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex.

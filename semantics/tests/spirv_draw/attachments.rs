@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use smallstep_semantics::image::{Compare, Format};
 use smallstep_semantics::number::Why;
-use smallstep_semantics::raster::{self, DepthBuffer, Topology};
+use smallstep_semantics::raster::{self, Cull, DepthBuffer, Topology};
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::draw::Component;
 use smallstep_semantics::spirv::environment::{DepthTarget, Rate};
@@ -29,25 +29,59 @@ fn a_triangle_covers_what_it_covers() {
     assert!(scene.observed().targets[0].inexact().iter().all(|(_, _, component)| is_zero(component)));
 }
 
+const SQUARE: [[f32; 4]; 4] = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [1.0, 1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
+
 #[test]
 fn strips_fans_and_indices_assemble_triangles() {
-    // Counter-clockwise round the square: a fan of two triangles is all of it but for the diagonal between them.
-    let square = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [1.0, 1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
+    // Each triangle has the colour of the vertex that provokes it, so that the diagonal between two of them is in doubt.
+    let body = "%x = OpLoad %v4 %in OpStore %out %x";
     let down = ["?#######", "#?######", "##?#####", "###?####", "####?###", "#####?##", "######?#", "#######?"];
-    let mut scene = red(&square);
+    let mut scene = Scene::new(passing(), fragment("", "OpDecorate %in Flat", "", body), &SQUARE);
+    scene.attributes.push(floats(1, Rate::Vertex, &[[1.0; 4], [2.0; 4], [3.0; 4], [4.0; 4]]));
     scene.topology = Topology::Fan;
-    assert_eq!(picture(&scene.observed().targets[0]), down);
+    let observation = scene.observed();
+    assert_eq!(picture(&observation.targets[0]), down);
+    assert_eq!([exactly(&observation, 7, 0, 0), exactly(&observation, 0, 7, 0)], [2.0, 3.0]);
     let up: Vec<String> = down.iter().map(|row| row.chars().rev().collect()).collect();
     scene.topology = Topology::Strip;
-    scene.indices = Some(vec![9, 8, 10, 7, 9]);
-    (scene.first, scene.count, scene.vertex_offset) = (1, 4, -7);
-    // 1, 3, 0, 2 after the offset: triangles 1 3 0 and 3 2 0 … the strip's second is 3, 2, 0.
-    assert_ne!(picture(&scene.observed().targets[0]), up);
+    // 0, 1, 3, 2 after the offset.
     scene.indices = Some(vec![9, 7, 8, 10, 9]);
-    // 0, 1, 3, 2.
-    assert_eq!(picture(&scene.observed().targets[0]), up);
+    (scene.first, scene.count, scene.vertex_offset) = (1, 4, -7);
+    let observation = scene.observed();
+    assert_eq!(picture(&observation.targets[0]), up);
+    assert_eq!([exactly(&observation, 0, 0, 0), exactly(&observation, 7, 7, 0)], [1.0, 2.0]);
     scene.topology = Topology::List;
     assert_eq!(picture(&scene.observed().targets[0]), TRIANGLE, "the fourth vertex is left over");
+}
+
+/// Of two triangles at a common edge every device has one: what was there before is gone.
+#[test]
+fn a_pixel_on_a_common_edge_is_covered_once() {
+    let mut scene = red(&SQUARE);
+    scene.topology = Topology::Fan;
+    assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
+    scene.topology = Topology::List;
+    for indices in [[0, 1, 2, 0, 2, 3], [0, 2, 1, 0, 3, 2], [2, 3, 0, 2, 0, 1]] {
+        (scene.indices, scene.count) = (Some(indices.to_vec()), 6);
+        assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8], "{indices:?}");
+    }
+    // Not where both are on the same side, nor where one is culled.
+    let half = ["?#######", ".?######", "..?#####", "...?####", "....?###", ".....?##", "......?#", ".......?"];
+    scene.indices = Some(vec![0, 1, 2, 0, 1, 2]);
+    assert_eq!(picture(&scene.observed().targets[0]), half);
+    scene.indices = Some(vec![0, 1, 2, 0, 3, 2]);
+    scene.state.cull = Cull::Front;
+    assert_eq!(picture(&scene.observed().targets[0]), half);
+    // Of three, the last two decide.
+    scene.state.cull = Cull::None;
+    (scene.indices, scene.count) = (Some(vec![0, 1, 2, 0, 1, 2, 0, 2, 3]), 9);
+    assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
+    // Something between them leaves only the second's doubt: the corner is drawn over, and has it from there.
+    scene.indices = Some(vec![0, 1, 2, 4, 5, 6, 0, 2, 3]);
+    scene.attributes[0] =
+        floats(0, Rate::Vertex, &[&SQUARE[..], &[at(0.0, 0.0, 0.5, 1.0), at(2.0, 0.0, 0.5, 1.0), at(0.0, 4.0, 0.5, 1.0)]].concat());
+    scene.fragment = fragment("", "", "", "%c = OpLoad %v4 %coord OpStore %out %c");
+    assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
 }
 
 /// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0, 8 and 0.

@@ -9,7 +9,7 @@ use rspirv::spirv::{BuiltIn, ExecutionMode, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::interface::{self, Effects, Place};
-use super::targets::{self, Presence, Target, Written};
+use super::targets::{self, Edge, Presence, Target, Written};
 use super::vertex::Vertices;
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
@@ -179,6 +179,8 @@ struct Running {
     at: [u32; 2],
     triangle: u32,
     roles: [Role; 4],
+    /// The edges that the centres lie on, where nothing else decides who has the fragments.
+    edges: [Option<Edge>; 4],
     depths: [Inexact; 4],
 }
 
@@ -342,9 +344,29 @@ impl<'m, 'd> Fragments<'m, 'd> {
             shared.doubt_written(Why::Coverage);
         }
         self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
-        self.running.insert(workgroup, Running { at, triangle: current.number, roles, depths });
+        let edges = [0, 1, 2, 3].map(|lane: i64| {
+            let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
+            let edge = current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
+            if decided { None } else { edge.map(|first| self.edge(current, first)) }
+        });
+        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths });
         self.queue.push_back(Queued::Quad(workgroup));
         true
+    }
+
+    /// An edge of a triangle, by its first vertex.
+    fn edge(&self, current: &Current, first: usize) -> Edge {
+        let mut ends = [first, (first + 1) % 3].map(|corner| {
+            let mut position = [0; 4];
+            position.iter_mut().zip(self.vertices.left(current.rows[corner])).for_each(|(to, scalar)| *to = scalar.bits as u32);
+            position
+        });
+        // The triangle is to the right or to the left, as it turns and as the edge is turned round.
+        let turned = ends[0] > ends[1];
+        if turned {
+            ends.reverse();
+        }
+        Edge { ends, side: current.triangle.front != turned }
     }
 
     fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
@@ -460,7 +482,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
                         };
                         let Role::Fragment(presence) = role else { continue };
                         for (target, written) in self.targets.iter_mut().zip(left.written) {
-                            target.write(pixel, written, presence, self.interface.profile);
+                            target.write(pixel, written, presence, quad.edges[lane], self.interface.profile);
                         }
                     }
                 }
@@ -474,7 +496,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         let area = self.draw.state.area;
         for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
             for target in &mut self.targets {
-                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, self.interface.profile);
+                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, None, self.interface.profile);
             }
             if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
                 depth.doubt(pixel);

@@ -84,9 +84,26 @@ pub(super) enum Written {
     Unknown(Why),
 }
 
+/// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order, and on which side of it the triangle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    pub(super) ends: [[u32; 4]; 2],
+    pub(super) side: bool,
+}
+
+/// Half of what every device has of the two triangles at an edge: the first one's.
+#[derive(Clone, Debug)]
+struct Half {
+    edge: Edge,
+    /// What the first has written, component by component.
+    shown: [Option<Component>; 4],
+}
+
 /// An attachment while a draw goes on.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
+    /// By texel, where the last fragment was on an edge.
+    halves: FxHashMap<usize, Half>,
     location: u32,
     format: Format,
     width: u32,
@@ -113,24 +130,31 @@ impl Target {
             }
         }
         let texels = image.bytes(0).unwrap_or_default().to_vec();
-        Target { location: target.location, format: image.format(), width, texels, inexact, image }
+        let halves = FxHashMap::default();
+        Target { halves, location: target.location, format: image.format(), width, texels, inexact, image }
     }
 
-    /// Writes a fragment's components to a pixel, which is one of the attachment's.
-    pub(super) fn write(&mut self, [x, y]: [u32; 2], written: [Written; 4], presence: Presence, profile: Profile) {
+    /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the fragment is on an edge, and the one before it on the
+    /// other side of the same edge, every device has one of the two, and what was there before is gone.
+    pub(super) fn write(&mut self, [x, y]: [u32; 2], written: [Written; 4], presence: Presence, edge: Option<Edge>, profile: Profile) {
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;
         let Some(place) = self.texels.get_mut(texel * size..(texel + 1) * size) else { return };
         let mut bytes = [0; 16];
         bytes[..size].copy_from_slice(place);
         let mut code_of_all = u128::from_le_bytes(bytes);
+        let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
+        let other = self.halves.remove(&texel).filter(opposite);
+        let mut shown_of_all = [None, None, None, None];
         for (c, &channel) in self.format.channels().iter().enumerate() {
             let key = 4 * texel as u64 + c as u64;
             let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
             let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
             let code = if presence == Presence::Elsewhere { old_code } else { code.unwrap_or(old_code) };
-            let shown = match presence {
-                Presence::Sure => new,
+            shown_of_all[c] = Some(new.clone());
+            let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
+                (Presence::Sure, _) => new,
+                (_, Some(other)) => either(other, new),
                 _ => either(self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code)), new),
             };
             code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
@@ -141,6 +165,9 @@ impl Target {
             };
         }
         place.copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+        if let (Some(edge), None) = (edge, other) {
+            self.halves.insert(texel, Half { edge, shown: shown_of_all });
+        }
     }
 
     pub(super) fn observed(mut self) -> ObservedTarget {
