@@ -76,12 +76,14 @@ fn a_pixel_on_a_common_edge_is_covered_once() {
     scene.state.cull = Cull::None;
     (scene.indices, scene.count) = (Some(vec![0, 1, 2, 0, 1, 2, 0, 2, 3]), 9);
     assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
-    // Something between them leaves only the second's doubt: the corner is drawn over, and has it from there.
-    scene.indices = Some(vec![0, 1, 2, 4, 5, 6, 0, 2, 3]);
-    scene.attributes[0] =
-        floats(0, Rate::Vertex, &[&SQUARE[..], &[at(0.0, 0.0, 0.5, 1.0), at(2.0, 0.0, 0.5, 1.0), at(0.0, 4.0, 0.5, 1.0)]].concat());
-    scene.fragment = fragment("", "", "", "%c = OpLoad %v4 %coord OpStore %out %c");
-    assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
+    // What is drawn between them is there, or the second is.
+    let corner = [at(0.0, 0.0, 0.5, 1.0), at(2.0, 0.0, 0.5, 1.0), at(0.0, 4.0, 0.5, 1.0)];
+    let flat = fragment("", "OpDecorate %in Flat", "", "%x = OpLoad %v4 %in OpStore %out %x");
+    let mut scene = Scene::new(passing(), flat, &[&SQUARE[..], &corner[..]].concat());
+    scene.attributes.push(floats(1, Rate::Vertex, &[[1.0; 4], [1.0; 4], [1.0; 4], [1.0; 4], [2.0; 4], [2.0; 4], [2.0; 4]]));
+    (scene.indices, scene.count) = (Some(vec![0, 1, 2, 4, 5, 6, 0, 2, 3]), 9);
+    let between = picture(&scene.observed().targets[0]);
+    assert_eq!(between, ["?#######", "########", "########", "########", "########", "########", "########", "########"]);
 }
 
 /// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0, 8 and 0.
