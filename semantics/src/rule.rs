@@ -214,10 +214,13 @@ rules! {
     SpirvAtomicCompareExchangeUndefined "spirv/atomic-compare-exchange-undefined" Invocation "SPIR-V §3.3.18, §3.3.1" "spirv::step::atomic::atomic_compare_exchange_undefined" "M(M(a)) or M(w) undefined gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ any value], I, c, p";
     SpirvMemoryBarrier "spirv/memory-barrier" Invocation "SPIR-V §3.3.20" "spirv::step::barrier::memory_barrier" "M, (OpMemoryBarrier s m, I), c, p → M, I, c, p, ordering what is before and after";
     SpirvControlBarrier "spirv/control-barrier" Invocation "SPIR-V §3.3.20" "spirv::step::barrier::control_barrier" "M, (OpControlBarrier e s m, I), c, p → M, I, c, p once all invocations of the scope e have arrived";
+    SpirvDerivative "spirv/derivative" Invocation "SPIR-V §3.3.16" "spirv::step::derivative::derivative" "M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others of the section";
 
     // What several invocations do together.
     SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
     SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
+    SpirvQuadDerivatives "spirv/quad-derivatives" Grid "SPIR-V §3.3.16; Vulkan, Derivative Operations" "spirv::grid::quad::quad_derivatives" "all invocations of a quad wait at one dynamic instance of a derivative: they go on with the differences of their values";
+    SpirvDivergentDerivatives "spirv/divergent-derivatives" Grid "SPIR-V §3.3.16" "spirv::grid::quad::divergent_derivatives" "some invocations of a quad wait at a dynamic instance of a derivative that the others cannot come to: they go on with undefined values";
     SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
 
     // Translation, report §6.

@@ -285,6 +285,9 @@ pub fn why_text(why: Why) -> &'static str {
         Why::Domain => "it depends on an operation outside its domain",
         Why::Control => "control depends on a value that is not the only one allowed",
         Why::Texel => "it depends on how texels are filtered, or rounded to their format",
+        Why::Interpolated => "it was interpolated, for which no precision is stated",
+        Why::Derivative => "it depends on a derivative that may be fine or coarse",
+        Why::Coverage => "whether the fragment is there depends on the device",
     }
 }
 

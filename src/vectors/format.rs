@@ -105,7 +105,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
 }
 
 /// The names of the reasons for which a lane is any value.
-const REASONS: [(Why, &str); 7] = [
+const REASONS: [(Why, &str); 10] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
     (Why::Infinite, "infinite"),
@@ -113,6 +113,9 @@ const REASONS: [(Why, &str); 7] = [
     (Why::Tie, "tie"),
     (Why::Domain, "domain"),
     (Why::Control, "control"),
+    (Why::Interpolated, "interpolated"),
+    (Why::Derivative, "derivative"),
+    (Why::Coverage, "coverage"),
 ];
 
 fn reason_name(why: Why) -> &'static str {

@@ -206,6 +206,11 @@ impl Image {
         Some(self.levels[level as usize].shadow[index] >> 4)
     }
 
+    /// Of a texel, in bit c whether component c is undefined, in bit 4 + c whether another device may hold the neighbouring code.
+    pub(crate) fn shadow(&self, level: u32, x: i64, y: i64) -> Option<u8> {
+        self.index(level, x, y).map(|index| self.levels[level as usize].shadow[index])
+    }
+
     /// The texel, by these rules.
     pub(super) fn texel(&self, rules: &Rules, level: u32, x: i64, y: i64) -> Option<Texel> {
         let index = self.index(level, x, y)?;

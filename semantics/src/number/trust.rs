@@ -35,6 +35,12 @@ pub enum Why {
     Control,
     /// It depends on how a device filters texels, or rounds them to their format.
     Texel,
+    /// It was interpolated, and devices may differ.
+    Interpolated,
+    /// It depends on a derivative that may be fine or coarse.
+    Derivative,
+    /// Whether a fragment is there depends on the device.
+    Coverage,
 }
 
 /// What is known about a lane.

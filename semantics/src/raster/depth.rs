@@ -1,7 +1,7 @@
 //! The depth test: Vulkan, Depth Test.
 
 use crate::image::{self, Compare, Format, pack, unpack};
-use crate::number::Inexact;
+use crate::number::{Inexact, Interval};
 
 /// A depth: what is stored, and what a device may have stored instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,16 +43,38 @@ impl DepthBuffer {
     /// Compares a fragment's depth with the stored one and, if it passes and `writes`, stores it. `covered` says whether every device has the
     /// fragment; where one may not, or where the comparison depends, either depth may be stored. Outside of the buffer nothing passes.
     pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> Passed {
+        self.compare([x, y], depth, compare, writes, true, covered)
+    }
+
+    /// The same for a fragment that only another device has: the definite depth stays as it is.
+    pub fn test_absent(&mut self, pixel: [u32; 2], depth: Inexact, compare: Compare, writes: bool) -> Passed {
+        self.compare(pixel, depth, compare, writes, false, false)
+    }
+
+    fn compare(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, present: bool, covered: bool) -> Passed {
         let Some(Depth(old)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
         let Depth(new) = stored(self.format, depth);
         let passed = compare.holds(new.value, old.value);
         let decided = compare.decided(new.allowed, old.allowed);
         if writes && decided != Some(false) {
-            let value = if passed { new.value } else { old.value };
+            let value = if passed && present { new.value } else { old.value };
             let allowed = if decided == Some(true) && covered { new.allowed } else { new.allowed.hull(old.allowed) };
             self.depths[y as usize * self.width as usize + x as usize] = Depth(Inexact { value, allowed });
         }
         Passed { passed, certain: decided.is_some() }
+    }
+
+    /// A device may store any depth at a pixel, of those that the format holds.
+    pub fn doubt(&mut self, [x, y]: [u32; 2]) {
+        if self.depth(x, y).is_some() {
+            let depth = &mut self.depths[y as usize * self.width as usize + x as usize].0;
+            depth.allowed = depth.allowed.hull(Interval::between(0.0, 1.0));
+        }
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> [u32; 2] {
+        [self.width, if self.width == 0 { 0 } else { (self.depths.len() / self.width as usize) as u32 }]
     }
 }
 

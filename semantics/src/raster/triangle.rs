@@ -167,12 +167,20 @@ impl Triangle {
 
     /// Every quad with a pixel that is covered or may be, row after row.
     pub fn quads(&self) -> impl Iterator<Item = Quad> + '_ {
+        self.places().filter_map(|place| self.quad(place))
+    }
+
+    /// The left column and the upper row of every quad that may have such a pixel, row after row.
+    pub fn places(&self) -> impl Iterator<Item = [i64; 2]> + use<> {
         let [columns, rows] = self.bounds();
-        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| (x, y))).filter_map(|(x, y)| {
-            let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
-            let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
-            seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
-        })
+        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| [x, y]))
+    }
+
+    /// The quad at a place, if it has a pixel that is covered or may be.
+    pub fn quad(&self, [x, y]: [i64; 2]) -> Option<Quad> {
+        let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
+        let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
+        seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
     }
 
     /// What an invocation at a pixel is given; it need not be covered.
@@ -223,6 +231,22 @@ impl Triangle {
             side > 0 || side == 0 && (self.rules.top_left)(to[0] - from[0], to[1] - from[1])
         });
         if area != 0 && within { area.signum() as i32 } else { 0 }
+    }
+
+    /// The edge that a pixel's centre lies on, by its first vertex, if every device has the edge there and the centre is near no other. `None` for
+    /// a triangle that was clipped.
+    ///
+    /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic Polygon Rasterization.
+    pub fn edge(&self, x: i64, y: i64) -> Option<usize> {
+        if self.planes.is_clipped() || self.lane(x, y).doubt != Doubt::Tie {
+            return None;
+        }
+        let one = 1i64 << self.state.precision.sub_pixel_bits;
+        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let at = |i: usize| self.corners[i % 3].at.map(i128::from);
+        let mut on = (0..3).filter(|&i| doubled_area(at(i), at(i + 1), p) == 0);
+        // A tie on one line only: on that of another edge, the centre would be a vertex or the triangle have no area.
+        on.next().filter(|_| on.next().is_none() && self.area != 0)
     }
 
     /// The doubt by the distance to the boundary.

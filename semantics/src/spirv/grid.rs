@@ -2,13 +2,16 @@
 //!
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
 //! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
-//! next turn is for the [`Schedule`] to say. Rules of the grid are `barrier_release`, `divergent_barrier` and `data_race`.
+//! next turn is for the [`Schedule`] to say. Rules of the grid are `barrier_release`, `divergent_barrier` and `data_race`, and those of
+//! [`quad`]: the stages of a draw ([`super::draw`]) are grids too, their workgroups quads of fragments or single vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
 //! A run with equal arguments gives an equal report.
 
-mod observe;
-mod prepare;
+pub(super) mod observe;
+pub(super) mod prepare;
+mod quad;
+pub(super) mod work;
 
 use std::ops::ControlFlow;
 
@@ -23,17 +26,18 @@ use super::concurrency::{
 use super::environment::{Dispatch, InvocationId, Observation};
 use super::error::LoadError;
 use super::grammar::Op;
-use super::memory::{Memory, Pointer};
+use super::memory::Memory;
 use super::module::Module;
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::run::{emit, only};
-use super::step::{Action, Arrived, Config, Env, Event, Next, Relation, Sink, phi_group};
-use super::value::{Scalar, Scalars};
+use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
 use crate::number::Why;
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::undefined::{Site, Ub, Undefined};
-use prepare::Prepared;
+use prepare::{Dispatched, Prepared};
+use quad::{Path, divergent_derivatives, quad_derivatives};
+use work::{Begin, Finished, Work};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
 pub const RESIDENT: u32 = 1024;
@@ -121,26 +125,8 @@ pub fn report(
         Err(outcome) => return Ok(Report::ended(outcome, Vec::new())),
     };
     grid.keep_going = keep_going;
-    let mut picker = Picker::new(schedule.clone());
-    let mut picked = 0u32;
-    grid.admit(sink);
-    while grid.ending.is_none() && !grid.ready.is_empty() {
-        let invocation = match picker.pick(&grid.ready) {
-            Ok(invocation) => invocation,
-            Err(what) => {
-                grid.ending = Some(Outcome::Unsupported(what));
-                break;
-            }
-        };
-        picked += 1;
-        if picked == REMEMBERED {
-            picker.forget();
-            picked = 0;
-        }
-        grid.turn_of(invocation, sink);
-        grid.admit(sink);
-    }
-    Ok(grid.finish())
+    grid.go(schedule, sink);
+    Ok(grid.report())
 }
 
 /// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
@@ -165,13 +151,13 @@ pub fn exhaust(
         let _ = visit(&outcome, &Schedule::default());
         return Ok(Exploration::default());
     }
-    let start = || {
+    let start = || -> Grid<'_, '_, Dispatched<'_>> {
         let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
         let mut grid = grid.expect("the same arguments were accepted before");
         grid.admit(&mut ());
         grid
     };
-    Ok(explore(start, budget, |grid: &Grid<'_, '_>, schedule| visit(&grid.clone().finish().outcome, schedule)))
+    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, schedule| visit(&grid.report().outcome, schedule)))
 }
 
 /// What an invocation does next.
@@ -181,6 +167,8 @@ enum State {
     Acts(Footprint),
     /// It waits at a barrier.
     Waits(Arrived),
+    /// It awaits derivatives in its quad, by that rule.
+    Awaits(Awaited, Rule),
     /// Nothing.
     Ended,
 }
@@ -191,14 +179,19 @@ struct Invocation<'m> {
     state: State,
     /// How many rules it has applied.
     step: u64,
+    /// The loops and calls that it is in, where dynamic instances matter.
+    path: Path,
+    discarded: bool,
 }
 
-/// A dispatch under way.
+/// A dispatch under way, or a stage of a draw.
 #[derive(Clone)]
-struct Grid<'m, 'r> {
+pub(super) struct Grid<'m, 'r, W> {
     module: &'m Module,
     relation: &'r Relation,
-    prepared: Prepared<'m>,
+    prepared: Prepared,
+    /// Where the invocations come from.
+    pub(super) work: W,
     topology: Topology,
     shared: Shared,
     detector: Detector,
@@ -210,6 +203,8 @@ struct Grid<'m, 'r> {
     workgroups: FxHashMap<u32, (u32, u32)>,
     /// The first workgroup that does not run yet.
     next_workgroup: u32,
+    /// Whether there is none after it.
+    complete: bool,
     /// M at the beginning of an invocation, but for its inputs.
     memory: Memory<'m>,
     instructions: u64,
@@ -219,18 +214,34 @@ struct Grid<'m, 'r> {
     ending: Option<Outcome<Observation>>,
 }
 
-impl<'m, 'r> Grid<'m, 'r> {
+impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
     /// Before the first workgroup; the inner error is the outcome of what is refused.
     fn new(module: &'m Module, dispatch: &Dispatch<'_>, relation: &'r Relation) -> Result<Result<Self, Outcome<Observation>>, LoadError> {
         let entry = module.entry_point(dispatch.entry)?;
-        let (prepared, topology, shared) = match prepare::prepare(module, entry, dispatch, &relation.rules) {
-            Ok(all) => all,
-            Err(refused) => return Ok(Err(refused.into())),
-        };
-        Ok(Ok(Grid {
+        Ok(match prepare::prepare(module, entry, dispatch, &relation.rules) {
+            Ok((prepared, work, topology, shared)) => {
+                Ok(Grid::of(module, relation, (prepared, shared), work, topology, dispatch.limits.instructions))
+            }
+            Err(refused) => Err(refused.into()),
+        })
+    }
+}
+
+impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
+    /// Before the first workgroup.
+    pub(super) fn of(
+        module: &'m Module,
+        relation: &'r Relation,
+        (prepared, shared): (Prepared, Shared),
+        work: W,
+        topology: Topology,
+        fuel: u64,
+    ) -> Self {
+        Grid {
             module,
             relation,
             prepared,
+            work,
             topology,
             shared,
             detector: Detector::new(topology),
@@ -238,31 +249,75 @@ impl<'m, 'r> Grid<'m, 'r> {
             ready: Ready::default(),
             workgroups: FxHashMap::default(),
             next_workgroup: 0,
+            complete: false,
             memory: Memory::load(module, 0),
             instructions: 0,
-            fuel: dispatch.limits.instructions,
+            fuel,
             undefined: Vec::new(),
             keep_going: false,
             ending: None,
-        }))
+        }
+    }
+
+    /// Runs all workgroups under a schedule, to their end or to one of the run.
+    pub(super) fn go(&mut self, schedule: &Schedule, sink: &mut dyn Sink) {
+        let mut picker = Picker::new(schedule.clone());
+        let mut picked = 0u32;
+        self.admit(sink);
+        while self.ending.is_none() && !self.ready.is_empty() {
+            let invocation = match picker.pick(&self.ready) {
+                Ok(invocation) => invocation,
+                Err(what) => {
+                    self.ending = Some(Outcome::Unsupported(what));
+                    break;
+                }
+            };
+            picked += 1;
+            if picked == REMEMBERED {
+                picker.forget();
+                picked = 0;
+            }
+            self.turn_of(invocation, sink);
+            self.admit(sink);
+        }
     }
 
     /// Workgroups begin while there is room.
     fn admit(&mut self, sink: &mut dyn Sink) {
         let size = self.topology.workgroup_size();
-        while self.ending.is_none() && self.next_workgroup < self.prepared.workgroups {
+        while self.ending.is_none() && !self.complete {
             let running = self.workgroups.len() as u32;
             if running > 0 && (running + 1) * size > RESIDENT {
                 return;
             }
             let workgroup = self.next_workgroup;
+            let mut left = self.fuel - self.instructions;
+            let begins = self.work.begin(workgroup, &mut self.shared, &mut left);
+            self.fuel = self.instructions + left;
+            match begins {
+                Ok(Begin::Begins) => {}
+                Ok(Begin::NotYet) => return,
+                Ok(Begin::NoMore) => {
+                    self.complete = true;
+                    return;
+                }
+                Err(ending) => {
+                    self.ending = Some(ending);
+                    return;
+                }
+            }
             self.next_workgroup += 1;
             self.shared.begin(workgroup);
             self.workgroups.insert(workgroup, (0, size));
             for local in 0..size {
                 let number = self.topology.number(Agent { workgroup, local });
                 let config = self.start(workgroup, local, number);
-                self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0 });
+                let mut invocation =
+                    Invocation { config, state: State::Acts(Footprint::Local), step: 0, path: Path::default(), discarded: false };
+                if let Some(paths) = &self.prepared.paths {
+                    paths.enter(&mut invocation.path, self.prepared.label);
+                }
+                self.invocations.insert(number, invocation);
                 self.set_ready(number);
             }
             for local in 0..size {
@@ -275,14 +330,10 @@ impl<'m, 'r> Grid<'m, 'r> {
 
     /// The configuration that an invocation starts in.
     fn start(&self, workgroup: u32, local: u32, number: u32) -> Config<'m> {
-        let mut memory = if self.prepared.undefined_constants { Memory::load(self.module, number) } else { self.memory.clone() };
-        for &(variable, built_in) in &self.prepared.inputs {
-            let words = self.prepared.built_in(built_in, workgroup, local);
-            let scalars: Scalars =
-                words.iter().map(|&word| Scalar { bits: word.into(), trust: crate::number::Trust::CERTAIN, undefined: None }).collect();
-            memory.store_own(&Pointer::to(self.module, variable), &scalars);
-        }
-        Config::enter(self.module, self.prepared.label, memory)
+        let memory = if self.prepared.undefined_constants { Memory::load(self.module, number) } else { self.memory.clone() };
+        let mut config = Config::enter(self.module, self.prepared.label, memory);
+        self.work.start(Agent { workgroup, local }, number, &mut config);
+        config
     }
 
     fn set_ready(&mut self, number: u32) {
@@ -325,6 +376,21 @@ impl<'m, 'r> Grid<'m, 'r> {
                 self.retire(workgroup, &members);
                 break;
             }
+            if let Some(waiting) = self.waiting(&members) {
+                let (quad, rule) = match <[u32; 4]>::try_from(waiting.as_slice()) {
+                    Ok(quad) => (Some(quad), Rule::SpirvQuadDerivatives),
+                    Err(_) => (None, Rule::SpirvDivergentDerivatives),
+                };
+                match quad {
+                    _ if !self.relation.rules.applies(rule) => self.ending = Some(Outcome::Deadlock),
+                    Some(quad) => quad_derivatives(self, &quad, sink),
+                    None => divergent_derivatives(self, &waiting, sink),
+                }
+                for member in waiting {
+                    while self.ending.is_none() && self.is_ready(member) && self.apply(member, false, sink) {}
+                }
+                continue;
+            }
             let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member)).collect();
             match arrival(&waits) {
                 Arrival::Complete { .. } => {
@@ -345,14 +411,16 @@ impl<'m, 'r> Grid<'m, 'r> {
 
     fn wait_of(&self, number: u32) -> Wait {
         match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
-            State::Acts(_) => Wait::Ready,
+            State::Acts(_) | State::Awaits(..) => Wait::Ready,
             State::Waits(arrived) => Wait::Barrier { instruction: arrived.instruction, scope: arrived.execution },
             State::Ended => Wait::Ended,
         }
     }
 
     fn retire(&mut self, workgroup: u32, members: &[u32]) {
-        members.iter().for_each(|member| drop(self.invocations.remove(member)));
+        let left = members.iter().filter_map(|member| self.invocations.remove(member));
+        let left = left.map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect();
+        self.work.end(workgroup, left);
         self.workgroups.remove(&workgroup);
         self.shared.end(workgroup);
         self.detector.retire(workgroup);
@@ -374,21 +442,11 @@ impl<'m, 'r> Grid<'m, 'r> {
     /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see, or if `visible`. Whether it can go on.
     fn apply(&mut self, number: u32, visible: bool, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
-        let agent = self.topology.agent(number);
-        let id = InvocationId { workgroup: agent.workgroup, local: agent.local };
-        let env = Env {
-            calculator: &self.relation.calculator,
-            shared: &self.shared,
-            invocation: number,
-            workgroup: agent.workgroup,
-            judged: false,
-        };
-        let (config, step) = (&invocation.config, invocation.step);
-        let reduct = match only(self.relation.step(&env, config), config) {
+        let config = &invocation.config;
+        let reduct = match only(self.relation.step(&self.env(number), config), config) {
             Ok(reduct) => reduct,
             Err(why) => {
-                let at = self.site(number).to_string();
-                self.ending = Some(Outcome::Stuck(Stuck { why, at }));
+                self.stuck(number, why);
                 return false;
             }
         };
@@ -399,6 +457,35 @@ impl<'m, 'r> Grid<'m, 'r> {
             if let Some(invocation) = self.invocations.get_mut(&number) {
                 invocation.state = State::Acts(footprint);
             }
+            return false;
+        }
+        self.take(number, reduct, sink)
+    }
+
+    /// What rules are given for an invocation.
+    fn env(&self, number: u32) -> Env<'_> {
+        let workgroup = self.topology.agent(number).workgroup;
+        Env { calculator: &self.relation.calculator, shared: &self.shared, invocation: number, workgroup, judged: false }
+    }
+
+    /// No rule applies to an invocation, or more than one.
+    fn stuck(&mut self, number: u32, why: String) {
+        let at = self.work.at(&self.site(number));
+        self.ending = Some(Outcome::Stuck(Stuck { why, at }));
+    }
+
+    fn is_ready(&self, number: u32) -> bool {
+        self.invocations.get(&number).is_some_and(|invocation| matches!(invocation.state, State::Acts(_)))
+    }
+
+    /// Takes an invocation to the reduct of a rule and does its actions. Whether it can go on.
+    fn take(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
+        let Some(invocation) = self.invocations.get(&number) else { return false };
+        let (config, step) = (&invocation.config, invocation.step);
+        let agent = self.topology.agent(number);
+        let id = InvocationId { workgroup: agent.workgroup, local: agent.local };
+        if let Next::Awaits(awaited) = reduct.next {
+            self.set_unready(number, State::Awaits(awaited, reduct.rule));
             return false;
         }
         // Lines are no instructions that execute; the OpPhi of a block are one rule and several instructions.
@@ -412,7 +499,7 @@ impl<'m, 'r> Grid<'m, 'r> {
         let actions: &[Action] = if let Next::Acts(_, actions) = &reduct.next { actions } else { &[] };
         let after = match &reduct.next {
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) | Next::Ends(next) | Next::Discards(next) => Some(next),
-            Next::Undefined(_) => None,
+            Next::Undefined(_) | Next::Awaits(_) => None,
         };
         emit(sink, reduct.rule, id, step, config, after, actions);
         match reduct.next {
@@ -427,13 +514,21 @@ impl<'m, 'r> Grid<'m, 'r> {
                 self.set_unready(number, State::Waits(arrived));
                 false
             }
-            Next::Ends(_) | Next::Discards(_) => {
+            Next::Awaits(_) => false,
+            Next::Ends(_) => {
+                self.set_unready(number, State::Ended);
+                false
+            }
+            Next::Discards(_) => {
+                if let Some(invocation) = self.invocations.get_mut(&number) {
+                    invocation.discarded = true;
+                }
                 self.set_unready(number, State::Ended);
                 false
             }
             Next::Undefined(undefined) => {
                 let site = self.site(number);
-                self.note(Undefined { at: site.to_string(), site: Some(Box::new(site)), ..undefined });
+                self.note(Undefined { at: self.work.at(&site), site: Some(Box::new(site)), ..undefined });
                 self.set_unready(number, State::Ended);
                 false
             }
@@ -442,6 +537,9 @@ impl<'m, 'r> Grid<'m, 'r> {
 
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
         if let Some(invocation) = self.invocations.get_mut(&number) {
+            if let Some(paths) = &self.prepared.paths {
+                paths.follow(&mut invocation.path, &invocation.config, &next);
+            }
             invocation.config = next;
             invocation.step += 1;
         }
@@ -450,8 +548,7 @@ impl<'m, 'r> Grid<'m, 'r> {
 
     /// Where an invocation is, and when.
     fn site(&self, number: u32) -> Site {
-        let agent = self.topology.agent(number);
-        let global = self.prepared.global(agent.workgroup, agent.local);
+        let global = self.work.global(self.topology.agent(number));
         let invocation = self.invocations.get(&number);
         let place = invocation.map(|i| i.config.place()).unwrap_or_default();
         let instruction = invocation.map_or(0, |i| i.config.index());
@@ -552,12 +649,23 @@ impl<'m, 'r> Grid<'m, 'r> {
         }
     }
 
-    fn finish(self) -> Report {
+    /// What has been executed, counted.
+    pub(super) fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The work that was done, and what the run shows beside it.
+    pub(super) fn end(self) -> (W, Report) {
+        let report = self.report();
+        (self.work, report)
+    }
+
+    fn report(&self) -> Report {
         let undefined = self.undefined.clone();
         let outcome = match (&self.ending, undefined.first()) {
             (Some(Outcome::Undefined(_)) | None, Some(first)) => Outcome::Undefined(first.clone()),
             (Some(ending), _) => ending.clone(),
-            (None, None) if !self.workgroups.is_empty() || self.next_workgroup < self.prepared.workgroups => Outcome::Deadlock,
+            (None, None) if !self.workgroups.is_empty() || !self.complete => Outcome::Deadlock,
             (None, None) => return self.observed(),
         };
         Report::ended(outcome, undefined)
@@ -565,7 +673,7 @@ impl<'m, 'r> Grid<'m, 'r> {
 }
 
 /// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
-fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32], sink: &mut dyn Sink) {
+fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
     for &member in members {
         if let Some(invocation) = grid.invocations.get_mut(&member)
@@ -583,10 +691,9 @@ fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32], sink: &mut dyn Sink
 }
 
 /// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
-fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
+fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
     let text = |index: usize| {
-        let agent = grid.topology.agent(members[index]);
-        let [x, y, z] = grid.prepared.global(agent.workgroup, agent.local);
+        let [x, y, z] = grid.work.global(grid.topology.agent(members[index]));
         format!("invocation ({x},{y},{z})")
     };
     let (waiting, barrier, other) = match divergence {
@@ -604,7 +711,7 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
     (site.function, site.block) = (place.function, place.block);
     grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
     let what = format!("OpControlBarrier is reached by {} and not by all of its workgroup: {other}", text(waiting));
-    grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: site.to_string(), site: Some(Box::new(site)) });
+    grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
     for &member in members {
         let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
         if waits {
@@ -615,7 +722,13 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
 }
 
 /// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
-fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
+fn data_race<'m, W: Work<'m>>(
+    grid: &mut Grid<'m, '_, W>,
+    race: &super::concurrency::Race,
+    extent: &Extent,
+    site: &Site,
+    sink: &mut dyn Sink,
+) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => "a buffer".to_string(),
@@ -630,10 +743,10 @@ fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &
     };
     let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));
     let what = format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction);
-    grid.note(Undefined { ub: Ub::DataRace, what, at: site.to_string(), site: Some(Box::new(site.clone())) });
+    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
 }
 
-impl Explored for Grid<'_, '_> {
+impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
     fn invocations(&self) -> usize {
         self.topology.invocations() as usize
     }
@@ -641,7 +754,7 @@ impl Explored for Grid<'_, '_> {
     fn turn(&self, invocation: usize) -> Turn {
         match self.invocations.get(&(invocation as u32)).map_or(State::Ended, |i| i.state) {
             State::Acts(footprint) => Turn::Ready(footprint),
-            State::Waits(_) => Turn::Waiting,
+            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
             State::Ended => Turn::Ended,
         }
     }

@@ -87,8 +87,8 @@ struct Backing {
     object: Object,
     /// Scalars that a device may hold other bits of: first byte to number of bytes and why.
     doubts: BTreeMap<u64, (u8, Why)>,
-    /// A store out of bounds may have changed any byte.
-    anywhere: bool,
+    /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
+    anywhere: Option<Why>,
     /// Whether some variable that it backs can be written.
     written: bool,
 }
@@ -140,7 +140,7 @@ impl Shared {
         };
         let backing = |bytes: &[u8]| {
             let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
-            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: false, written: false })
+            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: None, written: false })
         };
         for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
@@ -221,6 +221,11 @@ impl Shared {
     /// How many buffers and images there are: objects of the whole dispatch.
     pub fn objects(&self) -> u32 {
         self.buffers() + self.images.count()
+    }
+
+    /// A device may hold other bits anywhere in the buffers that can be written, for this reason.
+    pub fn doubt_written(&mut self, why: Why) {
+        self.backings.iter_mut().filter(|backing| backing.written).for_each(|backing| backing.anywhere = backing.anywhere.or(Some(why)));
     }
 
     /// How many bytes the buffer behind a variable has.
@@ -332,7 +337,8 @@ impl Shared {
             ObjectId::Image(index) => self.images.write(index, extent, scalars),
             ObjectId::Buffer(index) => {
                 if extent.cells.is_empty() && !scalars.is_empty() {
-                    self.backings[index as usize].anywhere |= self.robustness == Robustness::Access1;
+                    let backing = &mut self.backings[index as usize];
+                    backing.anywhere = backing.anywhere.or((self.robustness == Robustness::Access1).then_some(Why::Domain));
                 }
                 for (&cell, scalar) in extent.cells.iter().zip(scalars) {
                     let contents = match scalar.undefined {
@@ -363,8 +369,8 @@ impl Shared {
     /// The stretches of a buffer that a device may hold other bits in: first byte, number of bytes, why.
     pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
         let backing = &self.backings[buffer];
-        if backing.anywhere {
-            return vec![(0, backing.object.length(), Why::Domain)];
+        if let Some(why) = backing.anywhere {
+            return vec![(0, backing.object.length(), why)];
         }
         backing.doubts.iter().map(|(&first, &(bytes, why))| (first, bytes.into(), why)).collect()
     }
@@ -372,8 +378,8 @@ impl Shared {
 
 impl Backing {
     fn doubt(&self, cell: Cell) -> Option<Why> {
-        if self.anywhere {
-            return Some(Why::Domain);
+        if self.anywhere.is_some() {
+            return self.anywhere;
         }
         // No scalar has more than 8 bytes.
         let near = self.doubts.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));

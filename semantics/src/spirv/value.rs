@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::module::{Interface, Module};
-use crate::number::{Lane, Lanes, Trust, Why};
+use crate::number::{Lane, Lanes, Profile, Trust, Why};
 use crate::undefined::Unspecified;
 
 /// Where an undefined value was made.
@@ -155,6 +155,14 @@ impl Control {
     #[must_use]
     pub fn after(self, condition: Trust) -> Control {
         Control { doubtful: self.doubtful || condition.doubt.is_some(), uncertified: self.uncertified || condition.grid.is_none() }
+    }
+
+    /// Whether a condition was in doubt under the profile.
+    pub fn is_doubtful(self, profile: Profile) -> bool {
+        match profile {
+            Profile::Strict => self.doubtful,
+            Profile::Wgsl => self.uncertified,
+        }
     }
 
     /// Puts lanes that are written now in the doubt that control is in.

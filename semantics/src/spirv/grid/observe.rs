@@ -1,5 +1,6 @@
 //! What is observed of a dispatch that has ended: storage buffers and storage images, with what in them is undefined or doubtful.
 
+use super::work::Work;
 use super::{Doubtful, DoubtfulTexels, Grid, Report};
 use crate::number::Why;
 use crate::outcome::Outcome;
@@ -8,9 +9,9 @@ use crate::spirv::shared::Last;
 use crate::spirv::value::Origin;
 use crate::undefined::Unspecified;
 
-impl Grid<'_, '_> {
+impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// The report of a run that has met no end but its own.
-    pub(super) fn observed(self) -> Report {
+    pub(super) fn observed(&self) -> Report {
         let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
         let mut doubtful = Vec::new();
         for &(index, set, binding) in &self.prepared.storage {
@@ -45,7 +46,7 @@ impl Grid<'_, '_> {
             });
             observation.images.push(observed);
         }
-        Report { outcome: Outcome::Observed(observation), undefined: self.undefined, doubtful, doubtful_texels }
+        Report { outcome: Outcome::Observed(observation), undefined: self.undefined.clone(), doubtful, doubtful_texels }
     }
 
     /// The instruction and the invocation that made an undefined value.

@@ -1,19 +1,24 @@
 //! Before a dispatch runs: what the entry point uses, whether there are rules for all of it, and the resources that it needs.
 
+use std::rc::Rc;
+
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::quad::Paths;
+use super::work::{Begin, Work};
+use crate::number::Trust;
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::concurrency::{Scope, Semantics, Topology};
-use crate::spirv::environment::Dispatch;
+use crate::spirv::concurrency::{Agent, Scope, Semantics, Topology};
+use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::grammar::{self, Op};
-use crate::spirv::memory::is_own;
+use crate::spirv::memory::{Pointer, is_own};
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use crate::spirv::operation;
 use crate::spirv::shared::{Missing, Shared, is_descriptor_array};
-use crate::spirv::step::Rules;
+use crate::spirv::step::{Config, Rules};
 use crate::spirv::types::Type;
-use crate::spirv::value::Scalar;
+use crate::spirv::value::{Scalar, Scalars};
 use crate::spirv::words::Instruction;
 
 /// The deepest nesting of calls.
@@ -21,7 +26,7 @@ const MAX_CALLS: u64 = 1 << 12;
 
 /// Why a dispatch does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(in crate::spirv) enum Refused {
     /// What is not modeled, or is not there.
     Unsupported(String),
     /// More than a limit.
@@ -52,27 +57,34 @@ impl From<Limit> for Refused {
     }
 }
 
-fn unsupported<T>(what: impl Into<String>) -> Result<T, Refused> {
+pub(in crate::spirv) fn unsupported<T>(what: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Unsupported(what.into()))
 }
 
-/// What of a dispatch stays as it is while it runs.
+/// What of a dispatch or a stage of a draw stays as it is while it runs.
 #[derive(Clone, Debug)]
-pub(super) struct Prepared<'m> {
-    /// How many workgroups there are.
-    pub(super) workgroups: u32,
-    /// Invocations of a workgroup in x, y and z.
-    size: [u32; 3],
-    /// Workgroups in x, y and z.
-    groups: [u32; 3],
+pub(in crate::spirv) struct Prepared {
     /// The label of the entry point's first block.
     pub(super) label: u32,
-    /// The inputs that the entry point uses.
-    pub(super) inputs: Vec<(&'m Variable, BuiltIn)>,
     /// The buffers that are observed: place in the dispatch, set and binding.
     pub(super) storage: Vec<(usize, u32, u32)>,
     /// Whether some constant is undefined in part.
     pub(super) undefined_constants: bool,
+    /// What dynamic instances are told apart by, where derivatives are taken.
+    pub(super) paths: Option<Rc<Paths>>,
+}
+
+/// The invocations of a dispatch.
+#[derive(Clone, Debug)]
+pub(super) struct Dispatched<'m> {
+    /// How many workgroups there are.
+    workgroups: u32,
+    /// Invocations of a workgroup in x, y and z.
+    size: [u32; 3],
+    /// Workgroups in x, y and z.
+    groups: [u32; 3],
+    /// The inputs that the entry point uses.
+    inputs: Vec<(&'m Variable, BuiltIn)>,
 }
 
 fn coordinates(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
@@ -80,21 +92,34 @@ fn coordinates(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     [number % x, number / x % y, number / x / y]
 }
 
-impl Prepared<'_> {
-    /// GlobalInvocationId.
-    pub(super) fn global(&self, workgroup: u32, local: u32) -> [u32; 3] {
-        let (group, within) = (coordinates(workgroup, self.groups), coordinates(local, self.size));
-        [0, 1, 2].map(|i| group[i].wrapping_mul(self.size[i]).wrapping_add(within[i]))
+impl<'m> Work<'m> for Dispatched<'m> {
+    fn begin(&mut self, workgroup: u32, _: &mut Shared, _: &mut u64) -> Result<Begin, Outcome<Observation>> {
+        Ok(if workgroup < self.workgroups { Begin::Begins } else { Begin::NoMore })
     }
 
+    fn start(&self, agent: Agent, _: u32, config: &mut Config<'m>) {
+        for &(variable, built_in) in &self.inputs {
+            let words = self.built_in(built_in, agent.workgroup, agent.local);
+            let scalars: Scalars = words.iter().map(|&word| Scalar { bits: word.into(), trust: Trust::CERTAIN, undefined: None }).collect();
+            config.memory.store_own(&Pointer::to(config.module, variable), &scalars);
+        }
+    }
+
+    fn global(&self, agent: Agent) -> [u32; 3] {
+        let (group, within) = (coordinates(agent.workgroup, self.groups), coordinates(agent.local, self.size));
+        [0, 1, 2].map(|i| group[i].wrapping_mul(self.size[i]).wrapping_add(within[i]))
+    }
+}
+
+impl Dispatched<'_> {
     /// The words of a built-in that [`built_in`] accepted.
-    pub(super) fn built_in(&self, built_in: BuiltIn, workgroup: u32, local: u32) -> Vec<u32> {
+    fn built_in(&self, built_in: BuiltIn, workgroup: u32, local: u32) -> Vec<u32> {
         match built_in {
             BuiltIn::NumWorkgroups => self.groups.to_vec(),
             BuiltIn::WorkgroupSize => self.size.to_vec(),
             BuiltIn::WorkgroupId => coordinates(workgroup, self.groups).to_vec(),
             BuiltIn::LocalInvocationId => coordinates(local, self.size).to_vec(),
-            BuiltIn::GlobalInvocationId => self.global(workgroup, local).to_vec(),
+            BuiltIn::GlobalInvocationId => self.global(Agent { workgroup, local }).to_vec(),
             _ => vec![local],
         }
     }
@@ -112,26 +137,43 @@ pub(super) fn prepare<'m>(
     entry: &EntryPoint,
     dispatch: &Dispatch<'_>,
     rules: &Rules,
-) -> Result<(Prepared<'m>, Topology, Shared), Refused> {
+) -> Result<(Prepared, Dispatched<'m>, Topology, Shared), Refused> {
     if entry.model != ExecutionModel::GLCompute {
         return unsupported(format!("OpEntryPoint {:?} in a dispatch", entry.model));
     }
-    let modes = module.modes(entry);
-    let Some(size) = modes.workgroup_size else { return unsupported("a compute entry point without a workgroup size") };
-    if let Some((mode, width)) = modes.float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
-        return unsupported(format!("OpExecutionMode {mode:?} {width}"));
-    }
+    let Some(size) = module.modes(entry).workgroup_size else { return unsupported("a compute entry point without a workgroup size") };
     let each = size.iter().try_fold(1u64, |n, &s| n.checked_mul(s.into())).filter(|&n| n > 0);
     let each = each.ok_or(Limit { what: "invocations", bound: dispatch.limits.invocations })?;
     let workgroups = dispatch.workgroups(each)?;
     let topology = Topology::new(workgroups, each as u32, 1)?;
-    let used = Used::by(module, entry, rules)?;
-    let variables: Vec<&'m Variable> = module.globals().iter().filter(|v| used.variables.contains(&v.id)).collect();
+    let variables = used(module, entry, rules)?;
     let mut inputs = Vec::new();
     for &variable in &variables {
         inputs.extend(input(module, variable)?.map(|built_in| (variable, built_in)));
     }
-    let shared = Shared::new(module, &variables, dispatch)?;
+    let groups = dispatch.groups;
+    let (prepared, shared) = stage(module, entry, &variables, dispatch, topology)?;
+    Ok((prepared, Dispatched { workgroups, size, groups, inputs }, topology, shared))
+}
+
+/// The variables at module scope that the entry point uses; what there is no rule for is refused.
+pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: &Rules) -> Result<Vec<&'m Variable>, Refused> {
+    if let Some((mode, width)) = module.modes(entry).float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
+        return unsupported(format!("OpExecutionMode {mode:?} {width}"));
+    }
+    let used = Used::by(module, entry, rules)?;
+    Ok(module.globals().iter().filter(|v| used.variables.contains(&v.id)).collect())
+}
+
+/// What an entry point that uses these variables runs in, with the resources of the dispatch.
+pub(in crate::spirv) fn stage(
+    module: &Module,
+    entry: &EntryPoint,
+    variables: &[&Variable],
+    dispatch: &Dispatch<'_>,
+    topology: Topology,
+) -> Result<(Prepared, Shared), Refused> {
+    let shared = Shared::new(module, variables, dispatch)?;
     bound_memory(module, dispatch, &shared, topology)?;
     let mut storage = Vec::new();
     for (index, buffer) in dispatch.resources.buffers.iter().enumerate() {
@@ -142,8 +184,7 @@ pub(super) fn prepare<'m>(
     }
     let undefined_constants = module.instructions().iter().any(|i| i.is(Op::Undef) && module.is_constant(i.result));
     let label = module.entry_block(entry).label;
-    let groups = dispatch.groups;
-    Ok((Prepared { workgroups, size, groups, label, inputs, storage, undefined_constants }, topology, shared))
+    Ok((Prepared { label, storage, undefined_constants, paths: Paths::of(module).map(Rc::new) }, shared))
 }
 
 /// Whether a variable is a storage buffer, in either style.
@@ -164,13 +205,21 @@ fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refuse
             Some(found) => unsupported(format!("BuiltIn {found:?} (%{id})")),
             None => unsupported(format!("OpVariable Input without a BuiltIn (%{id})")),
         },
+        _ => memory(module, variable).map(|()| None),
+    }
+}
+
+/// Whether a variable that is no input or output is modeled.
+pub(in crate::spirv) fn memory(module: &Module, variable: &Variable) -> Result<(), Refused> {
+    let id = variable.id;
+    match variable.class {
         _ if is_descriptor_array(module, variable) => unsupported(format!("an array of buffers (%{id})")),
         StorageClass::Private
         | StorageClass::Workgroup
         | StorageClass::Uniform
         | StorageClass::StorageBuffer
         | StorageClass::UniformConstant
-        | StorageClass::PushConstant => Ok(None),
+        | StorageClass::PushConstant => Ok(()),
         class => unsupported(format!("OpVariable {class:?} (%{id})")),
     }
 }

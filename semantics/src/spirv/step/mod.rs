@@ -20,6 +20,7 @@
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
 //! | [`atomic`] | §3.3.18 | atomics |
 //! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |
+//! | [`derivative`] | §3.3.16 | derivatives, once the grid has those of the quad |
 //!
 //! Faults are planted by decorating the table ([`Rules::replace`]), never in the rules.
 
@@ -28,6 +29,7 @@ pub mod barrier;
 pub mod composite;
 pub mod compute;
 pub mod control;
+pub mod derivative;
 pub mod function;
 pub mod image;
 pub mod memory;
@@ -61,6 +63,7 @@ pub use composite::{composite_construct, composite_extract};
 pub use compute::{compute, ext_inst};
 pub(super) use control::phi_group;
 pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
+pub use derivative::Derivatives;
 pub use function::return_;
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
@@ -165,6 +168,20 @@ pub struct Arrived {
     pub semantics: Semantics,
 }
 
+/// A value of which an invocation awaits the derivatives, which it computes with the others of its quad.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited {
+    /// The index of the instruction that waits.
+    pub instruction: u32,
+    /// The id of the value: 32-bit floats, one or a vector.
+    pub value: u32,
+    /// What the configuration, which stands before the instruction, becomes by the derivatives.
+    pub resume: Resume,
+}
+
+/// What a configuration becomes that has awaited derivatives.
+pub type Resume = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Derivatives) -> Option<Next<'m>>;
+
 /// What a configuration becomes.
 #[derive(Clone, Debug)]
 pub enum Next<'m> {
@@ -174,6 +191,8 @@ pub enum Next<'m> {
     Acts(Config<'m>, Actions),
     /// Another configuration, once all invocations of the scope have arrived.
     Waits(Config<'m>, Arrived),
+    /// What the derivatives of a value make of it, once all invocations of the quad have arrived.
+    Awaits(Awaited),
     /// The invocation ends; M holds the observation.
     Ends(Config<'m>),
     /// The invocation ends and is discarded.
@@ -226,7 +245,7 @@ struct Table {
 
 /// The rules as they are, section by section.
 static STANDARD: LazyLock<Table> = LazyLock::new(|| {
-    let sections: [&[Row]; 9] = [
+    let sections: [&[Row]; 10] = [
         control::RULES,
         miscellaneous::RULES,
         compute::RULES,
@@ -236,6 +255,7 @@ static STANDARD: LazyLock<Table> = LazyLock::new(|| {
         image::RULES,
         atomic::RULES,
         barrier::RULES,
+        derivative::RULES,
     ];
     let rows = sections.concat();
     let mut by_op: FxHashMap<u32, Vec<u16>> = FxHashMap::default();
@@ -254,12 +274,14 @@ static STANDARD: LazyLock<Table> = LazyLock::new(|| {
 pub struct Rules {
     /// The replaced ones: they are asked about every instruction.
     replaced: Vec<(Rule, RuleFunction)>,
+    /// The collective ones that never apply.
+    suspended: Vec<Rule>,
 }
 
 impl Rules {
     /// The rules as they are.
     pub fn standard() -> Rules {
-        Rules { replaced: Vec::new() }
+        Rules { replaced: Vec::new(), suspended: Vec::new() }
     }
 
     /// The rules of the table.
@@ -281,6 +303,18 @@ impl Rules {
             self.replaced.push((rule, function));
         }
         self
+    }
+
+    /// The table with a rule of several invocations that never applies; nothing else changes.
+    #[must_use]
+    pub fn suspend(mut self, rule: Rule) -> Rules {
+        self.suspended.push(rule);
+        self
+    }
+
+    /// Whether a rule of several invocations applies at all.
+    pub(super) fn applies(&self, rule: Rule) -> bool {
+        !self.suspended.contains(&rule)
     }
 
     /// The rules that may apply to an instruction, with their functions.

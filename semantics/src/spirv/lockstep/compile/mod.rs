@@ -8,7 +8,7 @@ mod body;
 mod calls;
 mod compute;
 mod finish;
-mod order;
+pub(in crate::spirv) mod order;
 mod variables;
 
 use std::rc::Rc;

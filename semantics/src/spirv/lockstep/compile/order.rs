@@ -8,7 +8,7 @@ use super::super::super::grammar::Op;
 use super::super::super::module::{Function, Module};
 
 /// The functions that are reached from one, callees first.
-pub(super) fn reached(module: &Module, entry: u32) -> Vec<u32> {
+pub(in crate::spirv) fn reached(module: &Module, entry: u32) -> Vec<u32> {
     let (mut done, mut seen) = (Vec::new(), FxHashSet::default());
     let callees = |id: u32| module.function(id).map_or_else(Vec::new, |f| module.callees(f).collect());
     let mut stack = vec![(entry, callees(entry), 0)];
@@ -32,6 +32,15 @@ pub(super) fn reached(module: &Module, entry: u32) -> Vec<u32> {
 
 /// The labels of a function's blocks that are reached, in structural order.
 pub(super) fn structural(module: &Module, function: &Function) -> Vec<u32> {
+    let mut finished = with_merges(module, function);
+    // Merge blocks that nothing branches to were only visited for the order.
+    let reachable = finished.first().map_or_else(FxHashSet::default, |&first| reachable(module, first));
+    finished.retain(|label| reachable.contains(label));
+    finished
+}
+
+/// The same with merge blocks and continue targets that nothing branches to.
+pub(in crate::spirv) fn with_merges(module: &Module, function: &Function) -> Vec<u32> {
     let Some(first) = module.function_blocks(function).first() else { return Vec::new() };
     let (mut finished, mut seen) = (Vec::new(), FxHashSet::default());
     let mut stack = vec![(first.label, next(module, first.label, true), 0)];
@@ -51,9 +60,6 @@ pub(super) fn structural(module: &Module, function: &Function) -> Vec<u32> {
         }
     }
     finished.reverse();
-    // Merge blocks that nothing branches to were only visited for the order.
-    let reachable = reachable(module, first.label);
-    finished.retain(|label| reachable.contains(label));
     finished
 }
 

@@ -1,0 +1,184 @@
+//! A draw by the relation: vertex stage, primitive assembly, clipping and rasterisation ([`crate::raster`]), fragment stage in quads with helper
+//! invocations, depth test, colour attachments (Vulkan, Drawing Commands to Fragment Operations).
+//!
+//! Each stage is a grid ([`super::grid`]): vertices are workgroups of one invocation, quads are workgroups of four, of which those that no
+//! fragment needs are helpers. What a device may do differently is kept beside the definite answer: where a triangle's edge passes a pixel's
+//! centre, how interpolation rounds, whether a depth test passes; every component of an attachment that is not exact says why. Two triangles
+//! drawn one after the other at a common edge have its pixels between them, where there is neither a depth attachment nor a discard.
+//!
+//! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
+//! fragment, and the stage writes buffers, all that is written is in doubt.
+//!
+//! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip distances, geometry and tessellation. A
+//! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex.
+
+mod fragment;
+mod interface;
+mod targets;
+mod vertex;
+
+use rspirv::spirv::{ExecutionModel, StorageClass};
+
+use super::concurrency::{Schedule, Topology};
+use super::environment::{Dispatch, Draw, ObservedBuffer};
+use super::error::LoadError;
+use super::grid::prepare::{self, Refused, unsupported};
+use super::grid::{Doubtful, Grid};
+use super::memory::Pointer;
+use super::module::{EntryPoint, Module, Variable};
+use super::step::{Config, Relation, Sink};
+use super::value::{Origin, Scalars};
+use crate::outcome::Outcome;
+use crate::raster::{self, DepthBuffer};
+use crate::undefined::Unspecified;
+
+pub use targets::{Component, MadeBy, ObservedTarget};
+
+/// What is observed of a draw.
+#[derive(Clone, Debug, Default)]
+pub struct DrawObservation {
+    /// The colour attachments, in the order of the draw's.
+    pub targets: Vec<ObservedTarget>,
+    /// The depth attachment, if there is one.
+    pub depth: Option<DepthBuffer>,
+    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined bytes are of its invocations: lane `local` of quad
+    /// `workgroup`.
+    pub buffers: Vec<ObservedBuffer>,
+    /// The bytes of these buffers that other devices may hold other bits in.
+    pub doubtful: Vec<Doubtful>,
+    /// Instructions executed by all invocations of both stages, helpers among them.
+    pub instructions: u64,
+}
+
+/// Runs a draw to its end, or to the first undefined behaviour.
+///
+/// The only error is an entry point that is not there. What is not modeled, and resources, attributes or outputs that are missing, are
+/// `Outcome::Unsupported`, before anything runs.
+pub fn run(
+    vertex: &Module,
+    fragment: &Module,
+    draw: &Draw<'_>,
+    relation: &Relation,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<DrawObservation>, LoadError> {
+    run_by(vertex, fragment, draw, relation, &raster::Rules::default(), &Schedule::default(), sink)
+}
+
+/// The same, rasterised by these rules and with quads, and the invocations in them, taking turns by a schedule.
+///
+/// Errors as [`run`].
+pub fn run_by(
+    vertex: &Module,
+    fragment: &Module,
+    draw: &Draw<'_>,
+    relation: &Relation,
+    rules: &raster::Rules,
+    schedule: &Schedule,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<DrawObservation>, LoadError> {
+    let entries = (vertex.entry_point(draw.vertex)?, fragment.entry_point(draw.fragment)?);
+    Ok(stages((vertex, fragment), entries, draw, relation, rules, schedule, sink).unwrap_or_else(|refused| refused.into()))
+}
+
+fn stages(
+    (vertex, fragment): (&Module, &Module),
+    (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
+    draw: &Draw<'_>,
+    relation: &Relation,
+    rules: &raster::Rules,
+    schedule: &Schedule,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<DrawObservation>, Refused> {
+    check(draw)?;
+    for (entry, model) in [(vertex_entry, ExecutionModel::Vertex), (fragment_entry, ExecutionModel::Fragment)] {
+        if entry.model != model {
+            return unsupported(format!("OpEntryPoint {:?} as the {model:?} stage of a draw", entry.model));
+        }
+    }
+    let variables = [used(vertex, vertex_entry, relation)?, used(fragment, fragment_entry, relation)?];
+    if interface::effects(vertex, vertex_entry)?.writes {
+        return unsupported("a vertex stage that writes buffers");
+    }
+    let before = vertex::Interface::new(vertex, &variables[0], draw)?;
+    let after = fragment::Interface::new(fragment, fragment_entry, &variables[1], draw, &before)?;
+    let vertices = vertex::Vertices::new(vertex, draw, before)?;
+    let dispatch = |entry: &EntryPoint| Dispatch {
+        entry: if entry.model == ExecutionModel::Vertex { draw.vertex } else { draw.fragment },
+        groups: [1; 3],
+        resources: draw.resources,
+        limits: draw.limits,
+    };
+    let topology = Topology::new(vertices.invocations(), 1, 1)?;
+    let stage = prepare::stage(vertex, vertex_entry, &variables[0], &dispatch(vertex_entry), topology)?;
+    // Both stages are checked before either runs.
+    prepare::stage(fragment, fragment_entry, &variables[1], &dispatch(fragment_entry), Topology::new(1, 4, 1)?)?;
+    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.instructions);
+    grid.go(schedule, sink);
+    let instructions = grid.instructions();
+    let (vertices, report) = grid.end();
+    if report.outcome.observed().is_none() {
+        return Ok(report.outcome.map(|_| DrawObservation::default()));
+    }
+    let fragments = fragment::Fragments::new(fragment, draw, rules, after, (vertices, vertex.profile(vertex_entry)));
+    let topology = Topology::new(fragments.quads(), 4, 1)?;
+    let stage = prepare::stage(fragment, fragment_entry, &variables[1], &dispatch(fragment_entry), topology)?;
+    let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.instructions - instructions);
+    grid.go(schedule, sink);
+    let (fragments, report) = grid.end();
+    let (targets, depth) = fragments.finish();
+    Ok(report.outcome.map(|observed| DrawObservation {
+        targets,
+        depth,
+        buffers: observed.buffers,
+        doubtful: report.doubtful,
+        instructions: instructions + observed.instructions,
+    }))
+}
+
+/// Whether the attachments and the state of a draw fit together.
+fn check(draw: &Draw<'_>) -> Result<(), Refused> {
+    if let Err(error) = draw.state.check() {
+        return unsupported(error.to_string());
+    }
+    let area = &draw.state.area;
+    let within = |[width, height]: [u32; 2]| area.end_x <= width && area.end_y <= height;
+    for (number, target) in draw.targets.iter().enumerate() {
+        if draw.targets[..number].iter().any(|other| other.location == target.location) {
+            return unsupported(format!("two attachments at location {}", target.location));
+        }
+        if !target.image.size(0).is_some_and(within) {
+            return unsupported(format!("an area beyond the attachment at location {}", target.location));
+        }
+        if target.image.format().is_depth() {
+            return unsupported(format!("an attachment of format {} at location {}", target.image.format().name(), target.location));
+        }
+    }
+    if draw.depth.is_some_and(|depth| !within(depth.buffer.size())) {
+        return unsupported("an area beyond the depth attachment");
+    }
+    let attributes = draw.vertices.attributes;
+    let twice = attributes.iter().enumerate().find(|(at, a)| attributes[..*at].iter().any(|b| b.location == a.location));
+    twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
+}
+
+/// The variables that a stage uses, all of which are modeled.
+fn used<'m>(module: &'m Module, entry: &EntryPoint, relation: &Relation) -> Result<Vec<&'m Variable>, Refused> {
+    let variables = prepare::used(module, entry, &relation.rules)?;
+    for variable in variables.iter().filter(|v| !matches!(v.class, StorageClass::Input | StorageClass::Output)) {
+        prepare::memory(module, variable)?;
+    }
+    Ok(variables)
+}
+
+/// What an output variable holds when an invocation ends; what nothing has written is undefined.
+fn outputs(config: &Config<'_>, variable: &Variable, invocation: u32) -> Scalars {
+    let pointer = Pointer::to(config.module, variable);
+    let mut scalars = config.memory.load_own(config.module, &pointer, variable.instruction, invocation).unwrap_or_default();
+    let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: variable.instruction, invocation };
+    for origin in scalars.iter_mut().filter_map(|scalar| scalar.undefined.as_mut()) {
+        if *origin == unwritten {
+            origin.kind = Unspecified::UnwrittenOutput;
+        }
+    }
+    scalars
+}

@@ -1,0 +1,607 @@
+//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are given, and what is done with what they leave
+//! (Vulkan, Rasterization; Fragment Operations). Covered or not, each quad has four invocations; helpers write nothing.
+//!
+//! Quads run side by side, but fragments reach the attachments in the order of triangles and, within one, of quads: rasterisation order.
+
+use std::collections::VecDeque;
+
+use rspirv::spirv::{BuiltIn, ExecutionMode, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::interface::{self, Effects, Place};
+use super::targets::{self, Edge, Presence, Target, Written};
+use super::vertex::Vertices;
+use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
+use crate::outcome::{Limit, Outcome};
+use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Lane, Setup, Triangle};
+use crate::spirv::concurrency::Agent;
+use crate::spirv::environment::{Draw, Observation};
+use crate::spirv::grid::prepare::{Refused, unsupported};
+use crate::spirv::grid::work::{Begin, Finished, Work};
+use crate::spirv::memory::{Pointer, exact};
+use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
+use crate::spirv::operation::Scalar as ComponentType;
+use crate::spirv::shared::Shared;
+use crate::spirv::step::Config;
+use crate::spirv::types::Type;
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Site;
+
+/// The most quads whose fragments wait for those before them.
+const WAITING: usize = 1 << 12;
+
+/// Where a scalar of an input comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// A component of FragCoord.
+    Coordinate(usize),
+    Front,
+    Helper,
+    /// A scalar that the vertices leave, by its place.
+    Vertices(usize, Interpolation),
+}
+
+/// The interface of the fragment stage.
+#[derive(Clone, Debug)]
+pub(super) struct Interface<'m> {
+    inputs: Vec<(&'m Variable, Vec<Source>)>,
+    /// By target and component: the variable and the place in it.
+    outputs: Vec<[Option<(&'m Variable, usize)>; 4]>,
+    depth: Option<&'m Variable>,
+    modes: Modes,
+    effects: Effects,
+    profile: Profile,
+}
+
+impl<'m> Interface<'m> {
+    /// Of the variables that the fragment stage uses, for the targets of a draw, after a vertex stage.
+    pub(super) fn new(
+        module: &'m Module,
+        entry: &EntryPoint,
+        variables: &[&'m Variable],
+        draw: &Draw<'_>,
+        before: &super::vertex::Interface<'_>,
+    ) -> Result<Interface<'m>, Refused> {
+        let modes = module.modes(entry);
+        let mut interface = Interface {
+            inputs: Vec::new(),
+            outputs: vec![[None; 4]; draw.targets.len()],
+            depth: None,
+            effects: interface::effects(module, entry)?,
+            profile: module.profile(entry),
+            modes,
+        };
+        if !interface.modes.origin_upper_left {
+            return unsupported("a fragment stage without OriginUpperLeft");
+        }
+        for &variable in variables {
+            match variable.class {
+                StorageClass::Input => {
+                    let sources = interface::parts(module, variable)?.into_iter().map(|part| source(part, variable, before));
+                    interface.inputs.push((variable, sources.collect::<Result<_, _>>()?));
+                }
+                StorageClass::Output => interface.output(module, variable, draw)?,
+                StorageClass::Workgroup => return unsupported(format!("OpVariable Workgroup in a draw (%{})", variable.id)),
+                _ => {}
+            }
+        }
+        if interface.depth.is_some() && !interface.modes.depth_replacing {
+            return unsupported("a fragment stage with FragDepth and without DepthReplacing");
+        }
+        Ok(interface)
+    }
+
+    fn output(&mut self, module: &Module, variable: &'m Variable, draw: &Draw<'_>) -> Result<(), Refused> {
+        for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
+            match part.place {
+                Place::BuiltIn(BuiltIn::FragDepth, _) => self.depth = Some(variable),
+                Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
+                Place::At(slot) => {
+                    let Some(target) = draw.targets.iter().position(|t| t.location == slot.location) else { continue };
+                    let format = draw.targets[target].image.format();
+                    let component = match part.type_ {
+                        Type::Int { width, signed } => ComponentType::Int { width, signed },
+                        Type::Float { width } => ComponentType::Float { width },
+                        _ => ComponentType::Other,
+                    };
+                    if !targets::fits(format, component) {
+                        return unsupported(format!(
+                            "an output of {component} at location {} for an attachment of format {} (%{})",
+                            slot.location,
+                            format.name(),
+                            variable.id
+                        ));
+                    }
+                    self.outputs[target][slot.component as usize] = Some((variable, index));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn source(part: interface::Part, variable: &Variable, before: &super::vertex::Interface<'_>) -> Result<Source, Refused> {
+    let slot = match part.place {
+        Place::BuiltIn(BuiltIn::FragCoord, index) => return Ok(Source::Coordinate(index as usize)),
+        Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
+        Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
+        Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
+        Place::At(slot) => slot,
+    };
+    let Some(place) = before.outputs.iter().position(|output| output.slot == slot) else {
+        return unsupported(format!(
+            "no output of the vertex stage at location {}, component {} for the input %{}",
+            slot.location, slot.component, variable.id
+        ));
+    };
+    if before.outputs[place].type_ != part.type_ {
+        return unsupported(format!("an output of another type at location {} than the input %{}", slot.location, variable.id));
+    }
+    if part.how != Interpolation::Flat && !matches!(part.type_, Type::Float { .. }) {
+        return unsupported(format!("an input of integers without Flat at location {} (%{})", slot.location, variable.id));
+    }
+    Ok(Source::Vertices(place, part.how))
+}
+
+/// What an invocation of a quad is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Derivatives only.
+    Helper,
+    /// A fragment.
+    Fragment(Presence),
+}
+
+impl Role {
+    fn of(lane: Lane) -> Role {
+        match (lane.covered, lane.doubt) {
+            (false, Doubt::None) => Role::Helper,
+            (true, Doubt::None) => Role::Fragment(Presence::Sure),
+            (true, _) => Role::Fragment(Presence::Here),
+            (false, _) => Role::Fragment(Presence::Elsewhere),
+        }
+    }
+
+    /// After a test that may depend on the device.
+    fn after(self, passed: raster::Passed) -> Role {
+        match (self, passed.passed, passed.certain) {
+            (Role::Helper, ..) | (_, false, true) => Role::Helper,
+            (_, true, true) => self,
+            (Role::Fragment(Presence::Elsewhere), ..) | (_, false, false) => Role::Fragment(Presence::Elsewhere),
+            (_, true, false) => Role::Fragment(Presence::Here),
+        }
+    }
+}
+
+/// A quad that runs or has run.
+#[derive(Clone, Debug)]
+struct Running {
+    at: [u32; 2],
+    triangle: u32,
+    roles: [Role; 4],
+    /// The edges that the centres lie on, where nothing else decides who has the fragments.
+    edges: [Option<Edge>; 4],
+    depths: [Inexact; 4],
+}
+
+impl Running {
+    fn pixel(&self, lane: usize) -> [u32; 2] {
+        [self.at[0] + lane as u32 % 2, self.at[1] + lane as u32 / 2]
+    }
+}
+
+/// What an invocation leaves for the attachments.
+#[derive(Clone, Debug)]
+struct Left {
+    role: Role,
+    /// By target.
+    written: Vec<[Written; 4]>,
+    depth: Inexact,
+}
+
+/// What reaches the attachments next.
+#[derive(Clone, Copy, Debug)]
+enum Queued {
+    /// A quad, by its workgroup.
+    Quad(u32),
+    /// A triangle of which nothing is known.
+    Unknown,
+}
+
+/// A triangle that is rasterised.
+struct Current {
+    triangle: Box<Triangle>,
+    number: u32,
+    front_certain: bool,
+    /// The rows of its vertices, the provoking one first.
+    rows: [u32; 3],
+    places: Box<dyn Iterator<Item = [i64; 2]>>,
+}
+
+/// The quad that begins.
+struct Begun {
+    fragments: [Fragment; 4],
+    rows: [u32; 3],
+    front_certain: bool,
+    roles: [Role; 4],
+}
+
+/// The fragments of a draw and its attachments.
+pub(super) struct Fragments<'m, 'd> {
+    module: &'m Module,
+    draw: &'d Draw<'d>,
+    rules: &'d raster::Rules,
+    interface: Interface<'m>,
+    vertices: Vertices<'d, 'd>,
+    vertex_profile: Profile,
+    /// How many invocations there may be.
+    bound: u64,
+    /// The next triangle, over all instances.
+    next: u64,
+    current: Option<Current>,
+    begun: Option<Begun>,
+    running: FxHashMap<u32, Running>,
+    left: FxHashMap<u32, [Left; 4]>,
+    queue: VecDeque<Queued>,
+    targets: Vec<Target>,
+    depth: Option<DepthBuffer>,
+}
+
+/// A conditional answer: the value where every device has it.
+fn scalar_of(inexact: Inexact) -> Scalar {
+    let value = exact(Type::Float { width: 32 }, u64::from((inexact.value as f32).to_bits()));
+    let certain = inexact.allowed.low == inexact.allowed.high && !inexact.allowed.nan;
+    if certain { value } else { Scalar { trust: value.trust.in_doubt(Why::Interpolated), ..value } }
+}
+
+impl<'m, 'd> Fragments<'m, 'd> {
+    pub(super) fn new(
+        module: &'m Module,
+        draw: &'d Draw<'d>,
+        rules: &'d raster::Rules,
+        interface: Interface<'m>,
+        (vertices, vertex_profile): (Vertices<'d, 'd>, Profile),
+    ) -> Fragments<'m, 'd> {
+        let bound = draw.limits.invocations.saturating_sub(vertices.invocations().into());
+        Fragments {
+            module,
+            draw,
+            rules,
+            interface,
+            vertices,
+            vertex_profile,
+            bound,
+            next: 0,
+            current: None,
+            begun: None,
+            running: FxHashMap::default(),
+            left: FxHashMap::default(),
+            queue: VecDeque::new(),
+            targets: draw.targets.iter().map(Target::new).collect(),
+            depth: draw.depth.map(|depth| depth.buffer.clone()),
+        }
+    }
+
+    /// Quads that there may be at most.
+    pub(super) fn quads(&self) -> u32 {
+        let area = &self.draw.state.area;
+        let side = |from: u32, to: u32| u64::from(to.div_ceil(2).saturating_sub(from / 2));
+        let all = (side(area.x, area.end_x) * side(area.y, area.end_y)).saturating_mul(self.triangles());
+        all.min(self.bound / 4).clamp(1, 1 << 29) as u32
+    }
+
+    fn triangles_each(&self) -> u64 {
+        self.draw.vertices.topology.triangles(self.draw.vertices.count as usize) as u64
+    }
+
+    fn triangles(&self) -> u64 {
+        self.triangles_each() * u64::from(self.draw.vertices.instances)
+    }
+
+    /// The next triangle's vertices, the provoking one first.
+    fn assemble(&mut self) -> Option<[u32; 3]> {
+        let (each, count) = (self.triangles_each(), self.draw.vertices.count as usize);
+        if self.next >= self.triangles() {
+            return None;
+        }
+        let (instance, number) = (self.next / each, self.next % each);
+        self.next += 1;
+        let first = instance as usize * count;
+        let corners = (self.rules.assemble)(self.draw.vertices.topology, number as usize);
+        Some(corners.map(|corner| self.vertices.rows.get(first + corner).copied().unwrap_or(0)))
+    }
+
+    /// Sets a triangle up; one whose position a device may have elsewhere is unknown.
+    fn set_up(&self, rows: [u32; 3]) -> Result<Setup, raster::StateError> {
+        let position = |row: u32| {
+            let mut position = [0.0; 4];
+            for (to, scalar) in position.iter_mut().zip(self.vertices.left(row)) {
+                let unknown = scalar.undefined.is_some() || matches!(scalar.lane().judge(self.vertex_profile), Expected::Undecided(_));
+                *to = if unknown { f32::NAN } else { f32::from_bits(scalar.bits as u32) };
+            }
+            position
+        };
+        Setup::new(self.rules, &self.draw.state, rows.map(position))
+    }
+
+    /// A quad of the current triangle, tested early where the stage asks for it; whether any of its invocations is for a fragment.
+    fn quad(&mut self, workgroup: u32, quad: raster::Quad, shared: &mut Shared) -> bool {
+        let Some(current) = &self.current else { return false };
+        let mut roles = quad.lanes.map(Role::of);
+        let at = [quad.x, quad.y];
+        let fragments = [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
+        let depths = [0, 1, 2, 3].map(|lane: usize| fragments[lane].coordinate[2]);
+        if self.interface.modes.early_fragment_tests {
+            for (lane, role) in roles.iter_mut().enumerate() {
+                let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
+                *role = test(&mut self.depth, self.draw, pixel, *role, depths[lane]);
+            }
+        }
+        if roles.iter().all(|role| *role == Role::Helper) {
+            return false;
+        }
+        if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
+            shared.doubt_written(Why::Coverage);
+        }
+        self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
+        let edges = [0, 1, 2, 3].map(|lane: i64| {
+            let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
+            let edge = current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
+            if decided { None } else { edge.map(|first| self.edge(current, first)) }
+        });
+        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths });
+        self.queue.push_back(Queued::Quad(workgroup));
+        true
+    }
+
+    /// An edge of a triangle, by its first vertex.
+    fn edge(&self, current: &Current, first: usize) -> Edge {
+        let mut ends = [first, (first + 1) % 3].map(|corner| {
+            let mut position = [0; 4];
+            position.iter_mut().zip(self.vertices.left(current.rows[corner])).for_each(|(to, scalar)| *to = scalar.bits as u32);
+            position
+        });
+        // The triangle is to the right or to the left, as it turns and as the edge is turned round.
+        let turned = ends[0] > ends[1];
+        if turned {
+            ends.reverse();
+        }
+        Edge { ends, side: current.triangle.front != turned }
+    }
+
+    fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
+        let fragment = &begun.fragments[lane];
+        let truth = |truth: bool, certain: bool| {
+            let scalar = exact(Type::Bool, truth.into());
+            if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
+        };
+        match source {
+            Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
+            Source::Front => truth(fragment.front, begun.front_certain),
+            Source::Helper => {
+                let role = begun.roles[lane];
+                let helper = matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere));
+                truth(helper, matches!(role, Role::Helper | Role::Fragment(Presence::Sure)))
+            }
+            Source::Vertices(place, how) => {
+                let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
+                let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
+                if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
+                    return Scalar::undefined(Origin { kind: origin.kind, ..unwritten });
+                }
+                if how == Interpolation::Flat {
+                    return corners[0];
+                }
+                let found = scalar_of(fragment.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how));
+                let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
+                    Expected::Undecided(why) => Some(why),
+                    _ => None,
+                });
+                doubt.map_or(found, |why| Scalar { trust: found.trust.in_doubt(why), ..found })
+            }
+        }
+    }
+
+    /// What an invocation that has ended leaves.
+    fn leaves(&self, quad: &Running, number: u32, lane: usize, finished: &Finished<'m>) -> Left {
+        let config = &finished.config;
+        let Interface { effects, profile, .. } = self.interface;
+        let mut role = quad.roles[lane];
+        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane] };
+        let wandering = config.control.is_doubtful(profile);
+        let demoted = config.helper && role != Role::Fragment(Presence::Elsewhere);
+        let gone = finished.discarded || demoted;
+        if role == Role::Helper || gone && !wandering {
+            return nothing;
+        }
+        if gone {
+            role = Role::Fragment(Presence::Elsewhere);
+        } else if wandering && effects.discards && role == Role::Fragment(Presence::Sure) {
+            role = Role::Fragment(Presence::Here);
+        }
+        // What it would have done as another's fragment is not known where it can tell.
+        let unknown = match role {
+            _ if gone => Some(Why::Control),
+            Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
+            _ => None,
+        };
+        let mut held: FxHashMap<u32, Scalars> = FxHashMap::default();
+        let mut scalar = |variable: &Variable, index: usize| {
+            let scalars = held.entry(variable.id).or_insert_with(|| {
+                let mut scalars = super::outputs(config, variable, number);
+                config.control.mark_scalars(&mut scalars);
+                scalars
+            });
+            scalars.get(index).copied()
+        };
+        let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
+            (Some(why), _) => Written::Unknown(why),
+            (None, Some((variable, index))) => scalar(variable, index).map_or(Written::Nothing, Written::Scalar),
+            (None, None) => Written::Nothing,
+        };
+        let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
+        let depth = match (self.interface.depth, unknown) {
+            (None, _) => quad.depths[lane],
+            (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
+            (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
+        };
+        Left { role, written, depth }
+    }
+
+    /// The depth that a stage writes. One that the mode or the range does not allow may be anything.
+    fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
+        let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
+        let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };
+        let value = f64::from(f32::from_bits(scalar.bits as u32));
+        let undecided = matches!(scalar.lane().judge(self.interface.profile), Expected::Undecided(_));
+        let promised = match self.interface.modes.depth {
+            Some(ExecutionMode::DepthGreater) => value >= interpolated.allowed.high,
+            Some(ExecutionMode::DepthLess) => value <= interpolated.allowed.low,
+            Some(ExecutionMode::DepthUnchanged) => Interval::point(value) == interpolated.allowed,
+            _ => true,
+        };
+        if undecided || !promised || !(0.0..=1.0).contains(&value) {
+            return Inexact { value: if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }, ..any };
+        }
+        Inexact::exact(value)
+    }
+
+    /// Whatever can reach the attachments does.
+    fn commit(&mut self) {
+        while let Some(&queued) = self.queue.front() {
+            match queued {
+                Queued::Unknown => self.doubt_area(),
+                Queued::Quad(workgroup) => {
+                    let Some(left) = self.left.remove(&workgroup) else { return };
+                    let Some(quad) = self.running.remove(&workgroup) else { return };
+                    for (lane, left) in left.into_iter().enumerate() {
+                        let pixel = quad.pixel(lane);
+                        let role = match self.interface.modes.early_fragment_tests {
+                            true => left.role,
+                            false => test(&mut self.depth, self.draw, pixel, left.role, left.depth),
+                        };
+                        let Role::Fragment(presence) = role else { continue };
+                        for (target, written) in self.targets.iter_mut().zip(left.written) {
+                            target.write(pixel, written, presence, quad.edges[lane], self.interface.profile);
+                        }
+                    }
+                }
+            }
+            self.queue.pop_front();
+        }
+    }
+
+    /// A device may have any fragment of a triangle of which nothing is known.
+    fn doubt_area(&mut self) {
+        let area = self.draw.state.area;
+        for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
+            for target in &mut self.targets {
+                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, None, self.interface.profile);
+            }
+            if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
+                depth.doubt(pixel);
+            }
+        }
+    }
+
+    /// The attachments after all fragments.
+    pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>) {
+        self.commit();
+        (self.targets.into_iter().map(Target::observed).collect(), self.depth)
+    }
+}
+
+/// The depth test of what an invocation is for.
+fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
+    let (Some(buffer), Some(target), Role::Fragment(presence)) = (buffer, draw.depth, role) else { return role };
+    role.after(match presence {
+        Presence::Elsewhere => buffer.test_absent(pixel, depth, target.compare, target.writes),
+        _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
+    })
+}
+
+impl<'m> Work<'m> for Fragments<'m, '_> {
+    fn begin(&mut self, workgroup: u32, shared: &mut Shared, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
+        self.commit();
+        loop {
+            if self.queue.len() >= WAITING {
+                return Ok(Begin::NotYet);
+            }
+            while let Some(place) = self.current.as_mut().and_then(|current| current.places.next()) {
+                *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
+                let quad = self.current.as_ref().and_then(|current| current.triangle.quad(place));
+                if let Some(quad) = quad
+                    && self.quad(workgroup, quad, shared)
+                {
+                    if (u64::from(workgroup) + 1) * 4 > self.bound {
+                        return Err(Outcome::Limit(Limit { what: "invocations", bound: self.draw.limits.invocations }));
+                    }
+                    return Ok(Begin::Begins);
+                }
+            }
+            self.current = None;
+            let number = self.next as u32;
+            let Some(rows) = self.assemble() else { return Ok(Begin::NoMore) };
+            *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
+            match self.set_up(rows) {
+                Err(error) => return Err(Outcome::Unsupported(error.to_string())),
+                Ok(Setup::Nothing) => {}
+                Ok(Setup::Unknown) => {
+                    let area = &self.draw.state.area;
+                    let pixels = u64::from(area.end_x - area.x) * u64::from(area.end_y - area.y);
+                    *fuel = fuel.checked_sub(pixels).ok_or(Outcome::OutOfFuel)?;
+                    if self.interface.effects.writes {
+                        shared.doubt_written(Why::Coverage);
+                    }
+                    if self.interface.modes.early_fragment_tests {
+                        self.doubt_area();
+                    }
+                    self.queue.push_back(Queued::Unknown);
+                    self.commit();
+                }
+                Ok(Setup::Visible(triangle)) => {
+                    let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
+                    self.current = Some(Current { triangle, number, front_certain, rows, places });
+                }
+            }
+        }
+    }
+
+    fn start(&self, agent: Agent, number: u32, config: &mut Config<'m>) {
+        let Some(begun) = &self.begun else { return };
+        let lane = agent.local as usize;
+        let role = begun.roles[lane];
+        config.helper = matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere));
+        let unsure = matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere));
+        if unsure && self.interface.effects.sees_helpers {
+            config.control = config.control.after(Trust::CERTAIN.in_doubt(Why::Coverage));
+        }
+        for (variable, sources) in &self.interface.inputs {
+            let unwritten =
+                Origin { kind: crate::undefined::Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: number };
+            let scalars: Scalars = sources.iter().map(|&source| self.input(begun, lane, source, unwritten)).collect();
+            config.memory.store_own(&Pointer::to(self.module, variable), &scalars);
+        }
+    }
+
+    fn global(&self, agent: Agent) -> [u32; 3] {
+        let Some(quad) = self.running.get(&agent.workgroup) else { return [0; 3] };
+        let [x, y] = quad.pixel(agent.local as usize);
+        [x, y, quad.triangle]
+    }
+
+    fn at(&self, site: &Site) -> String {
+        let [x, y, triangle] = site.global;
+        let (quad, lane) = (site.invocation / 4, site.invocation % 4);
+        format!("fragment stage, pixel ({x}, {y}) of triangle {triangle}, lane {lane} of quad {quad}, {site}")
+    }
+
+    fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
+        let Some(quad) = self.running.get(&workgroup) else { return };
+        let left: Vec<Left> =
+            members.iter().enumerate().map(|(lane, member)| self.leaves(quad, 4 * workgroup + lane as u32, lane, member)).collect();
+        if let Ok(left) = <[Left; 4]>::try_from(left) {
+            self.left.insert(workgroup, left);
+        }
+    }
+}

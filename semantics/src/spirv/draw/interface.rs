@@ -1,0 +1,228 @@
+//! The interface of stages: which scalar of which variable stands at which location and component (Vulkan, Shader Interfaces: Location and
+//! Component Assignment, Interface Matching), and what a stage does beside computing its outputs.
+
+use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Glsl, StorageClass};
+
+use crate::outcome::Limit;
+use crate::raster::Interpolation;
+use crate::spirv::concurrency::Scope;
+use crate::spirv::grammar::Op;
+use crate::spirv::grid::prepare::{Refused, unsupported};
+use crate::spirv::lockstep::order;
+use crate::spirv::module::{EntryPoint, Module, Variable, WHOLE};
+use crate::spirv::types::Type;
+
+/// The most scalars of one interface variable.
+const MAX_SCALARS: u64 = 1 << 12;
+
+/// Where a scalar of an interface variable comes from or goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A component of a location.
+    At(Slot),
+    /// A component of a built-in.
+    BuiltIn(BuiltIn, u32),
+}
+
+/// A component of a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) location: u32,
+    pub(super) component: u32,
+}
+
+/// A scalar of an interface variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) place: Place,
+    /// A scalar type.
+    pub(super) type_: Type,
+    /// How it is interpolated as an input of a fragment stage.
+    pub(super) how: Interpolation,
+}
+
+/// The scalars of an interface variable, in the order that memory holds them.
+pub(super) fn parts(module: &Module, variable: &Variable) -> Result<Vec<Part>, Refused> {
+    let types = module.types();
+    if types.scalars(variable.type_) > MAX_SCALARS {
+        return Err(Limit { what: "scalars of an interface variable", bound: MAX_SCALARS }.into());
+    }
+    let mut walk = Walk {
+        module,
+        variable: variable.id,
+        parts: Vec::new(),
+        slot: Slot { location: 0, component: 0 },
+        how: Interpolation::Perspective,
+    };
+    if let Some(built_in) = module.built_in(variable.id, WHOLE) {
+        walk.built_in(built_in, variable.type_);
+        return Ok(walk.parts);
+    }
+    let decorated = |decoration| module.decoration(variable.id, WHOLE, decoration);
+    let location = decorated(Decoration::Location);
+    walk.slot.location = location.unwrap_or(0);
+    walk.slot.component = decorated(Decoration::Component).unwrap_or(0);
+    walk.how = interpolation(module, variable.id, WHOLE, Interpolation::Perspective);
+    if decorated(Decoration::Index).is_some_and(|index| index != 0) {
+        return unsupported(format!("OpDecorate Index (%{})", variable.id));
+    }
+    walk.type_(variable.type_)?;
+    Ok(walk.parts)
+}
+
+fn interpolation(module: &Module, target: u32, member: u32, outer: Interpolation) -> Interpolation {
+    if module.decoration(target, member, Decoration::Flat).is_some() {
+        Interpolation::Flat
+    } else if module.decoration(target, member, Decoration::NoPerspective).is_some() {
+        Interpolation::Linear
+    } else {
+        outer
+    }
+}
+
+struct Walk<'m> {
+    module: &'m Module,
+    variable: u32,
+    parts: Vec<Part>,
+    /// The next component that is given out.
+    slot: Slot,
+    how: Interpolation,
+}
+
+impl Walk<'_> {
+    fn built_in(&mut self, built_in: BuiltIn, type_: u32) {
+        let how = Interpolation::Flat;
+        let mut index = 0;
+        self.module.types().visit_scalars(type_, &mut |type_| {
+            self.parts.push(Part { place: Place::BuiltIn(built_in, index), type_, how });
+            index += 1;
+        });
+    }
+
+    fn type_(&mut self, id: u32) -> Result<(), Refused> {
+        let types = self.module.types();
+        match types.get(id) {
+            Some(Type::Matrix { column: element, count }) => (0..count).try_for_each(|_| self.type_(element)),
+            Some(Type::Array { element, .. }) => (0..types.parts(id).unwrap_or(0)).try_for_each(|_| self.type_(element)),
+            Some(Type::Struct { .. }) => self.structure(id),
+            Some(Type::Vector { component, count }) => self.row(types.get(component), count.into()),
+            scalar => self.row(scalar, 1),
+        }
+    }
+
+    fn structure(&mut self, id: u32) -> Result<(), Refused> {
+        let outer = self.how;
+        for (number, member) in self.module.types().members(id).iter().enumerate() {
+            let number = number as u32;
+            if let Some(built_in) = self.module.built_in(id, number) {
+                self.built_in(built_in, member.type_);
+                continue;
+            }
+            let decorated = |decoration| self.module.decoration(id, number, decoration);
+            let (location, component) = (decorated(Decoration::Location), decorated(Decoration::Component));
+            self.slot.location = location.unwrap_or(self.slot.location);
+            self.slot.component = component.unwrap_or(self.slot.component);
+            self.how = interpolation(self.module, id, number, outer);
+            self.type_(member.type_)?;
+            if component.is_some() {
+                self.slot.component = 0;
+            }
+        }
+        self.how = outer;
+        Ok(())
+    }
+
+    /// What has a location of its own.
+    fn row(&mut self, scalar: Option<Type>, count: u32) -> Result<(), Refused> {
+        let Some(type_ @ (Type::Int { width: 32, .. } | Type::Float { width: 32 })) = scalar else {
+            return unsupported(format!("an interface variable of other than 32-bit numbers (%{})", self.variable));
+        };
+        let Slot { location, component } = self.slot;
+        if component + count > 4 {
+            return unsupported(format!("%{} has a component beyond the four of location {location}", self.variable));
+        }
+        for component in component..component + count {
+            self.parts.push(Part { place: Place::At(Slot { location, component }), type_, how: self.how });
+        }
+        self.slot.location = location.saturating_add(1);
+        Ok(())
+    }
+}
+
+/// Whether the part of a variable that is this built-in is used at all: a block of built-ins is often declared whole.
+pub(super) fn is_touched(module: &Module, variable: &Variable, built_in: BuiltIn) -> bool {
+    let member = (0..module.types().members(variable.type_).len() as u32).find(|&m| module.built_in(variable.type_, m) == Some(built_in));
+    let Some(member) = member else { return true };
+    module.instructions().iter().any(|i| {
+        let operands = i.operands(module.words());
+        match i.op {
+            Op::AccessChain | Op::InBoundsAccessChain if operands[0] == variable.id => {
+                operands.get(1).and_then(|&id| module.constant_value(id)).is_none_or(|index| index == u64::from(member))
+            }
+            Op::Load | Op::Store | Op::CopyObject => operands[0] == variable.id,
+            Op::CopyMemory | Op::FunctionCall => operands.contains(&variable.id),
+            _ => false,
+        }
+    })
+}
+
+/// What the functions below an entry point may do beside computing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effects {
+    /// They may write what invocations share.
+    pub(super) writes: bool,
+    /// They may tell helper invocations from others.
+    pub(super) sees_helpers: bool,
+    /// They may discard the invocation.
+    pub(super) discards: bool,
+}
+
+/// The effects of an entry point; scopes that no stage of a draw has are refused.
+pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Refused> {
+    let mut effects = Effects::default();
+    let shared = |id: u32| {
+        let class = module.type_of(id).and_then(|type_| module.pointer_type(type_)).map(|(class, _)| class);
+        matches!(class, Some(StorageClass::StorageBuffer | StorageClass::Uniform))
+    };
+    let functions = order::reached(module, entry.function);
+    let code = functions.iter().filter_map(|&id| module.function(id)).flat_map(|f| module.function_blocks(f)).flat_map(|b| module.code(b));
+    for i in code {
+        let operands = i.operands(module.words());
+        let scope = match i.op {
+            Op::Store | Op::CopyMemory => {
+                effects.writes |= shared(operands[0]);
+                None
+            }
+            Op::ExtInst if [Glsl::Modf as u32, Glsl::Frexp as u32].contains(&operands[1]) => {
+                effects.writes |= operands.get(3).is_some_and(|&id| shared(id));
+                None
+            }
+            Op::Kill | Op::TerminateInvocation => {
+                effects.discards = true;
+                None
+            }
+            Op::DemoteToHelperInvocation => {
+                (effects.discards, effects.sees_helpers) = (true, true);
+                None
+            }
+            Op::IsHelperInvocationEXT => {
+                effects.sees_helpers = true;
+                None
+            }
+            Op::MemoryBarrier => Some(operands[0]),
+            op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => {
+                effects.writes |= op != Op::AtomicLoad;
+                effects.sees_helpers = true;
+                Some(operands[1])
+            }
+            _ => None,
+        };
+        let scope = scope.and_then(|id| module.constant_value(id)).and_then(|word| Scope::decode(word as u32).ok());
+        if scope == Some(Scope::Workgroup) {
+            return unsupported(format!("{} with the scope Workgroup in a draw", i.name()));
+        }
+    }
+    let built_in = |v: &Variable| module.built_in(v.id, WHOLE) == Some(BuiltIn::HelperInvocation);
+    effects.sees_helpers |= effects.writes || module.globals().iter().any(built_in);
+    Ok(effects)
+}

@@ -1,0 +1,249 @@
+//! Colour attachments: what each component of a texel holds, and what a conforming device may hold instead (Vulkan, Fragment Output
+//! Interface; Texel Output Format Conversion). Blending is off and all components are written.
+
+use rustc_hash::FxHashMap;
+
+use crate::image::{Channel, Codes, Format, Image, Numeric, pack};
+use crate::number::integer::mask;
+use crate::number::{Expected, Profile, Why};
+use crate::spirv::environment::{ColourTarget, InvocationId};
+use crate::spirv::operation::Scalar as ComponentType;
+use crate::spirv::value::{Origin, Scalar};
+use crate::undefined::Unspecified;
+
+/// What a conforming device may show in a component of a texel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// This code.
+    Exactly(u64),
+    /// One of these codes, of which the best one is in the image: conversion to the format may round either way.
+    OneOf(Codes),
+    /// That is not decided, for this reason; what the image has is the definite answer.
+    Undecided(Why),
+    /// Any code: an undefined value.
+    Undefined(MadeBy),
+}
+
+/// Where the undefined value of a component comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MadeBy {
+    /// What made it.
+    pub kind: Unspecified,
+    /// The index of the instruction of the fragment stage, and the invocation: which quad, which of its lanes. `None` where no instruction did:
+    /// the attachment was not written before the draw, or the stage has no output there.
+    pub instruction: Option<(u32, InvocationId)>,
+}
+
+/// A colour attachment after a draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedTarget {
+    /// The location of the output variable.
+    pub location: u32,
+    /// The definite texels.
+    pub image: Image,
+    /// The components that are not exact, by 4 times the texel's place and the component.
+    inexact: FxHashMap<u64, Component>,
+}
+
+impl ObservedTarget {
+    /// What a device may show in a component of the texel at a pixel; `None` where there is none.
+    pub fn component(&self, x: u32, y: u32, component: usize) -> Option<Component> {
+        let channel = self.image.format().channels().get(component)?;
+        let index = self.image.index(0, x.into(), y.into())?;
+        let (texel, _) = self.image.raw(0, x.into(), y.into())?;
+        let exactly = Component::Exactly((texel >> channel.offset) as u64 & mask(channel.width));
+        Some(self.inexact.get(&(4 * index as u64 + component as u64)).cloned().unwrap_or(exactly))
+    }
+
+    /// Every component that is not exact: pixel, component, and what a device may show. By rows.
+    pub fn inexact(&self) -> Vec<([u32; 2], usize, &Component)> {
+        let width = self.image.size(0).map_or(1, |[width, _]| u64::from(width));
+        let mut all: Vec<_> = self.inexact.iter().map(|(&at, c)| (at, c)).collect();
+        all.sort_unstable_by_key(|(at, _)| *at);
+        let pixel = |texel: u64| [(texel % width) as u32, (texel / width) as u32];
+        all.into_iter().map(|(at, c)| (pixel(at / 4), (at % 4) as usize, c)).collect()
+    }
+}
+
+/// Who has a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// Every device.
+    Sure,
+    /// The definite answer has it, and a device may not.
+    Here,
+    /// The definite answer has it not, and a device may.
+    Elsewhere,
+}
+
+/// What a fragment writes to a component: the output's scalar, nothing where there is no output, or what is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written {
+    Scalar(Scalar),
+    Nothing,
+    Unknown(Why),
+}
+
+/// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order, and on which side of it the triangle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    pub(super) ends: [[u32; 4]; 2],
+    pub(super) side: bool,
+}
+
+/// Half of what every device has of the two triangles at an edge: the first one's.
+#[derive(Clone, Debug)]
+struct Half {
+    edge: Edge,
+    /// What the first has written, component by component.
+    shown: [Option<Component>; 4],
+}
+
+/// An attachment while a draw goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// By texel, where the last fragment was on an edge.
+    halves: FxHashMap<usize, Half>,
+    location: u32,
+    format: Format,
+    width: u32,
+    texels: Vec<u8>,
+    inexact: FxHashMap<u64, Component>,
+    image: Image,
+}
+
+impl Target {
+    pub(super) fn new(target: &ColourTarget) -> Target {
+        let image = target.image.clone();
+        let [width, height] = image.size(0).unwrap_or([0; 2]);
+        let mut inexact = FxHashMap::default();
+        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+            let texel = u64::from(y) * u64::from(width) + u64::from(x);
+            let shadow = image.shadow(0, x.into(), y.into()).unwrap_or(0);
+            for c in 0..image.format().channels().len() as u64 {
+                if shadow >> c & 1 == 1 {
+                    let made = MadeBy { kind: Unspecified::Uninitialised, instruction: None };
+                    inexact.insert(4 * texel + c, Component::Undefined(made));
+                } else if shadow >> (4 + c) & 1 == 1 {
+                    inexact.insert(4 * texel + c, Component::Undecided(Why::Approximate));
+                }
+            }
+        }
+        let texels = image.bytes(0).unwrap_or_default().to_vec();
+        let halves = FxHashMap::default();
+        Target { halves, location: target.location, format: image.format(), width, texels, inexact, image }
+    }
+
+    /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the fragment is on an edge, and the one before it on the
+    /// other side of the same edge, every device has one of the two, and what was there before is gone.
+    pub(super) fn write(&mut self, [x, y]: [u32; 2], written: [Written; 4], presence: Presence, edge: Option<Edge>, profile: Profile) {
+        let size = self.format.bytes();
+        let texel = y as usize * self.width as usize + x as usize;
+        let Some(place) = self.texels.get_mut(texel * size..(texel + 1) * size) else { return };
+        let mut bytes = [0; 16];
+        bytes[..size].copy_from_slice(place);
+        let mut code_of_all = u128::from_le_bytes(bytes);
+        let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
+        let other = self.halves.remove(&texel).filter(opposite);
+        let mut shown_of_all = [None, None, None, None];
+        for (c, &channel) in self.format.channels().iter().enumerate() {
+            let key = 4 * texel as u64 + c as u64;
+            let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
+            let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
+            let code = if presence == Presence::Elsewhere { old_code } else { code.unwrap_or(old_code) };
+            shown_of_all[c] = Some(new.clone());
+            let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
+                (Presence::Sure, _) => new,
+                (_, Some(other)) => either(other, new),
+                _ => either(self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code)), new),
+            };
+            code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
+            code_of_all |= u128::from(code) << channel.offset;
+            match shown {
+                Component::Exactly(_) => self.inexact.remove(&key),
+                shown => self.inexact.insert(key, shown),
+            };
+        }
+        place.copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+        if let (Some(edge), None) = (edge, other) {
+            self.halves.insert(texel, Half { edge, shown: shown_of_all });
+        }
+    }
+
+    pub(super) fn observed(mut self) -> ObservedTarget {
+        // The texels are as many as they were.
+        let _ = self.image.fill(0, &self.texels);
+        ObservedTarget { location: self.location, image: self.image, inexact: self.inexact }
+    }
+}
+
+/// Whether a device may show all that the other component may be, and that is a set of codes.
+fn admits(set: &Component, other: &Component) -> bool {
+    match (set, other) {
+        (Component::Exactly(a), Component::Exactly(b)) => a == b,
+        (Component::OneOf(codes), Component::Exactly(code)) => codes.admits(*code),
+        (Component::OneOf(codes), Component::OneOf(others)) => {
+            codes.nan == others.nan && codes.admits(others.best) && others.others.iter().all(|&code| codes.admits(code))
+        }
+        _ => false,
+    }
+}
+
+/// Where a device may have either.
+fn either(old: Component, new: Component) -> Component {
+    match (old, new) {
+        (old, new) if admits(&old, &new) => old,
+        (old, new) if admits(&new, &old) => new,
+        (undefined @ Component::Undefined(_), _) | (_, undefined @ Component::Undefined(_)) => undefined,
+        (_, Component::Undecided(why)) => Component::Undecided(why),
+        _ => Component::Undecided(Why::Coverage),
+    }
+}
+
+fn made_by(origin: Origin) -> MadeBy {
+    let invocation = InvocationId { workgroup: origin.invocation / 4, local: origin.invocation % 4 };
+    MadeBy { kind: origin.kind, instruction: Some((origin.instruction, invocation)) }
+}
+
+/// The definite code of what is written to a component, and what a device may show.
+fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile) -> (Option<u64>, Component) {
+    let scalar = match written {
+        Written::Scalar(scalar) => scalar,
+        Written::Nothing => {
+            return (None, Component::Undefined(MadeBy { kind: Unspecified::UnwrittenOutput, instruction: None }));
+        }
+        Written::Unknown(why) => return (None, Component::Undecided(why)),
+    };
+    if let Some(origin) = scalar.undefined {
+        return (None, Component::Undefined(made_by(origin)));
+    }
+    let codes = pack(numeric, channel.width, scalar.bits as u32);
+    let best = codes.best;
+    let expected = if numeric.is_integer() {
+        scalar.trust.doubt.map_or(Expected::Bits(scalar.bits as u32), Expected::Undecided)
+    } else {
+        scalar.lane().judge(profile)
+    };
+    let shown = match expected {
+        Expected::Undecided(why) => Component::Undecided(why),
+        _ if codes.any.is_some() => {
+            Component::Undefined(MadeBy { kind: codes.any.unwrap_or(Unspecified::ImageConversion), instruction: None })
+        }
+        Expected::Zero if numeric == Numeric::Float => {
+            let others = smallvec::smallvec![best ^ 1 << (channel.width - 1)];
+            Component::OneOf(Codes { others, ..codes })
+        }
+        _ if codes.is_exact() => Component::Exactly(best),
+        _ => Component::OneOf(codes),
+    };
+    (Some(best), shown)
+}
+
+/// Whether an output of that component type may be written to an attachment of a format.
+pub(super) fn fits(format: Format, component: ComponentType) -> bool {
+    match format.numeric() {
+        Numeric::Uint => component == ComponentType::U32,
+        Numeric::Sint => component == ComponentType::I32,
+        _ => component == ComponentType::F32 && !format.is_depth(),
+    }
+}

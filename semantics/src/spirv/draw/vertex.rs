@@ -1,0 +1,277 @@
+//! The vertex stage: one invocation for each vertex of an instance, its attributes fetched and converted (Vulkan, Fixed-Function Vertex
+//! Processing), and what it leaves for primitives.
+
+use rspirv::spirv::{BuiltIn, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::interface::{self, Place, Slot};
+use crate::image::{Numeric, unpack, unpack_allowed};
+use crate::number::integer::{mask, signed};
+use crate::number::{Trust, Why};
+use crate::outcome::{Limit, Outcome};
+use crate::spirv::concurrency::Agent;
+use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
+use crate::spirv::grid::prepare::{Refused, unsupported};
+use crate::spirv::grid::work::{Begin, Finished, Work};
+use crate::spirv::memory::{Pointer, exact};
+use crate::spirv::module::{Module, Variable};
+use crate::spirv::shared::Shared;
+use crate::spirv::step::Config;
+use crate::spirv::types::Type;
+use crate::spirv::value::{Scalar, Scalars};
+use crate::undefined::{Site, Ub, Undefined};
+
+/// Where a scalar of an input comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    VertexIndex,
+    InstanceIndex,
+    /// Component of an attribute, by its place among those of the draw; as that type.
+    Attribute(usize, u32, Type),
+}
+
+/// A scalar that the vertex stage leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output<'m> {
+    pub(super) slot: Slot,
+    pub(super) type_: Type,
+    variable: &'m Variable,
+    index: usize,
+}
+
+/// The interface of the vertex stage.
+#[derive(Clone, Debug)]
+pub(super) struct Interface<'m> {
+    inputs: Vec<(&'m Variable, Vec<Source>)>,
+    position: Option<(&'m Variable, usize)>,
+    /// The scalars at locations.
+    pub(super) outputs: Vec<Output<'m>>,
+}
+
+impl<'m> Interface<'m> {
+    /// Of the variables that the vertex stage uses, with the attributes of a draw.
+    pub(super) fn new(module: &'m Module, variables: &[&'m Variable], draw: &Draw<'_>) -> Result<Interface<'m>, Refused> {
+        let mut interface = Interface { inputs: Vec::new(), position: None, outputs: Vec::new() };
+        for &variable in variables {
+            match variable.class {
+                StorageClass::Input => {
+                    let sources = interface::parts(module, variable)?.into_iter().map(|part| match part.place {
+                        Place::BuiltIn(BuiltIn::VertexIndex, _) => Ok(Source::VertexIndex),
+                        Place::BuiltIn(BuiltIn::InstanceIndex, _) => Ok(Source::InstanceIndex),
+                        Place::BuiltIn(built_in, _) => unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
+                        Place::At(slot) => attribute(draw.vertices.attributes, slot, part.type_, variable.id),
+                    });
+                    interface.inputs.push((variable, sources.collect::<Result<_, _>>()?));
+                }
+                StorageClass::Output => interface.output(module, variable)?,
+                _ => {}
+            }
+        }
+        if interface.position.is_none() {
+            return unsupported("a vertex stage that writes no Position");
+        }
+        Ok(interface)
+    }
+
+    fn output(&mut self, module: &'m Module, variable: &'m Variable) -> Result<(), Refused> {
+        for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
+            match part.place {
+                Place::BuiltIn(BuiltIn::Position, 0) => self.position = Some((variable, index)),
+                Place::BuiltIn(BuiltIn::Position | BuiltIn::PointSize, _) => {}
+                Place::BuiltIn(built_in, _) if !interface::is_touched(module, variable, built_in) => {}
+                Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
+                Place::At(slot) => self.outputs.push(Output { slot, type_: part.type_, variable, index }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The attribute for a slot, whose format must be of the type's kind of numbers.
+fn attribute(attributes: &[Attribute], slot: Slot, type_: Type, variable: u32) -> Result<Source, Refused> {
+    let Some(at) = attributes.iter().position(|a| a.location == slot.location) else {
+        return unsupported(format!("no vertex attribute at location {} for %{variable}", slot.location));
+    };
+    let format = attributes[at].format;
+    let fits = match (format.numeric(), type_) {
+        (Numeric::Uint, Type::Int { signed, .. }) => !signed,
+        (Numeric::Sint, Type::Int { signed, .. }) => signed,
+        (Numeric::Unorm | Numeric::Snorm | Numeric::Float, Type::Float { .. }) => !format.is_depth(),
+        _ => false,
+    };
+    if !fits {
+        return unsupported(format!("the vertex attribute at location {} of format {} for %{variable}", slot.location, format.name()));
+    }
+    Ok(Source::Attribute(at, slot.component, type_))
+}
+
+/// A component of an item of an attribute; `None` where the item is beyond the buffer's end.
+fn fetch(attribute: &Attribute, item: u32, component: u32, type_: Type) -> Option<Scalar> {
+    let format = attribute.format;
+    let first = u64::from(item).checked_mul(attribute.stride)?.checked_add(attribute.offset)?;
+    let end = first.checked_add(format.bytes() as u64)?;
+    let bytes = attribute.bytes.get(usize::try_from(first).ok()?..usize::try_from(end).ok()?)?;
+    let mut texel = [0; 16];
+    texel[..bytes.len()].copy_from_slice(bytes);
+    let numeric = format.numeric();
+    let Some(channel) = format.channels().get(component as usize) else { return Some(missing(component, type_)) };
+    let code = (u128::from_le_bytes(texel) >> channel.offset) as u64 & mask(channel.width);
+    let allowed = unpack_allowed(numeric, channel.width, code);
+    let bits = match numeric {
+        Numeric::Uint => code,
+        Numeric::Sint => u64::from(signed(channel.width, code) as u32),
+        Numeric::Float if channel.width == 32 => code,
+        _ => u64::from((unpack(numeric, channel.width, code) as f32).to_bits()),
+    };
+    let scalar = exact(type_, bits);
+    let why = if numeric == Numeric::Float { Why::Subnormal } else { Why::Approximate };
+    // A NaN reaches the program as it is, or not: arithmetic will say.
+    let certain = allowed.low >= allowed.high;
+    Some(if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(why), ..scalar } })
+}
+
+/// What stands for a component that the format does not have: (0, 0, 0, 1).
+fn missing(component: u32, type_: Type) -> Scalar {
+    let one = if matches!(type_, Type::Float { .. }) { u64::from(1f32.to_bits()) } else { 1 };
+    exact(type_, if component == 3 { one } else { 0 })
+}
+
+/// The vertices of a draw, and what their invocations leave.
+#[derive(Clone, Debug)]
+pub(super) struct Vertices<'m, 'd> {
+    module: &'m Module,
+    draw: &'d Draw<'d>,
+    interface: Interface<'m>,
+    /// The vertices with their instances that are shaded.
+    shaded: Vec<[u32; 2]>,
+    /// Instance after instance: which of those shaded each vertex of the draw is.
+    pub(super) rows: Vec<u32>,
+    /// What the invocation that begins is given.
+    begun: Vec<(&'m Variable, Scalars)>,
+    /// By shaded vertex: the position and the scalars at locations.
+    left: Vec<Scalar>,
+}
+
+impl<'m, 'd> Vertices<'m, 'd> {
+    /// The vertices of a draw. A vertex that an instance has twice is shaded once: nothing tells how often devices do.
+    pub(super) fn new(module: &'m Module, draw: &'d Draw<'d>, interface: Interface<'m>) -> Result<Self, Refused> {
+        let from = &draw.vertices;
+        let all = u64::from(from.count).checked_mul(from.instances.into()).filter(|&all| all <= draw.limits.invocations);
+        let all = all.ok_or(Limit { what: "invocations", bound: draw.limits.invocations })?;
+        let width = 4 + interface.outputs.len();
+        let bytes = (width * size_of::<Scalar>()) as u64 + 16;
+        if all.checked_mul(bytes).is_none_or(|bytes| bytes > draw.limits.memory) {
+            return Err(Limit { what: "bytes of memory", bound: draw.limits.memory }.into());
+        }
+        let numbers: Vec<u32> = match from.indices {
+            None => (0..from.count).map(|i| from.first.wrapping_add(i)).collect(),
+            Some(indices) => {
+                let range = from.first as usize..from.first as usize + from.count as usize;
+                let Some(indices) = indices.get(range.clone()) else {
+                    return unsupported(format!("indices {} to {} of {}", range.start, range.end, indices.len()));
+                };
+                indices.iter().map(|index| index.wrapping_add_signed(from.vertex_offset)).collect()
+            }
+        };
+        let (mut shaded, mut rows) = (Vec::new(), Vec::new());
+        for instance in 0..from.instances {
+            let mut known: FxHashMap<u32, u32> = FxHashMap::default();
+            for &vertex in &numbers {
+                rows.push(*known.entry(vertex).or_insert_with(|| {
+                    shaded.push([vertex, from.first_instance.wrapping_add(instance)]);
+                    shaded.len() as u32 - 1
+                }));
+            }
+        }
+        let left = vec![exact(Type::Bool, 0); width * shaded.len()];
+        Ok(Vertices { module, draw, interface, shaded, rows, begun: Vec::new(), left })
+    }
+
+    /// How many invocations there are.
+    pub(super) fn invocations(&self) -> u32 {
+        self.shaded.len() as u32
+    }
+
+    /// What a shaded vertex left: its position, and the scalars at locations.
+    pub(super) fn left(&self, row: u32) -> &[Scalar] {
+        let width = 4 + self.interface.outputs.len();
+        &self.left[row as usize * width..][..width]
+    }
+
+    fn input(&self, [vertex, instance]: [u32; 2], source: Source) -> Result<Scalar, (u32, u32)> {
+        let unsigned = Type::Int { width: 32, signed: false };
+        match source {
+            Source::VertexIndex => Ok(exact(unsigned, vertex.into())),
+            Source::InstanceIndex => Ok(exact(unsigned, instance.into())),
+            Source::Attribute(at, component, type_) => {
+                let attribute = &self.draw.vertices.attributes[at];
+                let item = if attribute.rate == Rate::Vertex { vertex } else { instance };
+                match (fetch(attribute, item, component, type_), self.draw.resources.robustness) {
+                    (Some(scalar), _) => Ok(scalar),
+                    (None, Robustness::None) => Err((attribute.location, item)),
+                    // The last component may be 0 or 1, and without robustBufferAccess2 all may be anything in the buffer.
+                    (None, _) => Ok(Scalar { trust: Trust::CERTAIN.in_doubt(Why::Domain), ..exact(type_, 0) }),
+                }
+            }
+        }
+    }
+}
+
+impl<'m> Work<'m> for Vertices<'m, '_> {
+    fn begin(&mut self, workgroup: u32, _: &mut Shared, _: &mut u64) -> Result<Begin, Outcome<Observation>> {
+        let Some(&at) = self.shaded.get(workgroup as usize) else { return Ok(Begin::NoMore) };
+        let mut begun = Vec::with_capacity(self.interface.inputs.len());
+        for (variable, sources) in &self.interface.inputs {
+            match sources.iter().map(|&source| self.input(at, source)).collect::<Result<Scalars, _>>() {
+                Ok(scalars) => begun.push((*variable, scalars)),
+                Err((location, item)) => {
+                    let what = format!("item {item} of the vertex attribute at location {location} is beyond the end of its buffer");
+                    let instruction = variable.instruction;
+                    let agent = Agent { workgroup, local: 0 };
+                    let site =
+                        Site { instruction, function: 0, block: 0, line: None, invocation: workgroup, global: self.global(agent), step: 0 };
+                    let at = self.at(&site);
+                    return Err(Outcome::Undefined(Undefined { ub: Ub::LoadOutOfBounds, what, at, site: Some(Box::new(site)) }));
+                }
+            }
+        }
+        self.begun = begun;
+        Ok(Begin::Begins)
+    }
+
+    fn start(&self, _: Agent, _: u32, config: &mut Config<'m>) {
+        for (variable, scalars) in &self.begun {
+            config.memory.store_own(&Pointer::to(self.module, variable), scalars);
+        }
+    }
+
+    fn global(&self, agent: Agent) -> [u32; 3] {
+        let [vertex, instance] = self.shaded.get(agent.workgroup as usize).copied().unwrap_or_default();
+        [vertex, instance, 0]
+    }
+
+    fn at(&self, site: &Site) -> String {
+        let [vertex, instance, _] = site.global;
+        format!("vertex stage, vertex {vertex} of instance {instance}, {site}")
+    }
+
+    fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
+        let Some(Finished { config, .. }) = members.first() else { return };
+        let mut held: Option<(u32, Scalars)> = None;
+        let mut scalar = |variable: &Variable, index: usize| {
+            if held.as_ref().is_none_or(|(id, _)| *id != variable.id) {
+                held = Some((variable.id, super::outputs(config, variable, workgroup)));
+            }
+            held.as_ref().and_then(|(_, scalars)| scalars.get(index).copied())
+        };
+        let width = 4 + self.interface.outputs.len();
+        let row = &mut self.left[workgroup as usize * width..][..width];
+        let position = self.interface.position.into_iter().flat_map(|(variable, index)| (0..4).map(move |c| (variable, index + c)));
+        let all = position.chain(self.interface.outputs.iter().map(|output| (output.variable, output.index)));
+        for (to, (variable, index)) in row.iter_mut().zip(all) {
+            if let Some(scalar) = scalar(variable, index) {
+                *to = scalar;
+            }
+        }
+    }
+}

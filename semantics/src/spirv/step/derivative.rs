@@ -1,0 +1,92 @@
+//! SPIR-V §3.3.16, Derivative Instructions, as one invocation sees them: it waits, and goes on with the derivatives. That all of a quad go on
+//! together is a rule of the grid ([`super::super::grid`]).
+//!
+//! Vulkan, Derivative Operations: of the lanes 0 1 / 2 3 of a quad with the values P, the fine derivatives are the differences P1 - P0 and
+//! P3 - P2 of rows and P2 - P0 and P3 - P1 of columns; a coarse one is that of either row or column for all four lanes, and OpDPdx, OpDPdy and
+//! OpFwidth are fine or coarse. So whatever is not fine is that of the first row or column, in doubt where the other differs.
+
+use rspirv::spirv::GlslStd450Op as Glsl;
+
+use super::{Awaited, Config, Env, Next, Row, row};
+use crate::number::{Trust, Why};
+use crate::rule::Rule;
+use crate::spirv::grammar::Op;
+use crate::spirv::memory::Value;
+use crate::spirv::operation::{self, Operand, Operation, Shape, Site};
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Unspecified;
+
+const DERIVATIVES: &[Op] =
+    &[Op::DPdx, Op::DPdy, Op::Fwidth, Op::DPdxFine, Op::DPdyFine, Op::FwidthFine, Op::DPdxCoarse, Op::DPdyCoarse, Op::FwidthCoarse];
+
+pub(super) const RULES: &[Row] = &[row(Rule::SpirvDerivative, DERIVATIVES, derivative)];
+
+/// The derivatives of a value in x and in y, component by component, as one lane of a quad has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derivatives {
+    /// By the lane's own row, and by its own column.
+    pub fine: [Scalars; 2],
+    /// By either row, and by either column.
+    pub coarse: [Scalars; 2],
+}
+
+/// What of an operation on 32-bit floats of one shape comes; it is none whose behaviour is undefined.
+fn computed(env: &Env<'_>, operation: Option<Operation>, shape: Shape, args: &[&Scalars], instruction: u32) -> Scalars {
+    let operands: Vec<Operand<'_>> = args.iter().map(|scalars| Operand { shape, scalars }).collect();
+    let site = Site { instruction, invocation: env.invocation, ..Site::default() };
+    operation.and_then(|operation| env.calculator.compute(operation, &operands, &[shape], site).ok()).unwrap_or_default()
+}
+
+/// The first, in doubt where the second differs.
+fn either(first: Scalar, second: Scalar) -> Scalar {
+    if first.undefined.or(second.undefined).is_some() {
+        return Scalar { undefined: first.undefined.or(second.undefined), ..first };
+    }
+    let unknown = Trust::CERTAIN.in_doubt(Why::Derivative);
+    let trust = Trust::selected(unknown, true, first.trust, second.trust, first.bits == second.bits);
+    let doubt = trust.doubt.and(first.trust.doubt.or(Some(Why::Derivative)));
+    Scalar { trust: Trust { doubt, ..trust }, ..first }
+}
+
+impl Derivatives {
+    /// Those of a lane, by the values of all four: two rows of two.
+    pub(in crate::spirv) fn of(env: &Env<'_>, values: &[Scalars; 4], shape: Shape, lane: usize, instruction: u32) -> Derivatives {
+        let minus = operation::core(Op::FSub);
+        let difference = |from: usize, to: usize| computed(env, minus, shape, &[&values[to], &values[from]], instruction);
+        let (rows, columns) = ([difference(0, 1), difference(2, 3)], [difference(0, 2), difference(1, 3)]);
+        let fine = [rows[lane / 2].clone(), columns[lane % 2].clone()];
+        let coarse = [rows, columns].map(|[first, second]| first.iter().zip(&second).map(|(&a, &b)| either(a, b)).collect());
+        Derivatives { fine, coarse }
+    }
+
+    /// Those of a value of so many components where the quad's control flow is not uniform.
+    pub(in crate::spirv) fn divergent(components: usize, instruction: u32, invocation: u32) -> Derivatives {
+        let origin = Origin { kind: Unspecified::DivergentDerivative, instruction, invocation };
+        let undefined: Scalars = std::iter::repeat_n(Scalar::undefined(origin), components).collect();
+        Derivatives { fine: [undefined.clone(), undefined.clone()], coarse: [undefined.clone(), undefined] }
+    }
+}
+
+/// M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others
+///                                                              [spirv/derivative, SPIR-V §3.3.16]
+pub fn derivative<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    let (_, operands) = config.next_of(DERIVATIVES)?;
+    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[0], resume: derived }))
+}
+
+/// The configuration after a derivative instruction.
+fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
+    let (head, _) = config.next_of(DERIVATIVES)?;
+    let fine = matches!(head.op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine);
+    let [x, y] = if fine { &derivatives.fine } else { &derivatives.coarse };
+    let scalars = match head.op {
+        Op::DPdx | Op::DPdxFine | Op::DPdxCoarse => x.clone(),
+        Op::DPdy | Op::DPdyFine | Op::DPdyCoarse => y.clone(),
+        _ => {
+            let shape = config.module.shape(head.result);
+            let [x, y] = [x, y].map(|d| computed(env, operation::glsl(Glsl::FAbs as u32), shape, &[d], config.index()));
+            computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index())
+        }
+    };
+    Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
+}
