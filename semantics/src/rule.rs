@@ -204,6 +204,7 @@ rules! {
     SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
     SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
     SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
+    SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::grid::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

@@ -24,6 +24,7 @@ use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::{Memory, Pointer};
 use super::module::Module;
+use super::report::{self, Elsewhere};
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Config, Env, Event, Next, Relation, Sink, phi_group};
@@ -300,7 +301,8 @@ impl<'m, 'r> Grid<'m, 'r> {
                 self.retire(workgroup, &members);
                 break;
             }
-            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member)).collect();
+            let mut instances = Vec::new();
+            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member, &mut instances)).collect();
             match arrival(&waits) {
                 Arrival::Complete { .. } => {
                     released.extend(&members);
@@ -318,10 +320,20 @@ impl<'m, 'r> Grid<'m, 'r> {
         released
     }
 
-    fn wait_of(&self, number: u32) -> Wait {
-        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
+    /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
+    fn wait_of(&self, number: u32, instances: &mut Vec<Vec<u64>>) -> Wait {
+        let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
+        match invocation.state {
             State::Acts(_) => Wait::Ready,
-            State::Waits(arrived) => Wait::Barrier { instruction: arrived.instruction, scope: arrived.execution },
+            State::Waits(arrived) => {
+                // What follows the barrier in its block is in the same instance as it.
+                let instance = invocation.config.instance();
+                let at = instances.iter().position(|other| *other == instance).unwrap_or_else(|| {
+                    instances.push(instance);
+                    instances.len() - 1
+                });
+                Wait::Barrier { instruction: arrived.instruction, instance: at as u32, scope: arrived.execution }
+            }
             State::Ended => Wait::Ended,
         }
     }
@@ -504,6 +516,11 @@ impl<'m, 'r> Grid<'m, 'r> {
                 data_race(self, &race, extent, site, sink);
             }
         }
+        if self.ending.is_none()
+            && let Some((byte, other)) = self.shared.alias(extent, kind.writes())
+        {
+            undeclared_alias(self, extent, other, byte, site, sink);
+        }
     }
 
     /// Shows a rule of several invocations: at which instruction, and the first of them.
@@ -514,15 +531,6 @@ impl<'m, 'r> Grid<'m, 'r> {
             && sink.wants_events()
         {
             sink.event(&Event { rule, invocation, step, at, instruction, value: None, actions: &[] });
-        }
-    }
-
-    /// The instruction of that index as messages name it.
-    fn name(&self, instruction: u32) -> String {
-        match self.module.instructions().get(instruction as usize) {
-            Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
-            Some(i) => i.name(),
-            None => String::new(),
         }
     }
 
@@ -584,17 +592,14 @@ fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32], sink: &mut dyn Sink
 
 /// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
 fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
-    let text = |index: usize| {
+    let global = |index: usize| {
         let agent = grid.topology.agent(members[index]);
-        let [x, y, z] = grid.prepared.global(agent.workgroup, agent.local);
-        format!("invocation ({x},{y},{z})")
+        grid.prepared.global(agent.workgroup, agent.local)
     };
-    let (waiting, barrier, other) = match divergence {
-        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, format!("{} has ended", text(ended))),
-        Divergence::Different { first, second } => {
-            let name = grid.name(second.1);
-            (first.0, first.1, format!("{} waits at another, {name} of instruction {}", text(second.0), second.1))
-        }
+    let (waiting, barrier, other, elsewhere) = match divergence {
+        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, ended, Elsewhere::Ended),
+        Divergence::Different { first, second } => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
+        Divergence::Instances { barrier, first, second } => (first, barrier, second, Elsewhere::Instance),
     };
     let mut site = grid.site(members[waiting]);
     // It has arrived: what is next is after the barrier.
@@ -603,7 +608,7 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
     let place = grid.module.place(barrier as usize);
     (site.function, site.block) = (place.function, place.block);
     grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
-    let what = format!("OpControlBarrier is reached by {} and not by all of its workgroup: {other}", text(waiting));
+    let what = report::divergent_barrier(grid.module, global(waiting), global(other), elsewhere);
     grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: site.to_string(), site: Some(Box::new(site)) });
     for &member in members {
         let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
@@ -617,13 +622,16 @@ fn divergent_barrier(grid: &mut Grid<'_, '_>, members: &[u32], divergence: Diver
 /// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
 fn data_race(grid: &mut Grid<'_, '_>, race: &super::concurrency::Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
-    let object = match extent.object {
-        ObjectId::Buffer(_) => "a buffer".to_string(),
-        ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),
-    };
-    let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));
-    let what = format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction);
+    let what = report::data_race(grid.module, race, matches!(extent.object, ObjectId::Workgroup { .. }));
     grid.note(Undefined { ub: Ub::DataRace, what, at: site.to_string(), site: Some(Box::new(site.clone())) });
+}
+
+/// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
+///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
+fn undeclared_alias(grid: &mut Grid<'_, '_>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
+    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
+    let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
+    grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: site.to_string(), site: Some(Box::new(site.clone())) });
 }
 
 impl Explored for Grid<'_, '_> {

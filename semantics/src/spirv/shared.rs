@@ -10,6 +10,7 @@ use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::alias::Aliases;
 use super::concurrency::Class;
 use super::environment::{Dispatch, Robustness};
 use super::memory::{Pointer, exact};
@@ -49,6 +50,8 @@ pub struct Cell {
 pub struct Extent {
     /// The object.
     pub object: ObjectId,
+    /// The id of the variable that names it.
+    pub variable: u32,
     /// Its storage class, as memory semantics divide them.
     pub class: Class,
     /// The places; none where the access is out of bounds and robustness has it touch nothing.
@@ -85,6 +88,8 @@ struct Backing {
     anywhere: bool,
     /// Whether some variable that it backs can be written.
     written: bool,
+    /// Where several variables that are not all Aliased name it: what they accessed.
+    aliases: Option<Aliases>,
 }
 
 /// The shared memory of one dispatch.
@@ -132,7 +137,7 @@ impl Shared {
         };
         let backing = |bytes: &[u8]| {
             let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
-            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: false, written: false })
+            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: false, written: false, aliases: None })
         };
         for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
@@ -163,7 +168,20 @@ impl Shared {
                 _ => {}
             }
         }
+        for (index, backing) in shared.backings.iter_mut().enumerate() {
+            let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
+            let named: Vec<(u32, bool)> =
+                named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
+            backing.aliases = Aliases::of(&named);
+        }
         Ok(shared)
+    }
+
+    /// Records through which variable an access goes; the first byte, and the other variable, where SPIR-V §2.18.2 forbids that both do.
+    pub fn alias(&mut self, extent: &Extent, writes: bool) -> Option<(u64, u32)> {
+        let ObjectId::Buffer(index) = extent.object else { return None };
+        let aliases = self.backings[index as usize].aliases.as_mut()?;
+        extent.cells.iter().find_map(|cell| aliases.access(extent.variable, cell.offset, cell.bytes.into(), writes))
     }
 
     /// The Workgroup variables of a workgroup come to be.
@@ -228,7 +246,7 @@ impl Shared {
         if let Some(&index) = self.variable_of.get(&pointer.variable) {
             let count = module.types().scalars(pointer.address.type_);
             let cells = (0..count).map(|i| Cell { offset: 8 * (pointer.address.offset + i), bytes: 8 }).collect();
-            return Some(Ok(Extent { object: ObjectId::Workgroup { workgroup, index }, class: Class::Workgroup, cells }));
+            return Some(Ok(Extent { object: ObjectId::Workgroup { workgroup, index }, variable: pointer.variable, class: Class::Workgroup, cells }));
         }
         let &index = self.backing_of.get(&pointer.variable)?;
         Some(self.buffer_extent(module, index, pointer, operation, aligned))
@@ -236,7 +254,8 @@ impl Shared {
 
     fn buffer_extent(&self, module: &Module, index: u32, pointer: &Pointer, operation: Operation, aligned: u32) -> Result<Extent, Fault> {
         let object = &self.backings[index as usize].object;
-        let mut extent = Extent { object: ObjectId::Buffer(index), class: Class::Uniform, cells: SmallVec::new() };
+        let cells = SmallVec::new();
+        let mut extent = Extent { object: ObjectId::Buffer(index), variable: pointer.variable, class: Class::Uniform, cells };
         if operation != Operation::Load && !pointer.writable {
             return Err(Fault::ReadOnly { offset: pointer.address.offset });
         }
