@@ -28,9 +28,8 @@ impl Aliases {
         let aliased = self.declared.contains(&variable);
         for byte in offset..offset.saturating_add(bytes) {
             let seen = self.bytes.entry(byte).or_default();
-            let wrong = |&&(other, wrote): &&(u32, bool)| {
-                other != variable && (wrote || writes) && !(aliased && self.declared.contains(&other))
-            };
+            let wrong =
+                |&&(other, wrote): &&(u32, bool)| other != variable && (wrote || writes) && !(aliased && self.declared.contains(&other));
             if let Some(&(other, _)) = seen.iter().find(wrong) {
                 return Some((byte, other));
             }

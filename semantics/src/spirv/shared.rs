@@ -170,8 +170,7 @@ impl Shared {
         }
         for (index, backing) in shared.backings.iter_mut().enumerate() {
             let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
-            let named: Vec<(u32, bool)> =
-                named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
+            let named: Vec<(u32, bool)> = named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
             backing.aliases = Aliases::of(&named);
         }
         Ok(shared)
@@ -246,7 +245,12 @@ impl Shared {
         if let Some(&index) = self.variable_of.get(&pointer.variable) {
             let count = module.types().scalars(pointer.address.type_);
             let cells = (0..count).map(|i| Cell { offset: 8 * (pointer.address.offset + i), bytes: 8 }).collect();
-            return Some(Ok(Extent { object: ObjectId::Workgroup { workgroup, index }, variable: pointer.variable, class: Class::Workgroup, cells }));
+            return Some(Ok(Extent {
+                object: ObjectId::Workgroup { workgroup, index },
+                variable: pointer.variable,
+                class: Class::Workgroup,
+                cells,
+            }));
         }
         let &index = self.backing_of.get(&pointer.variable)?;
         Some(self.buffer_extent(module, index, pointer, operation, aligned))

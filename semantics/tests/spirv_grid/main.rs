@@ -1,6 +1,7 @@
 //! Compute dispatches by the relation: values worked out by hand, every undefined behaviour and undefined value with its message, schedules.
 
 mod concurrency;
+mod exhibits;
 mod rules;
 mod undefined;
 mod values;
@@ -8,6 +9,7 @@ mod values;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::Schedule;
@@ -16,7 +18,7 @@ use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Res
 use smallstep_semantics::spirv::memory::{Memory, Value};
 use smallstep_semantics::spirv::shared::Shared;
 use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation, Rules};
-use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid};
+use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, grid, lockstep};
 
 /// Types, constants c0 to c9 (unsigned) and i-3 to i3 (signed), built-ins, and the storage buffer %buf of unsigned words.
 const TYPES: &str = "
@@ -80,10 +82,26 @@ fn with_resources<'d>(mut dispatch: Dispatch<'d>, change: impl FnOnce(&mut Resou
     dispatch
 }
 
+/// How a dispatch ends by the relation, and that it ends so by the lockstep machine too: with the same bytes, origins and instructions, or with the
+/// same report. What the machine does not compile it refuses by name.
+fn both(module: &Module, dispatch: &Dispatch<'_>) -> Outcome<Observation> {
+    let outcome = grid::run(module, dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+    match lockstep::Program::compile(module, dispatch.entry) {
+        Ok(program) => {
+            let of_machine = program.run(dispatch, 1);
+            match (&outcome, &of_machine) {
+                (Outcome::Unsupported(_), Outcome::Unsupported(_)) => {}
+                _ => assert_eq!(of_machine, outcome, "the lockstep machine"),
+            }
+        }
+        Err(LoadError::Unsupported { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+    outcome
+}
+
 fn run(module: &Module, groups: u32, words: &[u32]) -> Outcome<Observation> {
-    let buffers = [buffer(0, words)];
-    let outcome = grid::run(module, &dispatch(groups, &buffers), &Schedule::default(), &Relation::default(), &mut ());
-    outcome.expect("main is there")
+    both(module, &dispatch(groups, &[buffer(0, words)]))
 }
 
 /// What an outcome shows: the words of the first buffer, `any(kind)` where one is undefined; or the id and sentence of what went wrong.

@@ -138,7 +138,14 @@ impl Compiler<'_> {
                 }
                 let needed = module.buffer_size(variable.id);
                 let aliased = module.decoration(variable.id, WHOLE, Decoration::Aliased).is_some();
-                Storage::Buffer(self.buffer(BufferVariable { id: variable.id, descriptor, needed, writable: !read_only, aliased, is_storage })?)
+                Storage::Buffer(self.buffer(BufferVariable {
+                    id: variable.id,
+                    descriptor,
+                    needed,
+                    writable: !read_only,
+                    aliased,
+                    is_storage,
+                })?)
             }
             class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
         };

@@ -264,7 +264,9 @@ impl Program {
             Arrival::Divergent(Divergence::Ended { waiting, barrier, ended }) => (waiting, barrier, ended, Elsewhere::Ended),
             Arrival::Divergent(Divergence::Different { first, second }) => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
             Arrival::Divergent(Divergence::Instances { barrier, first, second }) => (first, barrier, second, Elsewhere::Instance),
-            Arrival::Open | Arrival::Complete { .. } => return Broken::Stuck("all invocations wait at one barrier, and none goes on".into()),
+            Arrival::Open | Arrival::Complete { .. } => {
+                return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
+            }
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
