@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
+use super::check::is_atomic;
 use super::concurrency::explore::{Budget, Stepped};
 use super::concurrency::schedule::{Divergence, Ready};
 use super::concurrency::{
@@ -192,6 +193,8 @@ struct Grid<'m, 'r> {
     fuel: u64,
     undefined: Vec<Undefined>,
     keep_going: bool,
+    /// Whether control of some invocation has depended on what is in doubt.
+    doubtful: bool,
     ending: Option<Outcome<Observation>>,
 }
 
@@ -219,6 +222,7 @@ impl<'m, 'r> Grid<'m, 'r> {
             fuel: dispatch.limits.instructions,
             undefined: Vec::new(),
             keep_going: false,
+            doubtful: false,
             ending: None,
         }))
     }
@@ -362,6 +366,10 @@ impl<'m, 'r> Grid<'m, 'r> {
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let agent = self.topology.agent(number);
         let id = InvocationId { workgroup: agent.workgroup, local: agent.local };
+        if self.doubtful && invocation.config.head().is_some_and(|i| is_atomic(i.op) || i.is(Op::MemoryBarrier)) {
+            // By atomics and fences it may meet whatever another invocation has done on a device.
+            self.shared.put_in_doubt(number);
+        }
         let env = Env {
             calculator: &self.relation.calculator,
             shared: &self.shared,
@@ -427,6 +435,7 @@ impl<'m, 'r> Grid<'m, 'r> {
     }
 
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
+        self.doubtful |= next.control.is_doubtful();
         if let Some(invocation) = self.invocations.get_mut(&number) {
             invocation.config = next;
             invocation.step += 1;
@@ -575,6 +584,13 @@ impl<'m, 'r> Grid<'m, 'r> {
 /// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
 fn barrier_release(grid: &mut Grid<'_, '_>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
+    let in_doubt = |member: &u32| {
+        let control = grid.invocations.get(member).is_some_and(|i| i.config.control.is_doubtful());
+        control || grid.shared.is_doubtful_reader(*member)
+    };
+    if grid.doubtful && members.iter().any(in_doubt) {
+        members.iter().for_each(|&member| grid.shared.put_in_doubt(member));
+    }
     for &member in members {
         if let Some(invocation) = grid.invocations.get_mut(&member)
             && let State::Waits(at) = invocation.state

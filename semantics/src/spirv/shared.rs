@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use rspirv::spirv::{Decoration, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::alias::Aliases;
@@ -106,6 +106,8 @@ pub struct Shared {
     origins: Vec<Origin>,
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
+    /// The invocations that have synchronised with one whose control is in doubt: what they read of memory that is written is in doubt too.
+    doubtful_readers: FxHashSet<u32>,
 }
 
 /// Why a dispatch has no memory to run in.
@@ -129,6 +131,7 @@ impl Shared {
             origins: Vec::new(),
             numbers: FxHashMap::default(),
             robustness: dispatch.resources.robustness,
+            doubtful_readers: FxHashSet::default(),
         };
         let robustness = match dispatch.resources.robustness {
             Robustness::None => object::Robustness::None,
@@ -226,6 +229,17 @@ impl Shared {
         self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
     }
 
+    /// From now on what the invocation reads of memory that is written is in doubt: a device's control may have been elsewhere in an
+    /// invocation that it has synchronised with, and may have written anything there.
+    pub fn put_in_doubt(&mut self, invocation: u32) {
+        self.doubtful_readers.insert(invocation);
+    }
+
+    /// Whether that is so.
+    pub fn is_doubtful_reader(&self, invocation: u32) -> bool {
+        self.doubtful_readers.contains(&invocation)
+    }
+
     /// What robustness makes of accesses out of bounds.
     pub fn robustness(&self) -> Robustness {
         self.robustness
@@ -287,6 +301,7 @@ impl Shared {
     pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
         let mut scalars = Scalars::new();
         let mut cells = extent.cells.iter();
+        let in_doubt_here = self.is_written(extent.object) && self.is_doubtful_reader(invocation);
         module.types().visit_scalars(type_, &mut |type_| {
             scalars.push(match cells.next() {
                 Some(cell) => {
@@ -296,6 +311,9 @@ impl Shared {
                 None => in_doubt(exact(type_, 0), Why::Domain),
             });
         });
+        if in_doubt_here {
+            scalars.iter_mut().for_each(|scalar| *scalar = in_doubt(*scalar, Why::Control));
+        }
         scalars
     }
 

@@ -157,6 +157,11 @@ impl Control {
         Control { doubtful: self.doubtful || condition.doubt.is_some(), uncertified: self.uncertified || condition.grid.is_none() }
     }
 
+    /// Whether a conforming device's control may be elsewhere.
+    pub fn is_doubtful(self) -> bool {
+        self.doubtful
+    }
+
     /// Puts lanes that are written now in the doubt that control is in.
     #[inline]
     pub fn mark(self, lanes: &mut [Lane]) {

@@ -152,3 +152,141 @@ fn a_sieve_in_workgroup_memory() {
     let expected: Vec<String> = (0..32).map(|i| u32::from(prime(i)).to_string()).collect();
     assert_eq!(shown(&run(&module, 1, &[0; 32])), expected);
 }
+
+/// Which dynamic instance of a barrier an invocation waits at: programs of two invocations, with what every schedule must end in.
+#[test]
+fn barriers_are_told_apart_by_iterations_and_calls() {
+    let barrier = "OpControlBarrier %c2 %c2 %wgsem";
+    // A loop of `rounds` iterations, %k from 0 on.
+    let repeated = |name: &str, before: &str, rounds: &str, body: &str| {
+        format!(
+            "OpBranch %h{name} %h{name} = OpLabel %k{name} = OpPhi %uint %c0 {before} %kk{name} %n{name}
+            OpLoopMerge %o{name} %n{name} None OpBranch %b{name} %b{name} = OpLabel {body} OpBranch %n{name}
+            %n{name} = OpLabel %kk{name} = OpIAdd %uint %k{name} %c1 %m{name} = OpULessThan %bool %kk{name} {rounds}
+            OpBranchConditional %m{name} %h{name} %o{name} %o{name} = OpLabel"
+        )
+    };
+    let when = |name: &str, condition: &str, then: &str| {
+        format!(
+            "%is{name} = {condition} OpSelectionMerge %e{name} None OpBranchConditional %is{name} %t{name} %e{name}
+            %t{name} = OpLabel {then} OpBranch %e{name} %e{name} = OpLabel"
+        )
+    };
+    let index = "%i = OpLoad %uint %lix %rounds = OpIAdd %uint %i %c1";
+    let rows = [
+        ("every iteration of one loop", repeated("a", "%entry", "%c3", barrier), true),
+        ("after loops of different lengths", repeated("a", "%entry", "%rounds", "") + " " + barrier, true),
+        ("loops of different lengths", repeated("a", "%entry", "%rounds", barrier), false),
+        ("each in an iteration of its own", repeated("a", "%entry", "%c2", &when("w", "OpIEqual %bool %ka %i", barrier)), false),
+        ("both in the second", repeated("a", "%entry", "%c2", &when("w", "OpIEqual %bool %ka %c1", barrier)), true),
+        (
+            "an inner loop of an outer iteration of its own",
+            repeated("a", "%entry", "%c2", &when("w", "OpIEqual %bool %ka %i", &repeated("b", "%tw", "%c2", barrier))),
+            false,
+        ),
+        (
+            "an inner loop of the same outer iteration",
+            repeated("a", "%entry", "%c2", &when("w", "OpIEqual %bool %ka %c1", &repeated("b", "%tw", "%c2", barrier))),
+            true,
+        ),
+        (
+            "inner loops whose iterations add up alike",
+            repeated("a", "%entry", "%c2", &format!("%inner = OpIAdd %uint %c1 %i {}", repeated("b", "%ba", "%inner", barrier))),
+            false,
+        ),
+        ("one call in a loop", repeated("a", "%entry", "%c2", "%x = OpFunctionCall %void %waits"), true),
+        (
+            "two calls",
+            "%is = OpIEqual %bool %i %c0 OpSelectionMerge %e None OpBranchConditional %is %t1 %t2
+            %t1 = OpLabel %x = OpFunctionCall %void %waits OpBranch %e %t2 = OpLabel %y = OpFunctionCall %void %waits OpBranch %e %e = OpLabel"
+                .to_string(),
+            false,
+        ),
+        ("a call in different iterations", repeated("a", "%entry", "%c2", &when("w", "OpIEqual %bool %ka %i", "%x = OpFunctionCall %void %waits")), false),
+    ];
+    for (name, body, is_defined) in rows {
+        let waits = format!("%waits = OpFunction %void None %fn %in = OpLabel {barrier} OpReturn OpFunctionEnd");
+        // A store at the end is what others can see, so that there are several schedules.
+        let module = load(&format!("{} {waits}", text(2, "", "", &format!("{index} {body} {}", store("i", "c7")))));
+        let buffers = [buffer(0, &[0, 0])];
+        let dispatch = dispatch(1, &buffers);
+        let mut endings = BTreeSet::new();
+        let visit = |outcome: &Outcome<Observation>, _: &Schedule| {
+            endings.insert(shown(outcome));
+            ControlFlow::Continue(())
+        };
+        let budget = Budget { executions: 1 << 10, steps: 1 << 16 };
+        grid::exhaust(&module, &dispatch, &Relation::default(), budget, visit).expect("main is there");
+        assert_eq!(endings.len(), 1, "{name}: {endings:?}");
+        let ending = endings.pop_first().expect("there is one");
+        match is_defined {
+            true => assert_eq!(ending, ["7", "7"], "{name}"),
+            false => assert_eq!(ending[0], "spirv/divergent-barrier", "{name}: {ending:?}"),
+        }
+        let program = lockstep::Program::compile(&module, "main").unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(shown(&program.run(&dispatch, 1)), ending, "{name}");
+        assert_eq!(shown(&both(&module, &dispatch)), ending, "{name}");
+    }
+}
+
+/// The words of the buffer that are in doubt.
+fn doubtful_words(size: u32, declarations: &str, body: &str) -> Vec<u64> {
+    let module = load(&text(size, "", declarations, body));
+    let buffers = [buffer(0, &[0; 4])];
+    let report =
+        grid::report(&module, &dispatch(1, &buffers), &Schedule::default(), &Relation::default(), false, &mut ()).expect("it runs");
+    assert!(matches!(report.outcome, Outcome::Observed(_)), "{:?}", report.outcome);
+    let mut words: Vec<u64> = report.doubtful.iter().flat_map(|d| d.start / 4..d.end.div_ceil(4)).collect();
+    words.dedup();
+    words
+}
+
+#[test]
+fn doubt_goes_from_one_invocation_to_another() {
+    let (barrier, barrier_none) = ("OpControlBarrier %c2 %c2 %wgsem", "");
+    // Invocation 0 does something with the sine of 1, which devices round as they like; then each writes what `read` is.
+    let program = |by_first: &str, then: &str, read: &str| {
+        format!(
+            "%i = OpLoad %uint %lix %sin = OpExtInst %float %glsl Sin %f1 %bits = OpBitcast %uint %sin %less = OpFOrdLessThan %bool %sin %f0
+            %is = OpIEqual %bool %i %c0 OpSelectionMerge %e None OpBranchConditional %is %first %e
+            %first = OpLabel {by_first} OpBranch %e %e = OpLabel {then} {read} {}",
+            store("i", "r")
+        )
+    };
+    let branch =
+        |then: &str| format!("OpSelectionMerge %s None OpBranchConditional %less %t1 %s %t1 = OpLabel {then} OpBranch %s %s = OpLabel");
+    let shared = "%shared = OpVariable %wv Workgroup %null = OpConstantNull %uint";
+    let rows: [(&str, String, Vec<u64>); 7] = [
+        ("a value", program("OpStore %shared %bits", barrier, "%r = OpLoad %uint %shared"), vec![0, 1, 2]),
+        ("a certain value", program("OpStore %shared %c5", barrier, "%r = OpLoad %uint %shared"), vec![]),
+        // What it would have stored, had it gone the other way, is not there to be read.
+        (
+            "a store that was not done",
+            program(&format!("OpStore %shared %c5 {}", branch("OpStore %shared %c6")), barrier, "%r = OpLoad %uint %shared"),
+            vec![0, 1, 2],
+        ),
+        ("control, and nothing is read", program(&branch(""), barrier, "%r = OpCopyObject %uint %c4"), vec![0]),
+        ("control, and nobody waits", program(&branch(""), barrier_none, "%r = OpIAdd %uint %i %c1"), vec![0]),
+        (
+            "an atomic that was not done",
+            program(
+                &branch("%pa = OpAccessChain %pword %buf %c0 %c3 %a = OpAtomicIAdd %uint %pa %c1 %c0 %c1"),
+                "",
+                "%pb = OpAccessChain %pword %buf %c0 %c3 %r = OpAtomicLoad %uint %pb %c1 %c0",
+            ),
+            vec![0, 1, 2],
+        ),
+        (
+            "a certain atomic",
+            program(
+                "%pa = OpAccessChain %pword %buf %c0 %c3 %a = OpAtomicIAdd %uint %pa %c1 %c0 %c1",
+                "",
+                "%pb = OpAccessChain %pword %buf %c0 %c3 %r = OpAtomicLoad %uint %pb %c1 %c0",
+            ),
+            vec![],
+        ),
+    ];
+    for (name, body, expected) in rows {
+        assert_eq!(doubtful_words(3, shared, &body), expected, "{name}");
+    }
+}

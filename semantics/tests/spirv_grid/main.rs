@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod exhibits;
+mod machine;
 mod rules;
 mod undefined;
 mod values;

@@ -95,8 +95,9 @@ impl Warp {
         let index = |lane: usize| (u64::from(lows[lane]) | u64::from(highs[lane]) << 32) as i64;
         if code.b != NONE {
             let count = self.count(shared, code.b);
+            let unbounded = shared.robust && matches!(shared.program.faults[code.b as usize].count, Count::Array(_));
             for lane in column::lanes(self.active) {
-                if index(lane) < 0 || index(lane) as u64 >= count {
+                if index(lane) < 0 || index(lane) as u64 >= count && !unbounded {
                     return Err(self.out_of_bounds(code, shared, 1 << lane, index(lane)));
                 }
             }
@@ -115,7 +116,6 @@ impl Warp {
     fn count(&self, shared: &Shared<'_>, fault: u32) -> u64 {
         match shared.program.faults[fault as usize].count {
             Count::Fixed(count) => count,
-            Count::Array(_) if shared.robust => u64::MAX,
             Count::Array(array) => shared.lengths[array as usize].into(),
         }
     }

@@ -32,14 +32,13 @@ pub(in super::super) struct Buffers {
 impl Buffers {
     pub(super) fn new(program: &Program, dispatch: &Dispatch<'_>) -> Buffers {
         let memory = |bytes: &[u8]| Memory {
-            words: bytes
-                .chunks(4)
-                .map(|four| {
-                    let mut word = [0; 4];
-                    word[..four.len()].copy_from_slice(four);
-                    AtomicU32::new(u32::from_le_bytes(word))
-                })
-                .collect(),
+            words: {
+                let (whole, rest) = bytes.as_chunks::<4>();
+                let mut last = [0; 4];
+                last[..rest.len()].copy_from_slice(rest);
+                let last = (!rest.is_empty()).then_some(&last);
+                whole.iter().chain(last).map(|four| AtomicU32::new(u32::from_le_bytes(*four))).collect()
+            },
             length: bytes.len() as u64,
             any_undefined: AtomicU64::new(0),
             undefined: Mutex::default(),
@@ -127,7 +126,10 @@ impl Buffers {
 
     pub(super) fn bytes(&self, at: usize) -> Vec<u8> {
         let memory = &self.memories[at];
-        let mut bytes: Vec<u8> = memory.words.iter().flat_map(|word| word.load(R).to_le_bytes()).collect();
+        let mut bytes = vec![0; 4 * memory.words.len()];
+        for (four, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(&memory.words) {
+            *four = word.load(R).to_le_bytes();
+        }
         bytes.truncate(memory.length as usize);
         let table = memory.undefined.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         table.keys().for_each(|&byte| bytes[byte as usize] = 0);

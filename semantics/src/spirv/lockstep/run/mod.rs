@@ -115,21 +115,22 @@ impl Program {
             return None;
         }
         let next = AtomicU32::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let mut warps = Vec::new();
-                    loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= groups || shared.broken.load(Ordering::Relaxed) {
-                            return;
-                        }
-                        if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
-                            shared.broken.store(true, Ordering::Relaxed);
-                        }
+        let work = || {
+            let mut warps = Vec::new();
+            while let Some(some) = taken(&next, groups, threads as u32) {
+                for number in some {
+                    if shared.broken.load(Ordering::Relaxed) {
+                        return;
                     }
-                });
+                    if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
+                        shared.broken.store(true, Ordering::Relaxed);
+                    }
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
         });
         let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions;
         (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
@@ -297,6 +298,15 @@ impl Program {
         let each = self.invocations().max(1) as u32;
         InvocationId { workgroup: number / each, local: number % each }
     }
+}
+
+/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is seldom close together; towards the end there are
+/// fewer of them, so that all threads end together.
+fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
+    const R: Ordering = Ordering::Relaxed;
+    let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);
+    let first = next.fetch_update(R, R, |first| (first < groups).then(|| end(first))).ok()?;
+    Some(first..end(first))
 }
 
 /// What is wrong with the buffer of a variable, if anything.
