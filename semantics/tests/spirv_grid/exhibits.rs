@@ -247,12 +247,15 @@ fn what_no_run_can_meet_is_refused() {
     assert!(error.contains("an array of descriptors"), "{error}");
 }
 
+/// A bug in a compiled program.
+type Bug = fn(lockstep::Parts<'_>);
+
 /// The comparison must say no.
 #[test]
 fn planted_differences_between_reports_are_seen() {
     let buffers = [buffer(0, &[0; 4]), buffer(1, &[0; 4])];
     let dispatch = dispatch(1, &buffers);
-    let reports = |says: &str, bug: fn(lockstep::Parts<'_>)| {
+    let reports = |says: &str, bug: Bug| {
         let exhibit = EXHIBITS.iter().find(|exhibit| exhibit.says.contains(says)).expect("an exhibit says so");
         let module = load(&module_of(exhibit));
         let program = lockstep::Program::compile(&module, "main").expect("it compiles");
@@ -261,7 +264,7 @@ fn planted_differences_between_reports_are_seen() {
     };
     let (relation, machine) = reports("of 3", |_| ());
     assert_eq!(relation, machine);
-    let bugs: [(&str, fn(lockstep::Parts<'_>)); 5] = [
+    let bugs: [(&str, Bug); 5] = [
         ("of 3", |parts| parts.blocks.iter_mut().for_each(|block| block.rules += 1)),
         ("of 3", |parts| parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Bound).for_each(lockstep::Code::drop_it)),
         ("overlap in part", |parts| {
