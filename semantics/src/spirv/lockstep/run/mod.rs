@@ -354,3 +354,24 @@ impl Shared<'_> {
 pub(super) fn kind(number: u32) -> Unspecified {
     Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workgroup_is_taken_once_and_the_last_ones_singly() {
+        for (groups, threads) in [(1, 2), (16, 2), (1024, 2), (1000, 7), (u32::MAX, 64)] {
+            let next = AtomicU32::new(0);
+            let (mut end, mut last, mut handed) = (0, u32::MAX, 0);
+            while let Some(some) = taken(&next, groups, threads) {
+                assert_eq!(some.start, end);
+                let count = some.end - some.start;
+                assert!(0 < count && count <= last, "{count} after {last}");
+                (end, last, handed) = (some.end, count, handed + 1);
+            }
+            assert_eq!((end, last), (groups, 1));
+            assert!(handed <= 128 * threads, "{handed}");
+        }
+    }
+}
