@@ -14,6 +14,7 @@ use rspirv::grammar::{ExtendedInstruction, INSTRUCTION_TABLE, Instruction, Instr
 pub use rspirv::spirv::Op;
 use rspirv::spirv::{self as s};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The grammar of one instruction.
 pub type CoreInstruction = Instruction<'static>;
@@ -415,4 +416,20 @@ pub fn kind_name(kind: OperandKind) -> &'static str {
         OperandKind::LiteralSpecConstantOpInteger => "an opcode without its \"Op\"",
         kind => enumeration_of(kind).map_or("an operand", |e| e.name),
     }
+}
+
+/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 where there is none: of the target and of the source of a copy.
+pub(super) fn alignments(operands: &[u32]) -> [u32; 2] {
+    let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
+    let mut rest = operands;
+    while let [mask, after @ ..] = rest {
+        let bits = s::MemoryAccess::from_bits_truncate(*mask);
+        let aligned = bits.contains(s::MemoryAccess::ALIGNED);
+        masks.push(if aligned { after.first().copied().unwrap_or(1) } else { 1 });
+        let scopes = [s::MemoryAccess::MAKE_POINTER_AVAILABLE, s::MemoryAccess::MAKE_POINTER_VISIBLE];
+        let extra = usize::from(aligned) + scopes.iter().filter(|&&scope| bits.contains(scope)).count();
+        rest = after.get(extra..).unwrap_or(&[]);
+    }
+    let first = masks.first().copied().unwrap_or(1);
+    [first, masks.get(1).copied().unwrap_or(first)]
 }

@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
+use super::check::is_atomic;
 use super::concurrency::explore::{Budget, Stepped};
 use super::concurrency::schedule::{Divergence, Ready};
 use super::concurrency::{
@@ -28,10 +29,11 @@ use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::Memory;
 use super::module::Module;
+use super::report::{self, Elsewhere};
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
-use crate::number::Why;
+use crate::number::{Profile, Why};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::undefined::{Site, Ub, Undefined};
@@ -211,6 +213,8 @@ pub(super) struct Grid<'m, 'r, W> {
     fuel: u64,
     undefined: Vec<Undefined>,
     keep_going: bool,
+    /// Whether control of some invocation has depended on what is in doubt.
+    doubtful: bool,
     ending: Option<Outcome<Observation>>,
 }
 
@@ -255,6 +259,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             fuel,
             undefined: Vec::new(),
             keep_going: false,
+            doubtful: false,
             ending: None,
         }
     }
@@ -391,7 +396,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
                 }
                 continue;
             }
-            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member)).collect();
+            let mut instances = Vec::new();
+            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member, &mut instances)).collect();
             match arrival(&waits) {
                 Arrival::Complete { .. } => {
                     released.extend(&members);
@@ -409,10 +415,20 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         released
     }
 
-    fn wait_of(&self, number: u32) -> Wait {
-        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
+    /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
+    fn wait_of(&self, number: u32, instances: &mut Vec<Vec<u64>>) -> Wait {
+        let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
+        match invocation.state {
             State::Acts(_) | State::Awaits(..) => Wait::Ready,
-            State::Waits(arrived) => Wait::Barrier { instruction: arrived.instruction, scope: arrived.execution },
+            State::Waits(arrived) => {
+                // What follows the barrier in its block is in the same instance as it.
+                let instance = invocation.config.instance();
+                let at = instances.iter().position(|other| *other == instance).unwrap_or_else(|| {
+                    instances.push(instance);
+                    instances.len() - 1
+                });
+                Wait::Barrier { instruction: arrived.instruction, instance: at as u32, scope: arrived.execution }
+            }
             State::Ended => Wait::Ended,
         }
     }
@@ -442,6 +458,10 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see, or if `visible`. Whether it can go on.
     fn apply(&mut self, number: u32, visible: bool, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
+        if self.doubtful && invocation.config.head().is_some_and(|i| is_atomic(i.op) || i.is(Op::MemoryBarrier)) {
+            // By atomics and fences it may meet whatever another invocation has done on a device.
+            self.shared.put_in_doubt(number);
+        }
         let config = &invocation.config;
         let reduct = match only(self.relation.step(&self.env(number), config), config) {
             Ok(reduct) => reduct,
@@ -536,6 +556,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
+        self.doubtful |= next.control.is_doubtful(Profile::Strict);
         if let Some(invocation) = self.invocations.get_mut(&number) {
             if let Some(paths) = &self.prepared.paths {
                 paths.follow(&mut invocation.path, &invocation.config, &next);
@@ -627,6 +648,11 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
                 data_race(self, &race, extent, site, sink);
             }
         }
+        if self.ending.is_none()
+            && let Some((byte, other)) = self.shared.alias(extent, kind.writes())
+        {
+            undeclared_alias(self, extent, other, byte, site, sink);
+        }
     }
 
     /// Shows a rule of several invocations: at which instruction, and the first of them.
@@ -637,15 +663,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             && sink.wants_events()
         {
             sink.event(&Event { rule, invocation, step, at, instruction, value: None, actions: &[] });
-        }
-    }
-
-    /// The instruction of that index as messages name it.
-    fn name(&self, instruction: u32) -> String {
-        match self.module.instructions().get(instruction as usize) {
-            Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
-            Some(i) => i.name(),
-            None => String::new(),
         }
     }
 
@@ -675,6 +692,13 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 /// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
 fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
+    let in_doubt = |member: &u32| {
+        let control = grid.invocations.get(member).is_some_and(|i| i.config.control.is_doubtful(Profile::Strict));
+        control || grid.shared.is_doubtful_reader(*member)
+    };
+    if grid.doubtful && members.iter().any(in_doubt) {
+        members.iter().for_each(|&member| grid.shared.put_in_doubt(member));
+    }
     for &member in members {
         if let Some(invocation) = grid.invocations.get_mut(&member)
             && let State::Waits(at) = invocation.state
@@ -692,16 +716,11 @@ fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32],
 
 /// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
 fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
-    let text = |index: usize| {
-        let [x, y, z] = grid.work.global(grid.topology.agent(members[index]));
-        format!("invocation ({x},{y},{z})")
-    };
-    let (waiting, barrier, other) = match divergence {
-        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, format!("{} has ended", text(ended))),
-        Divergence::Different { first, second } => {
-            let name = grid.name(second.1);
-            (first.0, first.1, format!("{} waits at another, {name} of instruction {}", text(second.0), second.1))
-        }
+    let global = |index: usize| grid.work.global(grid.topology.agent(members[index]));
+    let (waiting, barrier, other, elsewhere) = match divergence {
+        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, ended, Elsewhere::Ended),
+        Divergence::Different { first, second } => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
+        Divergence::Instances { barrier, first, second } => (first, barrier, second, Elsewhere::Instance),
     };
     let mut site = grid.site(members[waiting]);
     // It has arrived: what is next is after the barrier.
@@ -710,7 +729,7 @@ fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32
     let place = grid.module.place(barrier as usize);
     (site.function, site.block) = (place.function, place.block);
     grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
-    let what = format!("OpControlBarrier is reached by {} and not by all of its workgroup: {other}", text(waiting));
+    let what = report::divergent_barrier(grid.module, global(waiting), global(other), elsewhere);
     grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
     for &member in members {
         let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
@@ -731,7 +750,7 @@ fn data_race<'m, W: Work<'m>>(
 ) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
-        ObjectId::Buffer(_) => "a buffer".to_string(),
+        ObjectId::Buffer(_) => report::BUFFER.to_string(),
         ObjectId::Image(image) => {
             let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
             let ((set, binding), [width, _]) = (images.binding(image), held.size(0).unwrap_or([1, 1]));
@@ -739,11 +758,25 @@ fn data_race<'m, W: Work<'m>>(
             let (x, y) = (texel % u64::from(width), texel / u64::from(width));
             format!("texel ({x}, {y}) of the image at set {set}, binding {binding}")
         }
-        ObjectId::Workgroup { .. } => "a Workgroup variable, 8 bytes for each scalar".to_string(),
+        ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
     };
-    let (second, first) = (grid.name(race.second.instruction), grid.name(race.first.instruction));
-    let what = format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction);
+    let what = report::data_race(grid.module, race, &object);
     grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
+}
+
+/// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
+///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
+fn undeclared_alias<'m, W: Work<'m>>(
+    grid: &mut Grid<'m, '_, W>,
+    extent: &Extent,
+    other: u32,
+    byte: u64,
+    site: &Site,
+    sink: &mut dyn Sink,
+) {
+    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
+    let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
+    grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
 }
 
 impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {

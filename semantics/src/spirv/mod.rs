@@ -4,6 +4,7 @@
 //! [`grid`] runs compute dispatches by it, [`draw`] draws, and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused at load by name; what only an
 //! engine does not model yet, by [`subset`], before anything runs.
 
+mod alias;
 pub mod assemble;
 pub mod cfg;
 mod check;
@@ -24,6 +25,7 @@ pub mod module;
 pub mod object;
 pub mod operation;
 mod persistent;
+mod report;
 pub mod shared;
 pub mod specialize;
 pub mod step;

@@ -9,9 +9,10 @@ mod images;
 use std::collections::BTreeMap;
 
 use rspirv::spirv::{Decoration, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::alias::Aliases;
 use super::concurrency::Class;
 use super::environment::{Dispatch, Robustness};
 use super::memory::{Pointer, exact};
@@ -55,6 +56,8 @@ pub struct Cell {
 pub struct Extent {
     /// The object.
     pub object: ObjectId,
+    /// The id of the variable that names it.
+    pub variable: u32,
     /// Its storage class, as memory semantics divide them.
     pub class: Class,
     /// The places; none where the access is out of bounds and robustness has it touch nothing.
@@ -91,6 +94,8 @@ struct Backing {
     anywhere: Option<Why>,
     /// Whether some variable that it backs can be written.
     written: bool,
+    /// Where several variables that are not all Aliased name it: what they accessed.
+    aliases: Option<Aliases>,
 }
 
 /// The shared memory of one dispatch.
@@ -108,6 +113,8 @@ pub struct Shared {
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
     images: Images,
+    /// The invocations that have synchronised with one whose control is in doubt: what they read of memory that is written is in doubt too.
+    doubtful_readers: FxHashSet<u32>,
 }
 
 /// Why a dispatch has no memory to run in.
@@ -132,6 +139,7 @@ impl Shared {
             numbers: FxHashMap::default(),
             robustness: dispatch.resources.robustness,
             images: Images::new(module, used, &dispatch.resources)?,
+            doubtful_readers: FxHashSet::default(),
         };
         let robustness = match dispatch.resources.robustness {
             Robustness::None => object::Robustness::None,
@@ -140,7 +148,7 @@ impl Shared {
         };
         let backing = |bytes: &[u8]| {
             let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
-            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: None, written: false })
+            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: None, written: false, aliases: None })
         };
         for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
@@ -171,7 +179,19 @@ impl Shared {
                 _ => {}
             }
         }
+        for (index, backing) in shared.backings.iter_mut().enumerate() {
+            let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
+            let named: Vec<(u32, bool)> = named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
+            backing.aliases = Aliases::of(&named);
+        }
         Ok(shared)
+    }
+
+    /// Records through which variable an access goes; the first byte, and the other variable, where SPIR-V §2.18.2 forbids that both do.
+    pub fn alias(&mut self, extent: &Extent, writes: bool) -> Option<(u64, u32)> {
+        let ObjectId::Buffer(index) = extent.object else { return None };
+        let aliases = self.backings[index as usize].aliases.as_mut()?;
+        extent.cells.iter().find_map(|cell| aliases.access(extent.variable, cell.offset, cell.bytes.into(), writes))
     }
 
     /// The Workgroup variables of a workgroup come to be.
@@ -233,6 +253,17 @@ impl Shared {
         self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
     }
 
+    /// From now on what the invocation reads of memory that is written is in doubt: a device's control may have been elsewhere in an
+    /// invocation that it has synchronised with, and may have written anything there.
+    pub fn put_in_doubt(&mut self, invocation: u32) {
+        self.doubtful_readers.insert(invocation);
+    }
+
+    /// Whether that is so.
+    pub fn is_doubtful_reader(&self, invocation: u32) -> bool {
+        self.doubtful_readers.contains(&invocation)
+    }
+
     /// What robustness makes of accesses out of bounds.
     pub fn robustness(&self) -> Robustness {
         self.robustness
@@ -252,7 +283,12 @@ impl Shared {
         if let Some(&index) = self.variable_of.get(&pointer.variable) {
             let count = module.types().scalars(pointer.address.type_);
             let cells = (0..count).map(|i| Cell { offset: 8 * (pointer.address.offset + i), bytes: 8 }).collect();
-            return Some(Ok(Extent { object: ObjectId::Workgroup { workgroup, index }, class: Class::Workgroup, cells }));
+            return Some(Ok(Extent {
+                object: ObjectId::Workgroup { workgroup, index },
+                variable: pointer.variable,
+                class: Class::Workgroup,
+                cells,
+            }));
         }
         let &index = self.backing_of.get(&pointer.variable)?;
         Some(self.buffer_extent(module, index, pointer, operation, aligned))
@@ -260,7 +296,8 @@ impl Shared {
 
     fn buffer_extent(&self, module: &Module, index: u32, pointer: &Pointer, operation: Operation, aligned: u32) -> Result<Extent, Fault> {
         let object = &self.backings[index as usize].object;
-        let mut extent = Extent { object: ObjectId::Buffer(index), class: Class::Uniform, cells: SmallVec::new() };
+        let cells = SmallVec::new();
+        let mut extent = Extent { object: ObjectId::Buffer(index), variable: pointer.variable, class: Class::Uniform, cells };
         if operation != Operation::Load && !pointer.writable {
             return Err(Fault::ReadOnly { offset: pointer.address.offset });
         }
@@ -288,6 +325,7 @@ impl Shared {
     pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
         let mut scalars = Scalars::new();
         let mut cells = extent.cells.iter();
+        let in_doubt_here = self.is_written(extent.object) && self.is_doubtful_reader(invocation);
         module.types().visit_scalars(type_, &mut |type_| {
             scalars.push(match cells.next() {
                 Some(cell) => {
@@ -297,6 +335,9 @@ impl Shared {
                 None => in_doubt(exact(type_, 0), Why::Domain),
             });
         });
+        if in_doubt_here {
+            scalars.iter_mut().for_each(|scalar| *scalar = in_doubt(*scalar, Why::Control));
+        }
         scalars
     }
 

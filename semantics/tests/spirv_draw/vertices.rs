@@ -137,7 +137,7 @@ fn items_beyond_an_attribute_are_as_robustness_has_them() {
     scene.attributes.push(floats(1, Rate::Vertex, &[[1.0; 4], [1.0; 4]]));
     match scene.run() {
         Outcome::Undefined(undefined) => {
-            assert_eq!(undefined.ub, Ub::LoadOutOfBounds);
+            assert_eq!(undefined.ub, Ub::VertexOutOfBounds);
             assert!(undefined.what.starts_with("item 2 of the vertex attribute at location 1"), "{}", undefined.what);
             assert!(undefined.at.starts_with("vertex stage, vertex 2 of instance 0"), "{}", undefined.at);
         }

@@ -253,6 +253,8 @@ pub enum Wait {
     Barrier {
         /// The barrier, as the caller numbers instructions.
         instruction: u32,
+        /// Which dynamic instance of it, as the caller numbers them.
+        instance: u32,
         /// Its execution scope.
         scope: Scope,
     },
@@ -280,6 +282,15 @@ pub enum Divergence {
         /// Who waits at the other, and which.
         second: (usize, u32),
     },
+    /// Two wait at different dynamic instances of one barrier: in different iterations of a loop, or in different calls.
+    Instances {
+        /// The barrier.
+        barrier: u32,
+        /// Who waits at the one.
+        first: usize,
+        /// Who waits at the other.
+        second: usize,
+    },
 }
 
 /// Whether the invocations of one scope instance can leave their barrier.
@@ -296,25 +307,28 @@ pub enum Arrival {
     Divergent(Divergence),
 }
 
-/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what each waits for. Whether they wait at the
-/// same dynamic instance of one barrier follows: each has passed the same barriers before.
+/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what each waits for: all must wait at the same
+/// dynamic instance of one barrier.
 pub fn arrival(waits: &[Wait]) -> Arrival {
     let barriers = || {
         waits.iter().enumerate().filter_map(|(i, wait)| match wait {
-            Wait::Barrier { instruction, .. } => Some((i, *instruction)),
+            Wait::Barrier { instruction, instance, .. } => Some((i, *instruction, *instance)),
             Wait::Ready | Wait::Ended => None,
         })
     };
-    let Some(first) = barriers().next() else { return Arrival::Open };
+    let Some((first, barrier, instance)) = barriers().next() else { return Arrival::Open };
     if waits.contains(&Wait::Ready) {
         return Arrival::Open;
     }
-    if let Some(second) = barriers().find(|(_, barrier)| *barrier != first.1) {
-        return Arrival::Divergent(Divergence::Different { first, second });
+    if let Some((second, other, _)) = barriers().find(|(_, other, _)| *other != barrier) {
+        return Arrival::Divergent(Divergence::Different { first: (first, barrier), second: (second, other) });
     }
-    match waits.iter().position(|wait| *wait == Wait::Ended) {
-        Some(ended) => Arrival::Divergent(Divergence::Ended { waiting: first.0, barrier: first.1, ended }),
-        None => Arrival::Complete { barrier: first.1 },
+    if let Some(ended) = waits.iter().position(|wait| *wait == Wait::Ended) {
+        return Arrival::Divergent(Divergence::Ended { waiting: first, barrier, ended });
+    }
+    match barriers().find(|(_, _, other)| *other != instance) {
+        Some((second, ..)) => Arrival::Divergent(Divergence::Instances { barrier, first, second }),
+        None => Arrival::Complete { barrier },
     }
 }
 
@@ -394,7 +408,8 @@ mod tests {
 
     #[test]
     fn barriers_are_passed_by_all_or_diverge() {
-        let at = |instruction| Wait::Barrier { instruction, scope: Scope::Workgroup };
+        let nth = |instruction, instance| Wait::Barrier { instruction, instance, scope: Scope::Workgroup };
+        let at = |instruction| nth(instruction, 0);
         assert_eq!(arrival(&[at(7), Wait::Ready]), Arrival::Open);
         assert_eq!(arrival(&[Wait::Ended, Wait::Ended]), Arrival::Open);
         assert_eq!(arrival(&[at(7), at(7)]), Arrival::Complete { barrier: 7 });
@@ -402,5 +417,9 @@ mod tests {
         assert_eq!(arrival(&[Wait::Ended, at(7)]), Arrival::Divergent(ended));
         let different = Divergence::Different { first: (0, 7), second: (2, 8) };
         assert_eq!(arrival(&[at(7), at(7), at(8), Wait::Ended]), Arrival::Divergent(different));
+        let instances = Divergence::Instances { barrier: 7, first: 0, second: 1 };
+        assert_eq!(arrival(&[nth(7, 2), nth(7, 3)]), Arrival::Divergent(instances));
+        assert_eq!(arrival(&[nth(7, 2), Wait::Ready]), Arrival::Open);
+        assert_eq!(arrival(&[nth(7, 2), nth(7, 2)]), Arrival::Complete { barrier: 7 });
     }
 }

@@ -231,7 +231,7 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
                     let site =
                         Site { instruction, function: 0, block: 0, line: None, invocation: workgroup, global: self.global(agent), step: 0 };
                     let at = self.at(&site);
-                    return Err(Outcome::Undefined(Undefined { ub: Ub::LoadOutOfBounds, what, at, site: Some(Box::new(site)) }));
+                    return Err(Outcome::Undefined(Undefined { ub: Ub::VertexOutOfBounds, what, at, site: Some(Box::new(site)) }));
                 }
             }
         }

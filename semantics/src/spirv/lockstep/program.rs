@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::concurrency::{Scope, Semantics};
+use super::super::module::Module;
 use super::super::operation::{Calculator, Operation, Shape};
-use super::super::words::Instruction;
 
 /// No register.
 pub const NONE: u32 = u32::MAX;
@@ -50,7 +51,15 @@ pub enum Op {
     Index,
     // Undefined behaviour where a is not below the number c, or not below the length of array c of the run; b is the fault.
     Bound, BoundRuntime,
-    // d := memory at a + the number c; a may be none. The name says the memory and what d is.
+    // d := a narrowed to 32 bits, the most that these hold where it is more; c is its high word. Undefined behaviour by fault b, if there is one.
+    BoundWide,
+    // Set d := where the access that ends at byte a + the number c of the buffer is within it. Only of use where buffers are robust.
+    Reach,
+    // Undefined behaviour where a + the number c is no multiple of b, of a buffer.
+    Align,
+    // Undefined behaviour where copy c of the program is between places that overlap in part.
+    Overlap,
+    // d := memory at a + the number c; a may be none. The name says the memory and what d is. Of buffers, b is none or the set of what reaches.
     LoadLocal, LoadLocalSet, LoadShared, LoadSharedSet, LoadBuffer, LoadBuffer16, LoadBuffer8,
     // memory at a + the number c := d.
     StoreLocal, StoreLocalSet, StoreShared, StoreSharedSet, StoreBuffer, StoreBuffer16, StoreBuffer8,
@@ -106,13 +115,42 @@ pub struct Site {
     pub no_unsigned_wrap: bool,
 }
 
+/// What an index must be below.
+#[derive(Clone, Copy, Debug)]
+pub enum Count {
+    /// This number.
+    Fixed(u64),
+    /// The length of that array of the run.
+    Array(u32),
+}
+
 /// An index that an access chain must have in bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The id of the index.
     pub id: u32,
-    /// Whether the index is signed.
-    pub is_signed: bool,
+    /// What it must be below.
+    pub count: Count,
+}
+
+/// One end of an OpCopyMemory.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The memory.
+    pub space: Space,
+    /// The column of its address, or `NONE`.
+    pub address: u32,
+    /// What is added to the address.
+    pub offset: u32,
+}
+
+/// An OpCopyMemory between places that may overlap.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// Where to, and where from.
+    pub ends: [Place; 2],
+    /// The scalars of each, from its address on: first word or byte, and how many.
+    pub cells: [Vec<(u32, u32)>; 2],
 }
 
 /// Which memory an atomic works on.
@@ -236,6 +274,8 @@ pub struct Block {
     pub end: u32,
     /// The instructions of the module that it stands for.
     pub count: u32,
+    /// The rules that the relation applies for them: lines count, the OpPhi of a block are one.
+    pub rules: u32,
     /// The index of the instruction that ends it.
     pub at: u32,
     /// How it ends.
@@ -253,6 +293,8 @@ pub struct BufferVariable {
     pub needed: u64,
     /// Whether the module may write it.
     pub writable: bool,
+    /// Whether it is decorated Aliased.
+    pub aliased: bool,
     /// Whether it is a storage buffer, so that its contents are observed.
     pub is_storage: bool,
 }
@@ -266,6 +308,24 @@ pub struct RuntimeArray {
     pub offset: u64,
     /// Bytes from one element to the next.
     pub stride: u32,
+}
+
+/// A variable in Workgroup memory.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    /// Its first word.
+    pub first: u32,
+    /// By word, the number of its scalar; none where every scalar is one word.
+    pub scalars: Option<Vec<u32>>,
+}
+
+/// What tells the dynamic instances of a block's instructions apart.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The columns that count how often the loops around the block have come back.
+    pub counts: Vec<u32>,
+    /// The column that holds where its function returns to; `NONE` in the entry point.
+    pub link: u32,
 }
 
 /// A register that holds an input.
@@ -288,12 +348,8 @@ pub enum Input {
 /// A compiled compute entry point.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The module's instructions, for reports.
-    pub(super) instructions: Arc<[Instruction]>,
-    /// Where each instruction is: function and block.
-    pub(super) places: Arc<[super::super::error::Place]>,
-    /// The source lines, by instruction.
-    pub(super) lines: Arc<rustc_hash::FxHashMap<u32, (String, u32, u32)>>,
+    /// The module, for reports.
+    pub(super) module: Arc<Module>,
     pub(super) size: [u32; 3],
     pub(super) entry: u32,
     pub(super) blocks: Vec<Block>,
@@ -318,6 +374,12 @@ pub struct Program {
     pub(super) buffers: Vec<BufferVariable>,
     pub(super) arrays: Vec<RuntimeArray>,
     pub(super) fences: Vec<(Scope, Semantics)>,
+    pub(super) copies: Vec<Copied>,
+    pub(super) shared_variables: Vec<SharedVariable>,
+    /// By block that ends with a barrier, or that a call returns to and from which a barrier may be reached.
+    pub(super) instances: FxHashMap<u32, Instance>,
+    /// The bytes that a record of the race shadow stands for: 4, or fewer where buffers are accessed by less.
+    pub(super) granule: u32,
     /// Whether workgroups must run in order.
     pub(super) in_order: bool,
     /// Whether atomics or fences acquire or release, so that happens-before is more than barriers.

@@ -146,7 +146,8 @@ impl Images {
         let bytes = held.format().bytes() as u8;
         let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
         let cells = held.index(0, x, y).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
-        Extent { object: ObjectId::Image(image), class: Class::Image, cells }
+        // Two variables of one image are one object: its texels are not told apart by Aliased.
+        Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
     /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was made where it was written, or by

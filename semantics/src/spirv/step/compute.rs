@@ -4,7 +4,7 @@
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
 
-use super::{Action, Config, Env, Next, Ops, Row, made, memory, operation_of, row};
+use super::{Action, Config, Env, Next, Ops, Row, memory, operation_of, row};
 use crate::number::Instruction;
 use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
@@ -14,6 +14,7 @@ use crate::spirv::module::WHOLE;
 use crate::spirv::object;
 use crate::spirv::operation::{self, Operation, Shape};
 use crate::spirv::operation::{Operand, Site};
+use crate::spirv::report;
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalars;
 use crate::undefined::Ub;
@@ -154,49 +155,46 @@ pub fn non_semantic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 }
 
 /// The next instruction, which computes, is undefined behaviour for that reason.
-fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub, why: impl FnOnce() -> String) -> Option<Next<'m>> {
-    let found = result(env, config)?.err()?;
-    (found == ub).then(|| config.undefined(ub, format!("{} {}", config.name(), why())))
+fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
+    if result(env, config)?.err()? != ub {
+        return None;
+    }
+    let found = |&id: &u32| Some((id, config.scalars(id)?.iter().find_map(|s| s.undefined)?));
+    let undefined = report::computed_from(config.module, config.head()?).iter().find_map(found);
+    Some(config.undefined(ub, report::computation(config.module, config.index(), ub, undefined)))
 }
 
 /// An operand that is 0: M, (r = Op τ a b, I), c, p is undefined behaviour, Op a division or remainder of integers
 ///                                                              [spirv/division-by-zero, SPIR-V §3.3.13]
 pub fn division_by_zero<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, operands) = config.next_of(DIVISIONS)?;
-    faults(env, config, Ub::DivisionByZero, || format!("divides by zero (%{})", operands[1]))
+    config.next_of(DIVISIONS)?;
+    faults(env, config, Ub::DivisionByZero)
 }
 
 /// The least integer and -1: M, (r = Op τ a b, I), c, p is undefined behaviour, Op a signed division or remainder
 ///                                                              [spirv/division-overflow, SPIR-V §3.3.13]
 pub fn division_overflow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, operands) = config.next_of(SIGNED_DIVISIONS)?;
-    faults(env, config, Ub::DivisionOverflow, || format!("divides the least integer (%{}) by -1 (%{})", operands[0], operands[1]))
+    config.next_of(SIGNED_DIVISIONS)?;
+    faults(env, config, Ub::DivisionOverflow)
 }
 
 /// M(a) beyond τ: M, (r = OpConvertFToS τ a, I), c, p is undefined behaviour, and OpConvertFToU
 ///                                                              [spirv/conversion-range, SPIR-V §3.3.11]
 pub fn conversion_range<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (head, operands) = config.next_of(TO_INTEGER)?;
-    let why = || format!("converts %{}, whose value {} does not hold", operands[0], config.module.types().text(head.result_type));
-    faults(env, config, Ub::ConversionRange, why)
+    config.next_of(TO_INTEGER)?;
+    faults(env, config, Ub::ConversionRange)
 }
 
 /// r overflows although it is decorated NoSignedWrap or NoUnsignedWrap: M, (r = Op τ a…, I), c, p is undefined behaviour
 ///                                                              [spirv/wrap, SPIR-V §3.2.20]
 pub fn wrap<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(WRAPPING)?;
-    faults(env, config, Ub::Wrap, || "overflows, and is decorated NoSignedWrap or NoUnsignedWrap".to_string())
+    faults(env, config, Ub::Wrap)
 }
 
 /// An operand that is any value: M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one of these values
 ///                                                              [spirv/undefined-operand, SPIR-V §3.3.1, §3.3.11, §3.3.13]
 pub fn undefined_operand<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, operands) = config.next_of(PARTIAL)?;
-    faults(env, config, Ub::UndefinedOperand, || {
-        let found = |&id: &u32| Some((id, config.scalars(id)?.iter().find_map(|s| s.undefined)?));
-        match operands.iter().find_map(found) {
-            Some((id, origin)) => format!("has an operand, %{id}, that is undefined: {}", made(config.module, origin)),
-            None => "has an operand that is undefined".to_string(),
-        }
-    })
+    config.next_of(PARTIAL)?;
+    faults(env, config, Ub::UndefinedOperand)
 }

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::{Config, Env, Next, Row, made, row};
+use super::{Config, Env, Next, Row, row};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
+use crate::spirv::report;
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 use crate::spirv::words::Instruction;
@@ -58,8 +59,7 @@ pub fn branch_conditional_false<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<
 
 fn branch_on_undefined<'m>(config: &Config<'m>, x: u32) -> Option<Next<'m>> {
     let origin = config.scalar(x)?.undefined?;
-    let what = format!("{} depends on %{x}, which is undefined: {}", config.name(), made(config.module, origin));
-    Some(config.undefined(Ub::BranchOnUndefined, what))
+    Some(config.undefined(Ub::BranchOnUndefined, report::branch_on_undefined(config.module, config.index(), origin)))
 }
 
 /// M(x) undefined: M, (OpBranchConditional x t f), c, p is undefined behaviour
@@ -160,5 +160,5 @@ pub fn is_helper<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 /// M, (OpUnreachable), c, p is undefined behaviour               [spirv/unreachable, SPIR-V §3.3.17]
 pub fn unreachable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Unreachable)?;
-    Some(config.undefined(Ub::Unreachable, "OpUnreachable was reached".to_string()))
+    Some(config.undefined(Ub::Unreachable, report::UNREACHABLE.to_string()))
 }

@@ -26,12 +26,12 @@ pub fn function_call<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let arguments: Option<SmallVec<[Rc<Value>; 4]>> = operands[1..].iter().map(|&a| config.memory.value(config.module, a)).collect();
     let label = config.module.function_blocks(function).first()?.label;
     let outer = config.calls.clone();
-    let frame = Frame { code: &config.code[1..], c: config.c, p: config.p, result: head.result, outer };
+    let frame = Frame { code: &config.code[1..], c: config.c, p: config.p, result: head.result, loops: config.loops.clone(), outer };
     let mut next = config.entering(label)?;
     for (parameter, value) in config.module.parameters(function).iter().zip(arguments?) {
         next.memory.share(config.module, parameter.id, value);
     }
-    (next.p, next.calls) = (0, Some(Rc::new(frame)));
+    (next.p, next.loops, next.calls) = (0, None, Some(Rc::new(frame)));
     Some(Next::Config(next))
 }
 
@@ -44,7 +44,8 @@ pub fn return_<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 /// The configuration after the call that the invocation is in.
 fn returning<'m>(config: &Config<'m>) -> Option<(Config<'m>, u32)> {
     let frame = config.calls.as_deref()?;
-    let next = Config { code: frame.code, c: frame.c, p: frame.p, calls: frame.outer.clone(), ..config.clone() };
+    let (loops, calls) = (frame.loops.clone(), frame.outer.clone());
+    let next = Config { code: frame.code, c: frame.c, p: frame.p, calls, loops, ..config.clone() };
     Some((next, frame.result))
 }
 

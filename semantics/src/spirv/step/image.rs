@@ -9,11 +9,12 @@
 
 use rspirv::spirv::ImageOperands;
 
-use super::{Action, Config, Env, Next, Row, made, row};
+use super::{Action, Config, Env, Next, Row, row};
 use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
+use crate::spirv::report;
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::shared::texel_scalar;
@@ -143,7 +144,7 @@ pub fn image_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     let (head, operands) = config.next_of(CHOOSING)?;
     let (id, origin) = undefined_choice(config, head)?;
     let operand = if id == operands[1] { "a coordinate" } else { "an image operand" };
-    let what = format!("{} has {operand}, %{id}, that is undefined: {}", config.name(), made(config.module, origin));
+    let what = report::operand_undefined(config.module, config.index(), operand, id, origin);
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
 

@@ -7,15 +7,13 @@
 //! blocks, and load refuses modules that could store to what is not writable. Where robustness lets a chain go beyond the end of a buffer,
 //! what is there touches nothing.
 
-use rspirv::spirv::MemoryAccess;
-use smallvec::SmallVec;
-
-use super::{Action, Actions, Config, Env, Next, Row, atomic, made, operation_of, row};
+use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
 use crate::rule::Rule;
 use crate::spirv::environment::Robustness;
-use crate::spirv::grammar::Op;
+use crate::spirv::grammar::{Op, alignments};
 use crate::spirv::memory::{Pointer, Value};
 use crate::spirv::object::{Fault, Operation};
+use crate::spirv::report;
 use crate::spirv::shared::{Extent, runtime_length};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
@@ -112,7 +110,7 @@ pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 ///                                                              [spirv/access-chain-out-of-bounds, SPIR-V §3.3.8]
 pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, Arrival::OutOfBounds { id, index, count }) = follow(env, config)? else { return None };
-    let what = format!("{} has index {index} (%{id}) of {count}", config.name());
+    let what = report::index_out_of_bounds(config.module, config.index(), id, index, count);
     Some(config.undefined(Ub::AccessOutOfBounds, what))
 }
 
@@ -120,24 +118,8 @@ pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Opt
 ///                                                              [spirv/access-chain-undefined, SPIR-V 1.6 revision 7, Poison]
 pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, Arrival::Undefined { id, origin }) = follow(env, config)? else { return None };
-    let what = format!("{} has an index, %{id}, that is undefined: {}", config.name(), made(config.module, origin));
+    let what = report::index_undefined(config.module, config.index(), id, origin);
     Some(config.undefined(Ub::AddressOnUndefined, what))
-}
-
-/// The Aligned operands of memory operands, for the target and for the source of a copy.
-fn alignments(operands: &[u32]) -> [u32; 2] {
-    let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
-    let mut rest = operands;
-    while let [mask, after @ ..] = rest {
-        let bits = MemoryAccess::from_bits_truncate(*mask);
-        let aligned = bits.contains(MemoryAccess::ALIGNED);
-        masks.push(if aligned { after.first().copied().unwrap_or(1) } else { 1 });
-        let scopes = [MemoryAccess::MAKE_POINTER_AVAILABLE, MemoryAccess::MAKE_POINTER_VISIBLE];
-        let extra = usize::from(aligned) + scopes.iter().filter(|&&scope| bits.contains(scope)).count();
-        rest = after.get(extra..).unwrap_or(&[]);
-    }
-    let first = masks.first().copied().unwrap_or(1);
-    [first, masks.get(1).copied().unwrap_or(first)]
 }
 
 /// What an access touches, and whether it may: `Ok(None)` is the invocation's own memory. `None` where the pointer is into no memory.
@@ -238,9 +220,8 @@ pub fn copy_memory<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 /// M(a) and M(b) overlap in part: M, (OpCopyMemory a b, I), c, p is undefined behaviour
 ///                                                              [spirv/copy-memory-overlapping, SPIR-V §3.3.8]
 pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, operands) = config.next_if(Op::CopyMemory)?;
     let copied = copied(env, config)?.ok()?;
-    let what = || format!("OpCopyMemory copies %{} to %{}, which overlap in part", operands[1], operands[0]);
+    let what = || report::overlapping_copy(config.module, config.index());
     overlaps(config, &copied).then(|| config.undefined(Ub::OverlappingCopy, what()))
 }
 
@@ -279,7 +260,7 @@ fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> 
 }
 
 fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Next<'m> {
-    config.undefined(ub, format!("{} accesses, through %{pointer}, {fault}", config.name()))
+    config.undefined(ub, report::access(config.module, config.index(), pointer, fault))
 }
 
 /// M(a) no multiple of its alignment: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else accesses memory

@@ -53,7 +53,7 @@ use super::operation;
 use super::operation::Calculator;
 use super::shared::{Extent, Shared};
 use super::subset;
-use super::value::{Control, Inputs, Origin, Scalar, Scalars};
+use super::value::{Control, Inputs, Scalar, Scalars};
 use super::words::Instruction;
 use crate::number::{Arithmetic, Lane, Lanes};
 use crate::rule::Rule;
@@ -85,6 +85,17 @@ pub struct Env<'e> {
     pub judged: bool,
 }
 
+/// A loop that an invocation is in: SPIR-V §2.11.1, from its header to its merge block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    header: u32,
+    merge: u32,
+    /// How many times it has come back to the header.
+    count: u64,
+    /// The loop around it, within the function.
+    outer: Option<Rc<Iteration>>,
+}
+
 /// A call that has not returned.
 #[derive(Clone, Debug)]
 pub struct Frame<'m> {
@@ -96,6 +107,8 @@ pub struct Frame<'m> {
     p: u32,
     /// The id of the call's result.
     result: u32,
+    /// The loops that the caller is in.
+    loops: Option<Rc<Iteration>>,
     /// The call that the caller is in.
     outer: Option<Rc<Frame<'m>>>,
 }
@@ -117,6 +130,8 @@ pub struct Config<'m> {
     pub p: u32,
     /// The calls that have not returned, the innermost first.
     pub calls: Option<Rc<Frame<'m>>>,
+    /// The loops of the function that it is in, the innermost first.
+    pub loops: Option<Rc<Iteration>>,
     /// Whether control has depended on what is in doubt.
     pub control: Control,
     /// Whether it is a helper invocation, which writes nothing.
@@ -377,7 +392,7 @@ impl<'m> Config<'m> {
     pub fn enter(module: &'m Module, label: u32, memory: Memory<'m>) -> Config<'m> {
         let code = module.block(label).map_or(&[][..], |block| module.code(block));
         let inputs = Inputs::default();
-        Config { module, inputs, memory, code, c: label, p: 0, calls: None, control: Control::default(), helper: false }
+        Config { module, inputs, memory, code, c: label, p: 0, calls: None, loops: None, control: Control::default(), helper: false }
     }
 
     /// The instruction that is next.
@@ -475,26 +490,47 @@ impl<'m> Config<'m> {
     /// M, M(t), t, c.
     fn entering(&self, t: u32) -> Option<Config<'m>> {
         let code = self.memory.block(self.module, t)?;
-        Some(Config { code, c: t, p: self.c, ..self.clone() })
+        Some(Config { code, c: t, p: self.c, loops: self.loops_in(t, code), ..self.clone() })
+    }
+
+    /// The loops that the block t is in, coming from where this is.
+    fn loops_in(&self, t: u32, code: &[Instruction]) -> Option<Rc<Iteration>> {
+        let mut loops = self.loops.clone();
+        let mut at = self.loops.as_ref();
+        while let Some(iteration) = at {
+            at = iteration.outer.as_ref();
+            if iteration.merge == t {
+                loops = iteration.outer.clone();
+            }
+        }
+        let header = code.len().checked_sub(2).map(|merge| &code[merge]).filter(|i| i.is(Op::LoopMerge));
+        let Some(header) = header else { return loops };
+        Some(Rc::new(match loops {
+            Some(again) if again.header == t => Iteration { count: again.count + 1, ..again.as_ref().clone() },
+            outer => Iteration { header: t, merge: self.operands(header)[0], count: 0, outer },
+        }))
+    }
+
+    /// Which dynamic instance of the block's instructions comes next: how often the loops that it is in have come back, from where it was
+    /// called, and so outwards (SPIR-V §2.2.5, Dynamic Instance: iterations of loops and chains of call sites tell instances apart).
+    pub(super) fn instance(&self) -> Vec<u64> {
+        let mut path = Vec::new();
+        let (mut loops, mut calls) = (self.loops.as_ref(), self.calls.as_ref());
+        loop {
+            while let Some(iteration) = loops {
+                path.push(iteration.count);
+                loops = iteration.outer.as_ref();
+            }
+            let Some(frame) = calls else { return path };
+            path.push((u64::from(frame.c) << 32) | frame.code.len() as u64);
+            (loops, calls) = (frame.loops.as_ref(), frame.outer.as_ref());
+        }
     }
 
     /// Undefined behaviour of the next instruction. The grid adds where and when.
     fn undefined(&self, ub: Ub, what: String) -> Next<'m> {
         Next::Undefined(Undefined { ub, what, at: self.place().to_string(), site: None })
     }
-
-    /// The next instruction as messages name it: `%7 = OpLoad`, `OpStore`.
-    fn name(&self) -> String {
-        let Some(head) = self.head() else { return String::new() };
-        if head.result == 0 { head.name() } else { format!("%{} = {}", head.result, head.name()) }
-    }
-}
-
-/// Where an undefined value comes from, in words.
-pub(super) fn made(module: &Module, origin: Origin) -> String {
-    let maker = module.instructions().get(origin.instruction as usize);
-    let maker = maker.map_or(String::new(), |i| if i.result == 0 { i.name() } else { format!("%{} = {}", i.result, i.name()) });
-    format!("{} made by {maker} in invocation {}", origin.kind.id(), origin.invocation)
 }
 
 /// The table's operation for an instruction that computes.

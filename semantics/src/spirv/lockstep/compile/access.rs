@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::super::super::concurrency::Ordering;
-use super::super::super::grammar::Op as Core;
+use super::super::super::grammar::{Op as Core, alignments};
 use super::super::super::types::{Address, Type};
 use super::super::super::words::Instruction;
-use super::super::program::{Atomic, Fault, NONE, Op, RuntimeArray, Slot, Slots, Space};
+use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
 use super::{Compiled, Compiler, Home, Pointer, Storage};
 
 impl Compiler<'_> {
@@ -35,17 +35,11 @@ impl Compiler<'_> {
             }
             (_, Some(values)) => self.store_slots(&pointer, &values)?,
             (_, None) => {
-                let count = self.module.types().scalars(variable.type_) as u32;
+                let count = self.words(variable.type_) as u32;
                 self.emit(Op::ForgetLocal, NONE, NONE, count, pointer.fixed as u32);
             }
         }
         Ok(())
-    }
-
-    pub(super) fn fault(&mut self, id: u32) -> u32 {
-        let type_ = self.type_(self.module.type_of(id).unwrap_or(0));
-        self.program.faults.push(Fault { id, is_signed: matches!(type_, Type::Int { signed: true, .. }) });
-        self.program.faults.len() as u32 - 1
     }
 
     pub(super) fn access_chain(&mut self, i: &Instruction) -> Compiled {
@@ -65,15 +59,12 @@ impl Compiler<'_> {
                 at = self.part(at, index)?;
                 continue;
             }
-            let index = self.index(id)?;
-            let fault = self.fault(id);
-            match count {
-                Some(count) => self.emit(Op::Bound, NONE, index, fault, count.min(u64::from(u32::MAX)) as u32),
-                None => {
-                    let array = self.runtime_array(&at)?;
-                    self.emit(Op::BoundRuntime, NONE, index, fault, array);
-                }
-            }
+            at.may_leave |= count.is_none();
+            let count = match count {
+                Some(count) => Count::Fixed(count),
+                None => Count::Array(self.runtime_array(&at)?),
+            };
+            let index = self.bounded(id, count)?;
             at = self.part_at(at, index)?;
         }
         self.homes.insert(i.result, Home::Pointer(at));
@@ -81,7 +72,7 @@ impl Compiler<'_> {
     }
 
     /// The pointer to a part by a number that is in bounds.
-    fn part(&self, mut at: Pointer, index: u64) -> Compiled<Pointer> {
+    fn part(&mut self, mut at: Pointer, index: u64) -> Compiled<Pointer> {
         let types = self.module.types();
         let Some((part, scalar)) = types.part(at.type_, index) else { return self.unsupported("an index that the type does not have") };
         match &at.storage {
@@ -89,7 +80,15 @@ impl Compiler<'_> {
                 let (first, count) = (scalar as usize, types.scalars(part) as usize);
                 at.storage = Storage::Registers(Rc::from(&slots[first..first + count]));
             }
-            Storage::Local | Storage::Shared => at.fixed += scalar,
+            Storage::Local | Storage::Shared => {
+                at.fixed += match self.type_(at.type_) {
+                    Type::Struct { .. } => {
+                        let before = types.members(at.type_).iter().take(index as usize).map(|m| m.type_).collect::<Vec<_>>();
+                        before.into_iter().map(|member| self.words(member)).sum()
+                    }
+                    _ => index * self.words(part),
+                }
+            }
             Storage::Buffer(_) => {
                 let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
                     return self.unsupported("a part of a buffer without a place");
@@ -107,7 +106,7 @@ impl Compiler<'_> {
         let Some((part, _)) = types.part(at.type_, 0) else { return self.unsupported("an index into a type without parts") };
         let stride = match &at.storage {
             Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
-            Storage::Local | Storage::Shared => types.scalars(part),
+            Storage::Local | Storage::Shared => self.words(part),
             Storage::Buffer(_) => {
                 let here = Address { offset: 0, type_: at.type_, ..at.address };
                 let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
@@ -147,6 +146,7 @@ impl Compiler<'_> {
     pub(super) fn load(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let pointer = self.pointer(operands[0])?;
+        self.align(&pointer, alignments(&operands[1..])[0])?;
         let slots = self.load_slots(&pointer, i.result)?;
         self.bind(i.result, slots)?;
         Ok(())
@@ -245,8 +245,20 @@ impl Compiler<'_> {
         if let Storage::Registers(slots) = &pointer.storage {
             self.settle(&slots.clone(), self.at as u32)?;
         }
+        self.align(&pointer, alignments(&operands[2..])[0])?;
         let slots = self.value(operands[1])?;
         self.store_slots(&pointer, &slots)
+    }
+
+    /// What an Aligned operand demands of an address in a buffer, before its scalars.
+    fn align(&mut self, pointer: &Pointer, aligned: u32) -> Compiled {
+        let Storage::Buffer(buffer) = pointer.storage else { return Ok(()) };
+        let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
+        if aligned > 1 {
+            self.emit(Op::Align, NONE, pointer.dynamic, aligned, offset);
+            self.program.codes.last_mut().expect("just emitted").buffer = buffer;
+        }
+        Ok(())
     }
 
     pub(super) fn store_slots(&mut self, pointer: &Pointer, slots: &[Slot]) -> Compiled {
@@ -268,6 +280,10 @@ impl Compiler<'_> {
         if target.read_only {
             return self.unsupported("OpCopyMemory to what is read-only");
         }
+        let [to, from] = alignments(&operands[2..]);
+        self.align(&source, from)?;
+        self.align(&target, to)?;
+        self.overlap(&target, &source)?;
         // Variables that only loads and stores name are in registers; this one has an address.
         let slots = match &source.storage {
             Storage::Registers(slots) => Slots::from_slice(slots),
@@ -280,13 +296,57 @@ impl Compiler<'_> {
         self.store_slots(&target, &slots)
     }
 
+    /// The check that target and source are the same or apart, where they may be neither.
+    fn overlap(&mut self, target: &Pointer, source: &Pointer) -> Compiled {
+        let mut ends = [Place { space: Space::Local, address: NONE, offset: 0 }; 2];
+        let mut cells = [Vec::new(), Vec::new()];
+        for (k, pointer) in [target, source].into_iter().enumerate() {
+            let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
+            let space = match pointer.storage {
+                Storage::Registers(_) => return Ok(()),
+                Storage::Local => Space::Local,
+                Storage::Shared => Space::Shared,
+                Storage::Buffer(buffer) => Space::Buffer(buffer),
+            };
+            ends[k] = Place { space, address: pointer.dynamic, offset };
+            if let Space::Buffer(_) = space {
+                let at = Address { offset: 0, type_: pointer.type_, ..pointer.address };
+                let _ = self.module.types().visit_addresses(at, &mut |offset, width| cells[k].push((offset as u32, u32::from(width / 8))));
+            } else {
+                cells[k].push((0, self.words(pointer.type_) as u32));
+            }
+        }
+        let may = match (ends[0].space, ends[1].space) {
+            (Space::Buffer(_), Space::Buffer(_)) => true,
+            (a, b) => a == b,
+        };
+        if may {
+            self.program.copies.push(Copied { ends, cells });
+            self.emit(Op::Overlap, NONE, NONE, NONE, self.program.copies.len() as u32 - 1);
+        }
+        Ok(())
+    }
+
     /// One access for each scalar of what the pointer points to.
     fn each_scalar(&mut self, pointer: &Pointer, slots: &[Slot], loads: bool) -> Compiled {
         match &pointer.storage {
             Storage::Registers(_) => unreachable!("registers are copied"),
             Storage::Local | Storage::Shared => {
                 let is_local = matches!(pointer.storage, Storage::Local);
-                for (k, &slot) in slots.iter().enumerate() {
+                let mut at = pointer.fixed as u32;
+                for &slot in slots {
+                    if let Slot::Wide(low, high) = slot {
+                        let op = match (is_local, loads) {
+                            (true, true) => Op::LoadLocal,
+                            (true, false) => Op::StoreLocal,
+                            (false, true) => Op::LoadShared,
+                            (false, false) => Op::StoreShared,
+                        };
+                        self.emit(op, low, pointer.dynamic, NONE, at);
+                        self.emit(op, high, pointer.dynamic, NONE, at + 1);
+                        at += 2;
+                        continue;
+                    }
                     let (op, d) = match (slot, is_local, loads) {
                         (Slot::Word(d), true, true) => (Op::LoadLocal, d),
                         (Slot::Word(d), true, false) => (Op::StoreLocal, d),
@@ -296,9 +356,10 @@ impl Compiler<'_> {
                         (Slot::Word(d), false, false) => (Op::StoreShared, d),
                         (Slot::Truth(d), false, true) => (Op::LoadSharedSet, d),
                         (Slot::Truth(d), false, false) => (Op::StoreSharedSet, d),
-                        (Slot::Wide(..), ..) => return self.unsupported("64-bit numbers in memory that is indexed"),
+                        (Slot::Wide(..), ..) => unreachable!("it was two words"),
                     };
-                    self.emit(op, d, pointer.dynamic, NONE, (pointer.fixed + k as u64) as u32);
+                    self.emit(op, d, pointer.dynamic, NONE, at);
+                    at += 1;
                 }
                 Ok(())
             }
@@ -308,23 +369,33 @@ impl Compiler<'_> {
                 if self.module.types().visit_addresses(at, &mut |offset, width| places.push((offset, width))).is_none() {
                     return self.unsupported("a value in a buffer without a place");
                 }
+                let end = places.iter().map(|&(offset, width)| offset + u64::from(width / 8)).max().unwrap_or(0);
+                let mut reaches = NONE;
+                if pointer.may_leave {
+                    let Ok(end) = u32::try_from(end) else { return self.unsupported("an offset of 4 GiB or more") };
+                    reaches = self.set()?;
+                    self.emit(Op::Reach, reaches, pointer.dynamic, NONE, end);
+                    self.program.codes.last_mut().expect("just emitted").buffer = buffer;
+                }
                 for (&slot, (offset, width)) in slots.iter().zip(places) {
+                    self.program.granule = self.program.granule.min(u32::from(width / 8));
                     let Ok(offset) = u32::try_from(offset) else { return self.unsupported("an offset of 4 GiB or more") };
                     let first = self.program.codes.len();
                     match (slot, width) {
                         (Slot::Word(d), 32) => {
-                            self.emit(if loads { Op::LoadBuffer } else { Op::StoreBuffer }, d, pointer.dynamic, NONE, offset)
+                            self.emit(if loads { Op::LoadBuffer } else { Op::StoreBuffer }, d, pointer.dynamic, reaches, offset)
                         }
                         (Slot::Word(d), 16) => {
-                            self.emit(if loads { Op::LoadBuffer16 } else { Op::StoreBuffer16 }, d, pointer.dynamic, NONE, offset);
+                            self.emit(if loads { Op::LoadBuffer16 } else { Op::StoreBuffer16 }, d, pointer.dynamic, reaches, offset);
                         }
                         (Slot::Word(d), 8) => {
-                            self.emit(if loads { Op::LoadBuffer8 } else { Op::StoreBuffer8 }, d, pointer.dynamic, NONE, offset)
+                            self.emit(if loads { Op::LoadBuffer8 } else { Op::StoreBuffer8 }, d, pointer.dynamic, reaches, offset)
                         }
                         (Slot::Wide(d, e), 64) => {
                             let op = if loads { Op::LoadBuffer } else { Op::StoreBuffer };
-                            self.emit(op, d, pointer.dynamic, NONE, offset);
-                            self.emit(op, e, pointer.dynamic, NONE, offset + 4);
+                            self.emit(Op::Align, NONE, pointer.dynamic, 8, offset);
+                            self.emit(op, d, pointer.dynamic, reaches, offset);
+                            self.emit(op, e, pointer.dynamic, reaches, offset + 4);
                         }
                         _ => return self.unsupported("a scalar of that width in a buffer"),
                     }

@@ -10,7 +10,7 @@ use super::super::super::module::Function;
 use super::super::super::operation;
 use super::super::super::types::Type;
 use super::super::super::words::Instruction;
-use super::super::program::{NONE, Op, Slot, Slots};
+use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home, Part, order};
 
 impl Compiler<'_> {
@@ -22,9 +22,15 @@ impl Compiler<'_> {
             self.last_uses(function, block.label);
             self.aliases.clear();
             let mut part = self.open(block.label);
+            self.at = block.start as usize;
+            self.count_iteration(block.label)?;
+            // The OpPhi of a block, and lines among them, are one rule of the relation.
+            let is_phi = |&index: &u32| module.instructions()[index as usize].is(Core::Phi);
+            let phis = (block.start..block.end).find(is_phi).zip((block.start..block.end).rev().find(is_phi));
             for index in block.start..block.end {
                 self.at = index as usize;
                 let i = module.instructions()[index as usize];
+                part.rules += u32::from(!phis.is_some_and(|(first, last)| index > first && index <= last));
                 if matches!(i.op, Core::Line | Core::NoLine) {
                     continue;
                 }
@@ -56,7 +62,7 @@ impl Compiler<'_> {
 
     fn open(&self, label: u32) -> Part {
         let first = self.program.codes.len();
-        Part { label, function: self.function, first, end: first, count: 0, at: 0, ends: Ends::Terminator }
+        Part { label, function: self.function, first, end: first, count: 0, rules: 0, at: 0, ends: Ends::Terminator }
     }
 
     fn close(&mut self, mut part: Part, at: u32, ends: Ends) {
@@ -221,12 +227,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// An index as a column of 32 bits, extended by its sign.
+    /// An index as a column of 32 bits, extended by its sign: indices count as signed. Of 64 bits, the greatest of 32 where it is more.
     pub(super) fn index(&mut self, id: u32) -> Compiled<u32> {
         let type_ = self.type_(self.module.type_of(id).unwrap_or(0));
         match (type_, self.value(id)?.first().copied()) {
-            (Type::Int { width: 32, .. } | Type::Int { signed: false, .. }, Some(Slot::Word(column))) => Ok(column),
-            (Type::Int { width, signed: true }, Some(slot @ Slot::Word(_))) => {
+            (Type::Int { width: 32, .. }, Some(Slot::Word(column))) => Ok(column),
+            (Type::Int { width, .. }, Some(slot @ Slot::Word(_))) => {
                 let column = self.column()?;
                 let shape = |width| operation::Shape::vector(operation::Scalar::int(width, true), 1);
                 let operation = operation::core(Core::SConvert).expect("the table has every conversion");
@@ -246,12 +252,28 @@ impl Compiler<'_> {
                 Ok(column)
             }
             (_, Some(Slot::Wide(low, high))) => {
-                // In bounds only if the high word is 0, and then the low word is the index.
-                let fault = self.fault(id);
-                self.emit(Op::Bound, NONE, high, fault, 1);
-                Ok(low)
+                let column = self.column()?;
+                self.emit(Op::BoundWide, column, low, NONE, high);
+                Ok(column)
             }
             _ => self.unsupported("an index that is no integer"),
         }
+    }
+
+    /// The same, in bounds.
+    pub(super) fn bounded(&mut self, id: u32, count: Count) -> Compiled<u32> {
+        self.program.faults.push(Fault { id, count });
+        let fault = self.program.faults.len() as u32 - 1;
+        if let Some(&Slot::Wide(low, high)) = self.value(id)?.first() {
+            let column = self.column()?;
+            self.emit(Op::BoundWide, column, low, fault, high);
+            return Ok(column);
+        }
+        let index = self.index(id)?;
+        match count {
+            Count::Fixed(count) => self.emit(Op::Bound, NONE, index, fault, count.min(u64::from(u32::MAX)) as u32),
+            Count::Array(array) => self.emit(Op::BoundRuntime, NONE, index, fault, array),
+        }
+        Ok(index)
     }
 }

@@ -4,44 +4,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::error::LoadError;
 use super::super::super::grammar::Op as Core;
-use super::super::super::module::Module;
+
 use super::super::program::{Block, Code, Edge, End, Move, NONE, Op, Program, Slot};
 use super::{Compiled, Compiler, Ends, Home, order};
 use crate::outcome::Limit;
 
 /// The most edges times copies.
 const MAX_MOVES: usize = 1 << 22;
-
-/// The loops of the reached functions: for each block, its loops from the outermost to the innermost, by their headers.
-struct Loops {
-    of: FxHashMap<u32, Vec<u32>>,
-}
-
-impl Loops {
-    fn new(module: &Module, functions: &[u32]) -> Loops {
-        let mut of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for function in functions.iter().filter_map(|&id| module.function(id)) {
-            // In structural order an outer loop's header comes before the inner one's.
-            for header in order::structural(module, function) {
-                let code = module.block(header).map_or(&[][..], |b| module.code(b));
-                let Some(merge) = code.iter().rev().nth(1).filter(|i| i.is(Core::LoopMerge)) else { continue };
-                let merge = merge.operands(module.words())[0];
-                // Everything that the header reaches without passing the merge block.
-                let mut seen = FxHashSet::from_iter([header]);
-                let mut stack = vec![header];
-                while let Some(label) = stack.pop() {
-                    of.entry(label).or_default().push(header);
-                    stack.extend(order::next(module, label, false).into_iter().filter(|&to| to != merge && seen.insert(to)));
-                }
-            }
-        }
-        Loops { of }
-    }
-
-    fn contains(&self, header: u32, label: u32) -> bool {
-        self.of.get(&label).is_some_and(|loops| loops.contains(&header))
-    }
-}
 
 /// A register, by whether it is a set.
 type Register = (bool, u32);
@@ -82,13 +51,28 @@ fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, use
             uses.extend([column(code.a), column(code.b), set(code.c)].into_iter().flatten());
         }
         Op::Bound | Op::BoundRuntime => uses.extend(column(code.a)),
+        Op::BoundWide => {
+            defines.extend(column(code.d));
+            uses.extend(column(code.a).into_iter().chain(column(code.c)));
+        }
+        Op::Reach => {
+            defines.extend(set(code.d));
+            uses.extend(column(code.a));
+        }
+        Op::Align => uses.extend(column(code.a)),
+        Op::Overlap => uses.extend(program.copies[code.c as usize].ends.iter().filter_map(|place| column(place.address))),
+        Op::LoadBuffer | Op::LoadBuffer16 | Op::LoadBuffer8 => {
+            defines.extend(column(code.d));
+            uses.extend(column(code.a).into_iter().chain(set(code.b)));
+        }
         Op::LoadLocalSet | Op::LoadSharedSet => {
             defines.extend(set(code.d));
             uses.extend(column(code.a));
         }
         Op::StoreLocalSet | Op::StoreSharedSet => uses.extend(set(code.d).into_iter().chain(column(code.a))),
-        Op::StoreLocal | Op::StoreShared | Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => {
-            uses.extend(column(code.d).into_iter().chain(column(code.a)));
+        Op::StoreLocal | Op::StoreShared => uses.extend(column(code.d).into_iter().chain(column(code.a))),
+        Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => {
+            uses.extend(column(code.d).into_iter().chain(column(code.a)).chain(set(code.b)));
         }
         Op::Atomic => {
             defines.extend(column(code.d));
@@ -153,7 +137,7 @@ impl Compiler<'_> {
             let part = self.parts[at].clone();
             let then = number as u32 + 1;
             self.at = part.at as usize;
-            let ends = match part.ends {
+            let ends = match part.ends.clone() {
                 Ends::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
                 Ends::Barrier { orders_shared, orders_buffers, scope, semantics } => {
                     End::Barrier { then, orders_shared, orders_buffers, scope, semantics }
@@ -163,9 +147,10 @@ impl Compiler<'_> {
                     End::Call { edge, link: self.frames[&function].link, then }
                 }
             };
-            blocks.push(Block { first: part.first as u32, end: part.end as u32, count: part.count, at: part.at, ends });
+            blocks.push(Block { first: part.first as u32, end: part.end as u32, count: part.count, rules: part.rules, at: part.at, ends });
+            self.instance(number as u32, &part, entry)?;
         }
-        self.mask(functions);
+        self.mask();
         self.program.blocks = blocks;
         Ok(self.program)
     }
@@ -208,6 +193,7 @@ impl Compiler<'_> {
     fn phis(&mut self, from: u32, to: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<Edge> {
         let module = self.module;
         let mut moves = Vec::new();
+        moves.extend(self.begin_loop(from, to)?);
         for i in module.block(to).map_or(&[][..], |b| module.code(b)) {
             if matches!(i.op, Core::Line | Core::NoLine) {
                 continue;
@@ -242,8 +228,8 @@ impl Compiler<'_> {
     }
 
     /// Marks the codes whose result is used outside of the innermost loop that computes it.
-    fn mask(&mut self, functions: &[u32]) {
-        let loops = Loops::new(self.module, functions);
+    fn mask(&mut self) {
+        let loops = &self.loops;
         let innermost = |label: u32| loops.of.get(&label).and_then(|l| l.last()).copied();
         let mut defined_in: FxHashMap<Register, u32> = FxHashMap::default();
         let (mut defines, mut uses) = (Vec::new(), Vec::new());

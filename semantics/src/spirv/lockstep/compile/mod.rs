@@ -8,6 +8,7 @@ mod body;
 mod calls;
 mod compute;
 mod finish;
+mod instances;
 pub(in crate::spirv) mod order;
 mod variables;
 
@@ -24,8 +25,9 @@ use super::super::module::{Function, Module};
 use super::super::operation::Calculator;
 use super::super::types::{Address, Type};
 use super::super::words::Instruction;
-use super::program::{BufferVariable, Code, Input, NONE, Op, Program, Slot, Slots};
+use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::outcome::Limit;
+use instances::Loops;
 
 /// The most columns and sets that a program may have.
 const MAX_REGISTERS: usize = 1 << 16;
@@ -61,6 +63,8 @@ pub(super) struct Pointer {
     pub(super) address: Address,
     /// Whether the module forbids writing through it.
     pub(super) read_only: bool,
+    /// Whether it goes through a runtime array, so that it may be out of bounds where buffers are robust.
+    pub(super) may_leave: bool,
 }
 
 /// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the next part.
@@ -71,6 +75,7 @@ pub(super) struct Part {
     pub(super) first: usize,
     pub(super) end: usize,
     pub(super) count: u32,
+    pub(super) rules: u32,
     /// The instruction that ends it.
     pub(super) at: u32,
     pub(super) ends: Ends,
@@ -102,6 +107,11 @@ pub(super) struct Compiler<'m> {
     /// Where an id is used last in the block that defines it; `u32::MAX` if another block uses it.
     pub(super) last_use: FxHashMap<u32, u32>,
     pub(super) constants: FxHashMap<(u8, u64), Slot>,
+    pub(super) loops: Loops,
+    /// The loops that a barrier is in, by their headers: the column that counts their iterations.
+    pub(super) counters: FxHashMap<u32, u32>,
+    /// By type: its words of memory without layout.
+    words: FxHashMap<u32, u64>,
     pub(super) at: usize,
     pub(super) function: u32,
 }
@@ -119,22 +129,10 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
     };
     let functions = order::reached(module, entry.function);
-    let mut lines = FxHashMap::default();
-    for &function in &functions {
-        for block in module.function(function).map_or(&[][..], |f| module.function_blocks(f)) {
-            for index in block.start..block.end {
-                if let Some(line) = module.source_line(index as usize) {
-                    lines.insert(index, line);
-                }
-            }
-        }
-    }
     let mut compiler = Compiler {
         module,
         program: Program {
-            instructions: Arc::from(module.instructions()),
-            places: (0..module.instructions().len()).map(|index| module.place(index)).collect(),
-            lines: Arc::new(lines),
+            module: Arc::new(module.clone()),
             size,
             entry: 0,
             blocks: Vec::new(),
@@ -155,6 +153,10 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
             buffers: Vec::new(),
             arrays: Vec::new(),
             fences: Vec::new(),
+            copies: Vec::new(),
+            shared_variables: Vec::new(),
+            instances: FxHashMap::default(),
+            granule: 4,
             in_order: false,
             synchronises: false,
             calculator: Calculator::default(),
@@ -166,11 +168,15 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         aliases: Vec::new(),
         last_use: FxHashMap::default(),
         constants: FxHashMap::default(),
+        loops: Loops::new(module, &functions),
+        counters: FxHashMap::default(),
+        words: FxHashMap::default(),
         at: 0,
         function: 0,
     };
     compiler.constants_of_module()?;
     compiler.globals(&functions)?;
+    compiler.count_iterations(&functions)?;
     for &id in &functions {
         let function = *module.function(id).expect("load has checked the call graph");
         compiler.begin(&function)?;
@@ -360,7 +366,7 @@ impl<'m> Compiler<'m> {
                         _ => return self.unsupported(format!("a parameter that points to {class:?} in the lockstep machine")),
                     };
                     let (dynamic, address) = (self.column()?, Address::whole(pointee));
-                    Home::Pointer(Pointer { storage, fixed: 0, dynamic, type_: pointee, address, read_only: false })
+                    Home::Pointer(Pointer { storage, fixed: 0, dynamic, type_: pointee, address, read_only: false, may_leave: false })
                 }
                 _ => Home::Slots(self.slots(parameter.type_)?),
             };
@@ -400,20 +406,41 @@ impl<'m> Compiler<'m> {
         Ok(number)
     }
 
-    /// Scalars of local or shared memory.
-    pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
-        let mut is_wide = false;
-        self.module.types().visit_scalars(type_id, &mut |scalar| is_wide |= scalar.width() == Some(64));
-        if is_wide {
-            return self.unsupported("64-bit numbers in memory that is indexed, in the lockstep machine");
+    /// The words that a value of that type takes in memory without layout: one for each scalar, two for one of 64 bits.
+    pub(super) fn words(&mut self, type_id: u32) -> u64 {
+        if let Some(&words) = self.words.get(&type_id) {
+            return words;
         }
+        let mut words = 0u64;
+        self.module.types().visit_scalars(type_id, &mut |scalar| words += if scalar.width() == Some(64) { 2 } else { 1 });
+        self.words.insert(type_id, words);
+        words
+    }
+
+    /// Words of local or shared memory.
+    pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
+        let scalars = self.module.types().scalars(type_id);
+        let words = if scalars > MAX_MEMORY { scalars } else { self.words(type_id) };
         let taken = if shared { &mut self.program.shared } else { &mut self.program.local };
         let start = u64::from(*taken);
-        let end = start.saturating_add(self.module.types().scalars(type_id));
+        let end = start.saturating_add(words);
         if end > MAX_MEMORY {
-            return Err(LoadError::Limit(Limit { what: "scalars of memory in the lockstep machine", bound: MAX_MEMORY }));
+            return Err(LoadError::Limit(Limit { what: "words of memory in the lockstep machine", bound: MAX_MEMORY }));
         }
         *taken = end as u32;
+        if shared {
+            let mut numbers = Vec::new();
+            if words != scalars {
+                let mut number = 0;
+                self.module.types().visit_scalars(type_id, &mut |scalar| {
+                    numbers.push(number);
+                    numbers.extend((scalar.width() == Some(64)).then_some(number));
+                    number += 1;
+                });
+            }
+            let scalars = (words != scalars).then_some(numbers);
+            self.program.shared_variables.push(SharedVariable { first: start as u32, scalars });
+        }
         Ok(start)
     }
 }

@@ -137,12 +137,20 @@ impl Compiler<'_> {
                     return self.unsupported("a buffer without DescriptorSet and Binding");
                 }
                 let needed = module.buffer_size(variable.id);
-                Storage::Buffer(self.buffer(BufferVariable { id: variable.id, descriptor, needed, writable: !read_only, is_storage })?)
+                let aliased = module.decoration(variable.id, WHOLE, Decoration::Aliased).is_some();
+                Storage::Buffer(self.buffer(BufferVariable {
+                    id: variable.id,
+                    descriptor,
+                    needed,
+                    writable: !read_only,
+                    aliased,
+                    is_storage,
+                })?)
             }
             class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
         };
         let address = Address::whole(variable.type_);
-        let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only };
+        let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false };
         self.homes.insert(variable.id, Home::Pointer(pointer));
         Ok(())
     }
@@ -153,8 +161,15 @@ impl Compiler<'_> {
         let mut scalars = Vec::new();
         self.module.constant_scalars(initializer, &mut scalars);
         let list = if shared { &mut self.program.initial_shared } else { &mut self.program.initial_local };
-        let defined = scalars.iter().enumerate().filter(|(_, scalar)| scalar.undefined.is_none());
-        list.extend(defined.map(|(k, scalar)| ((start + k as u64) as u32, scalar.bits as u32)));
+        let (mut at, mut scalars) = (start as u32, scalars.into_iter());
+        self.module.types().visit_scalars(variable.type_, &mut |type_| {
+            let is_wide = type_.width() == Some(64);
+            if let Some(scalar) = scalars.next().filter(|scalar| scalar.undefined.is_none()) {
+                list.push((at, scalar.bits as u32));
+                list.extend(is_wide.then_some((at + 1, (scalar.bits >> 32) as u32)));
+            }
+            at += if is_wide { 2 } else { 1 };
+        });
         Ok(())
     }
 

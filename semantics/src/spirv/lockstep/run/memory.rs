@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::super::super::alias::Aliases;
 use super::super::super::environment::Dispatch;
 use super::super::super::value::Origin;
 use super::super::program::Program;
@@ -18,6 +19,8 @@ struct Memory {
     /// How many bytes are undefined; while it is 0 nobody looks at the table.
     any_undefined: AtomicU64,
     undefined: Mutex<FxHashMap<u32, Origin>>,
+    /// Where several variables that are not all Aliased name it: what they accessed.
+    aliases: Option<Mutex<Aliases>>,
 }
 
 /// The memories, and which of them each buffer variable is.
@@ -29,17 +32,17 @@ pub(in super::super) struct Buffers {
 impl Buffers {
     pub(super) fn new(program: &Program, dispatch: &Dispatch<'_>) -> Buffers {
         let memory = |bytes: &[u8]| Memory {
-            words: bytes
-                .chunks(4)
-                .map(|four| {
-                    let mut word = [0; 4];
-                    word[..four.len()].copy_from_slice(four);
-                    AtomicU32::new(u32::from_le_bytes(word))
-                })
-                .collect(),
+            words: {
+                let (whole, rest) = bytes.as_chunks::<4>();
+                let mut last = [0; 4];
+                last[..rest.len()].copy_from_slice(rest);
+                let last = (!rest.is_empty()).then_some(&last);
+                whole.iter().chain(last).map(|four| AtomicU32::new(u32::from_le_bytes(*four))).collect()
+            },
             length: bytes.len() as u64,
             any_undefined: AtomicU64::new(0),
             undefined: Mutex::default(),
+            aliases: None,
         };
         let mut memories: Vec<Memory> = dispatch.resources.buffers.iter().map(|b| memory(&b.bytes)).collect();
         memories.push(memory(dispatch.resources.push_constants));
@@ -47,7 +50,31 @@ impl Buffers {
             None => dispatch.resources.buffers.len(),
             Some((set, binding)) => dispatch.resources.buffers.iter().position(|b| b.set == set && b.binding == binding).unwrap_or(0),
         };
-        Buffers { memories, of_variable: program.buffers.iter().map(|b| of(b.descriptor)).collect() }
+        let of_variable: Vec<usize> = program.buffers.iter().map(|b| of(b.descriptor)).collect();
+        for (at, memory) in memories.iter_mut().enumerate() {
+            let named = program.buffers.iter().zip(&of_variable).filter(|(_, of)| **of == at);
+            memory.aliases = Aliases::of(&named.map(|(b, _)| (b.id, b.aliased)).collect::<Vec<_>>()).map(Mutex::new);
+        }
+        Buffers { memories, of_variable }
+    }
+
+    /// Whether variables that are not all Aliased name the memory.
+    #[inline]
+    pub(super) fn is_doubly_named(&self, memory: usize) -> bool {
+        self.memories[memory].aliases.is_some()
+    }
+
+    /// The same of any memory.
+    pub(super) fn any_doubly_named(&self) -> bool {
+        self.memories.iter().any(|memory| memory.aliases.is_some())
+    }
+
+    /// Records through which variable an access goes; the first byte, and the other variable, where they may not both.
+    #[cold]
+    pub(super) fn alias(&self, memory: usize, variable: u32, (byte, bytes): (u32, u32), writes: bool) -> Option<(u64, u32)> {
+        let aliases = self.memories[memory].aliases.as_ref()?;
+        let mut aliases = aliases.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        aliases.access(variable, byte.into(), bytes.into(), writes)
     }
 
     /// Which memory a variable is.
@@ -99,7 +126,10 @@ impl Buffers {
 
     pub(super) fn bytes(&self, at: usize) -> Vec<u8> {
         let memory = &self.memories[at];
-        let mut bytes: Vec<u8> = memory.words.iter().flat_map(|word| word.load(R).to_le_bytes()).collect();
+        let mut bytes = vec![0; 4 * memory.words.len()];
+        for (four, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(&memory.words) {
+            *four = word.load(R).to_le_bytes();
+        }
         bytes.truncate(memory.length as usize);
         let table = memory.undefined.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         table.keys().for_each(|&byte| bytes[byte as usize] = 0);

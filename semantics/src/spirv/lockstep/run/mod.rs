@@ -1,30 +1,48 @@
 //! Running a compiled entry point: workgroups one after the other or on several threads, each as warps of 64 lanes.
 
+mod access;
+mod atomic;
 mod codes;
+mod detect;
+mod lanes;
 mod memory;
 mod races;
 mod warp;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use super::super::concurrency::{Detector, Topology};
+use super::super::concurrency::{Arrival, Detector, Divergence, Scope, Topology, Wait, arrival};
 use super::super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
+use super::super::object::MAX_BYTES;
+use super::super::report::{self, Elsewhere};
 use super::super::value::Origin;
-use super::column::LANES;
-use super::program::{BufferVariable, Program};
-use crate::outcome::{Limit, Outcome};
+use super::column::{self, LANES};
+use super::program::{BufferVariable, End, Program};
+use crate::outcome::{Limit, Outcome, Stuck};
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use memory::Buffers;
 use races::Shadow;
-use warp::{Stop, Warp};
+use warp::{Path, Stop, Warp};
 
 /// Why a workgroup did not end.
 #[derive(Clone, Debug)]
 pub(super) enum Broken {
-    /// Undefined behaviour at an instruction, in a lane's invocation.
-    Undefined { ub: Ub, what: String, instruction: u32, invocation: u32, steps: u64 },
+    /// Undefined behaviour.
+    Undefined(Box<Met>),
     /// The fuel was used up.
     OutOfFuel,
+    /// The program does what compiled programs do not.
+    Stuck(String),
+}
+
+/// Undefined behaviour at an instruction, in an invocation; the step is known only where the run counts.
+#[derive(Clone, Debug)]
+pub(super) struct Met {
+    pub(super) ub: Ub,
+    pub(super) what: String,
+    pub(super) instruction: u32,
+    pub(super) invocation: u32,
+    pub(super) step: u64,
 }
 
 /// What all workgroups share.
@@ -39,6 +57,8 @@ pub(super) struct Shared<'r> {
     pub(super) broken: AtomicBool,
     /// Whether workgroups run one after the other, so that what is reported is the first.
     pub(super) in_order: bool,
+    /// Whether accesses of buffers out of bounds are defined.
+    pub(super) robust: bool,
 }
 
 /// What one workgroup's warps share.
@@ -74,46 +94,65 @@ impl Program {
         };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { cores() } else { threads }.min(groups.max(1) as usize);
-        if threads > 1 && !self.in_order {
-            let shared = self.shared(dispatch, false);
-            let next = AtomicU32::new(0);
-            std::thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(|| {
-                        let mut warps = Vec::new();
-                        loop {
-                            let number = next.fetch_add(1, Ordering::Relaxed);
-                            if number >= groups || shared.broken.load(Ordering::Relaxed) {
-                                return;
-                            }
-                            if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
-                                shared.broken.store(true, Ordering::Relaxed);
-                            }
-                        }
-                    });
-                }
-            });
-            let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions;
-            if within && !shared.broken.load(Ordering::Relaxed) {
-                return Outcome::Observed(shared.observation());
-            }
+        if threads > 1
+            && !self.in_order
+            && let Some(observation) = self.side_by_side(dispatch, groups, threads)
+        {
+            return Outcome::Observed(observation);
         }
-        // In order, so that what is reported is always the same.
+        // In order, so that what is reported is always the same. What a report says beside the instruction is not kept while nothing is wrong:
+        // where something is, the dispatch is run once more, and that is kept too.
+        match self.one_by_one(dispatch, groups, false) {
+            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true),
+            outcome => outcome,
+        }
+    }
+
+    /// Runs workgroups on several threads; nothing if one did not end.
+    fn side_by_side(&self, dispatch: &Dispatch<'_>, groups: u32, threads: usize) -> Option<Observation> {
+        let shared = self.shared(dispatch, false);
+        if shared.buffers.any_doubly_named() {
+            return None;
+        }
+        let next = AtomicU32::new(0);
+        let work = || {
+            let mut warps = Vec::new();
+            while let Some(some) = taken(&next, groups, threads as u32) {
+                for number in some {
+                    if shared.broken.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
+                        shared.broken.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions;
+        (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
+    }
+
+    /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both accesses of a race.
+    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> Outcome<Observation> {
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
-        let topology = Topology::new(groups, self.invocations() as u32, LANES as u32);
-        let mut detector = match (self.synchronises, topology) {
+        warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
+        let mut detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
-            (true, Err(limit)) => return Outcome::Limit(limit),
+            (true, Err(limit)) if self.synchronises => return Outcome::Limit(limit),
+            (true, Err(_)) => None,
         };
         for number in 0..groups {
             match self.workgroup(&shared, number, &mut warps, &mut detector) {
                 Ok(()) => {}
                 Err(Broken::OutOfFuel) => return Outcome::OutOfFuel,
-                Err(Broken::Undefined { ub, what, instruction, invocation, steps }) => {
-                    return Outcome::Undefined(self.undefined(dispatch, ub, what, instruction, invocation, steps));
-                }
+                Err(Broken::Stuck(why)) => return Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
+                Err(Broken::Undefined(met)) => return Outcome::Undefined(self.undefined(dispatch, *met)),
             }
         }
         Outcome::Observed(shared.observation())
@@ -121,8 +160,8 @@ impl Program {
 
     /// What is refused before anything runs.
     fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
-        if dispatch.resources.robustness != Robustness::None {
-            return Some(Outcome::Unsupported("robust buffer access in the lockstep machine".into()));
+        if dispatch.resources.buffers.iter().any(|buffer| buffer.bytes.len() as u64 > MAX_BYTES) {
+            return Some(Outcome::Limit(Limit { what: "bytes in one memory object", bound: MAX_BYTES }));
         }
         for buffer in &self.buffers {
             if let Some(what) = missing(buffer, dispatch) {
@@ -147,7 +186,9 @@ impl Program {
         });
         let lengths = lengths.collect();
         let shadow = Shadow::new(self, &buffers);
-        Shared { program: self, dispatch, buffers, shadow, lengths, executed: AtomicU64::new(0), broken: AtomicBool::new(false), in_order }
+        let robust = dispatch.resources.robustness != Robustness::None;
+        let (executed, broken) = (AtomicU64::new(0), AtomicBool::new(false));
+        Shared { program: self, dispatch, buffers, shadow, lengths, executed, broken, in_order, robust }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
@@ -167,40 +208,32 @@ impl Program {
             group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
         }
         let count = invocations.div_ceil(LANES as u32) as usize;
-        warps.resize_with(count, || Warp::new(self));
+        warps.resize_with(count, || Warp::new(self, false));
         for (at, warp) in warps.iter_mut().enumerate() {
             let first = (at * LANES) as u32;
             warp.begin(self, shared, &group, first, (invocations - first).min(LANES as u32));
         }
         loop {
-            let mut barrier = None;
-            let mut ended = 0;
+            let mut waits = false;
             for warp in warps.iter_mut() {
-                match warp.run(shared, &mut group)? {
-                    Stop::Ended => ended += 1,
-                    Stop::Barrier(at) => {
-                        if barrier.is_some_and(|(other, _)| other != at) {
-                            return Err(warp.diverged(shared, at));
-                        }
-                        barrier = Some((at, warp.first));
-                    }
-                }
+                waits |= warp.run(shared, &mut group)? == Stop::Waits;
             }
-            let Some((at, first)) = barrier else {
+            if !waits {
                 if let Some(mut ordered) = group.detector {
                     ordered.retire(number);
-                    ordered.forget(races::SHARED_MEMORY);
+                    self.shared_objects().for_each(|object| ordered.forget(object));
                     *detector = Some(ordered);
                 }
                 return Ok(());
-            };
-            if ended > 0 {
-                let warp = warps.iter().find(|w| w.first == first).expect("it stopped at a barrier");
-                return Err(warp.diverged(shared, at));
             }
-            let super::program::End::Barrier { orders_shared, orders_buffers, scope, semantics, .. } = self.blocks[at as usize].ends else {
-                return Ok(());
+            let block = match warps.iter().find_map(|warp| warp.parked.first()) {
+                Some(first) if warps.iter().all(|warp| warp.waits_with(first)) => first.block,
+                _ => return Err(self.diverged(shared, number, warps)),
             };
+            let End::Barrier { orders_shared, orders_buffers, scope, semantics, .. } = self.blocks[block as usize].ends else {
+                return Err(Broken::Stuck("lanes wait where there is no barrier".into()));
+            };
+            warps.iter_mut().for_each(|warp| warp.release(self));
             if let Some(detector) = &mut group.detector {
                 detector.workgroup_barrier(number, scope, &semantics);
             }
@@ -209,21 +242,55 @@ impl Program {
         }
     }
 
-    /// The place and time of undefined behaviour.
-    fn undefined(&self, dispatch: &Dispatch<'_>, ub: Ub, what: String, instruction: u32, invocation: u32, step: u64) -> Undefined {
-        let place = self.places.get(instruction as usize).copied().unwrap_or_default();
+    /// Some of a workgroup's invocations wait at a barrier that others never reach.
+    #[cold]
+    fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Broken {
+        let each = self.invocations() as u32;
+        let mut paths: Vec<&Path> = Vec::new();
+        let mut waits = vec![Wait::Ended; each as usize];
+        for warp in warps {
+            for parked in &warp.parked {
+                let known = paths.iter().position(|path| **path == parked.path);
+                let instance = known.unwrap_or(paths.len()) as u32;
+                if known.is_none() {
+                    paths.push(&parked.path);
+                }
+                let instruction = self.blocks[parked.block as usize].at;
+                for lane in column::lanes(parked.lanes) {
+                    waits[warp.first as usize + lane] = Wait::Barrier { instruction, instance, scope: Scope::Workgroup };
+                }
+            }
+        }
+        let (waiting, instruction, other, elsewhere) = match arrival(&waits) {
+            Arrival::Divergent(Divergence::Ended { waiting, barrier, ended }) => (waiting, barrier, ended, Elsewhere::Ended),
+            Arrival::Divergent(Divergence::Different { first, second }) => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
+            Arrival::Divergent(Divergence::Instances { barrier, first, second }) => (first, barrier, second, Elsewhere::Instance),
+            Arrival::Open | Arrival::Complete { .. } => {
+                return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
+            }
+        };
+        let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
+        let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
+        let step = warps.get(waiting / LANES).map_or(0, |warp| warp.step_of_arrival(waiting % LANES));
+        let invocation = workgroup * each + waiting as u32;
+        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step }))
+    }
+
+    /// GlobalInvocationId.
+    fn global(&self, dispatch: &Dispatch<'_>, invocation: u32) -> [u32; 3] {
         let by = self.invocation(invocation);
         let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
         let local = [by.local % width, by.local / width % height, by.local / width / height];
-        let site = Site {
-            instruction,
-            function: place.function,
-            block: place.block,
-            line: self.lines.get(&instruction).cloned(),
-            invocation,
-            global: [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k])),
-            step,
-        };
+        [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k]))
+    }
+
+    /// The place and time of undefined behaviour.
+    fn undefined(&self, dispatch: &Dispatch<'_>, met: Met) -> Undefined {
+        let Met { ub, what, instruction, invocation, step } = met;
+        let place = self.module.place(instruction as usize);
+        let line = self.module.source_line(instruction as usize);
+        let global = self.global(dispatch, invocation);
+        let site = Site { instruction, function: place.function, block: place.block, line, invocation, global, step };
         Undefined { ub, what, at: site.to_string(), site: Some(Box::new(site)) }
     }
 
@@ -231,6 +298,15 @@ impl Program {
         let each = self.invocations().max(1) as u32;
         InvocationId { workgroup: number / each, local: number % each }
     }
+}
+
+/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is seldom close together; towards the end there are
+/// fewer of them, so that all threads end together.
+fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
+    const R: Ordering = Ordering::Relaxed;
+    let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);
+    let first = next.fetch_update(R, R, |first| (first < groups).then(|| end(first))).ok()?;
+    Some(first..end(first))
 }
 
 /// What is wrong with the buffer of a variable, if anything.
@@ -277,4 +353,25 @@ impl Shared<'_> {
 /// The kind of undefined value of that number.
 pub(super) fn kind(number: u32) -> Unspecified {
     Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workgroup_is_taken_once_and_the_last_ones_singly() {
+        for (groups, threads) in [(1, 2), (16, 2), (1024, 2), (1000, 7), (u32::MAX, 64)] {
+            let next = AtomicU32::new(0);
+            let (mut end, mut last, mut handed) = (0, u32::MAX, 0);
+            while let Some(some) = taken(&next, groups, threads) {
+                assert_eq!(some.start, end);
+                let count = some.end - some.start;
+                assert!(0 < count && count <= last, "{count} after {last}");
+                (end, last, handed) = (some.end, count, handed + 1);
+            }
+            assert_eq!((end, last), (groups, 1));
+            assert!(handed <= 128 * threads, "{handed}");
+        }
+    }
 }

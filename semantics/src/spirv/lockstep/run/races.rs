@@ -19,7 +19,7 @@ pub(in super::super) struct Phases {
     pub(super) buffers: u32,
 }
 
-/// The number of a workgroup's shared memory among the objects of the full detector; buffers are numbered from 0.
+/// The number of a workgroup's first shared variable among the objects of the full detector, downwards; buffers are numbered from 0.
 pub(super) const SHARED_MEMORY: u32 = u32::MAX;
 
 /// What an access is.
@@ -133,8 +133,10 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
 
 /// The shadow of the buffers that the module writes.
 pub(in super::super) struct Shadow {
-    /// By memory: three for each word, or none where nothing writes.
+    /// By memory: three for each granule, or none where nothing writes.
     memories: Vec<Vec<AtomicU64>>,
+    /// The bytes of a granule, as a power of two: 4, unless buffers are accessed by less.
+    shift: u32,
 }
 
 struct Words<'s>(&'s [AtomicU64]);
@@ -157,47 +159,66 @@ impl Shadow {
         for (variable, buffer) in program.buffers.iter().enumerate() {
             written[buffers.memory_of(variable as u8)] |= buffer.writable;
         }
-        let shadow = |(count, is_written): (usize, bool)| match is_written {
-            true => (0..3 * count).map(|_| AtomicU64::new(NOBODY)).collect(),
+        let shift = program.granule.trailing_zeros();
+        let shadow = |(words, is_written): (usize, bool)| match is_written {
+            true => zeros(3 * (words << (2 - shift))),
             false => Vec::new(),
         };
-        Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect() }
+        Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect(), shift }
     }
 
-    /// Records an access to a word of a memory; whether it races. `alone` says that no other thread does so at the same time.
+    /// Whether accesses to the memory are looked at: something writes it.
     #[inline]
-    pub(super) fn touch(&self, memory: usize, word: usize, who: Who, kind: Touch, alone: bool) -> bool {
+    pub(super) fn watches(&self, memory: usize) -> bool {
+        !self.memories[memory].is_empty()
+    }
+
+    /// Records an access to bytes of a memory; whether it races. `alone` says that no other thread does so at the same time.
+    #[inline]
+    pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Who, kind: Touch, alone: bool) -> bool {
         let records = &self.memories[memory];
         if records.is_empty() {
             return false;
         }
-        if alone {
-            return touch(&mut Words(records), word, who, kind);
+        let (first, end) = (byte >> self.shift, (byte + bytes) >> self.shift);
+        (first..end).fold(false, |races, granule| races | touch_granule(records, granule as usize, who, kind, alone))
+    }
+}
+
+/// The same of one granule.
+#[inline]
+fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone: bool) -> bool {
+    if alone {
+        return touch(&mut Words(records), at, who, kind);
+    }
+    // Each records first and looks then, so that of two that race at least one sees the other.
+    const S: Ordering = Ordering::SeqCst;
+    match kind {
+        Touch::Write => {
+            let before = records[3 * at + WRITE].swap(record(who), S);
+            !ordered(before, who) || !ordered(records[3 * at + READ].load(S), who)
         }
-        // Each records first and looks then, so that of two that race at least one sees the other.
-        const S: Ordering = Ordering::SeqCst;
-        match kind {
-            Touch::Write => {
-                let before = records[3 * word + WRITE].swap(record(who), S);
-                !ordered(before, who) || !ordered(records[3 * word + READ].load(S), who)
-            }
-            _ => {
-                let read = &records[3 * word + READ];
-                let mut kept = read.load(S);
-                loop {
-                    let next = joined(kept, who);
-                    if next == kept {
-                        break;
-                    }
-                    match read.compare_exchange(kept, next, S, S) {
-                        Ok(_) => break,
-                        Err(now) => kept = now,
-                    }
+        _ => {
+            let read = &records[3 * at + READ];
+            let mut kept = read.load(S);
+            loop {
+                let next = joined(kept, who);
+                if next == kept {
+                    break;
                 }
-                !ordered(records[3 * word + WRITE].load(S), who)
+                match read.compare_exchange(kept, next, S, S) {
+                    Ok(_) => break,
+                    Err(now) => kept = now,
+                }
             }
+            !ordered(records[3 * at + WRITE].load(S), who)
         }
     }
+}
+
+/// So many records of nobody.
+fn zeros(count: usize) -> Vec<AtomicU64> {
+    (0..count).map(|_| AtomicU64::new(NOBODY)).collect()
 }
 
 /// The shadow of one workgroup's shared memory.

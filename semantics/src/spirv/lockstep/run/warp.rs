@@ -4,14 +4,16 @@
 //! control flow does (see `compile::order`).
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::super::super::environment::Dispatch;
 use super::super::super::operation::Calculator;
+use super::super::super::report;
 use super::super::super::value::Origin;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Edge, End, Input, Move, NONE, Program, Slot};
 use super::races::Who;
-use super::{Broken, Group, Shared};
+use super::{Broken, Group, Met, Shared};
 use crate::undefined::{Ub, Unspecified};
 
 /// Why a warp stops running.
@@ -19,8 +21,19 @@ use crate::undefined::{Ub, Unspecified};
 pub(super) enum Stop {
     /// Every lane has returned.
     Ended,
-    /// All lanes are at the barrier that ends this block.
-    Barrier(u32),
+    /// Every lane has returned or is parked at a barrier.
+    Waits,
+}
+
+/// Which dynamic instance of a barrier it is: iterations of the loops around it, from where it was called, and so outwards.
+pub(super) type Path = SmallVec<[u32; 4]>;
+
+/// Lanes that wait at the barrier that ends a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parked {
+    pub(super) block: u32,
+    pub(super) lanes: Lanes,
+    pub(super) path: Path,
 }
 
 /// Where an undefined scalar is kept, for its origin.
@@ -47,6 +60,12 @@ pub(in super::super) struct Warp {
     pub(super) all: Lanes,
     /// Blocks where lanes wait.
     waiting: Vec<(u32, Lanes)>,
+    /// Barriers where lanes wait for all others.
+    pub(super) parked: Vec<Parked>,
+    /// The block that runs.
+    block: u32,
+    /// Where a report is wanted of what was found before: how many rules the relation would have applied to each lane, the block's counted.
+    rules: Option<Box<[u64; LANES]>>,
     /// The number in the workgroup of its first lane.
     pub(super) first: u32,
     /// The number in the dispatch of its first lane.
@@ -58,7 +77,7 @@ pub(in super::super) struct Warp {
 }
 
 impl Warp {
-    pub(super) fn new(program: &Program) -> Warp {
+    pub(super) fn new(program: &Program, exact: bool) -> Warp {
         Warp {
             columns: vec![[0; LANES]; program.columns as usize],
             undefined: vec![0; program.columns as usize],
@@ -71,6 +90,9 @@ impl Warp {
             spread: [0; LANES],
             all: 0,
             waiting: Vec::new(),
+            parked: Vec::new(),
+            block: 0,
+            rules: exact.then(|| Box::new([0; LANES])),
             first: 0,
             number: 0,
             steps: 0,
@@ -122,9 +144,13 @@ impl Warp {
         self.steps = 0;
         self.waiting.clear();
         self.waiting.push((program.entry, self.all));
+        self.parked.clear();
+        if let Some(rules) = &mut self.rules {
+            **rules = [0; LANES];
+        }
     }
 
-    /// Runs until every lane has returned or all are at a barrier.
+    /// Runs until every lane has returned or is at a barrier.
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
@@ -141,6 +167,10 @@ impl Warp {
             self.activate(active);
             loop {
                 let at = &program.blocks[block as usize];
+                self.block = block;
+                if let Some(rules) = &mut self.rules {
+                    column::lanes(self.active).for_each(|lane| rules[lane] += u64::from(at.rules));
+                }
                 let count = u64::from(at.count) * u64::from(self.active.count_ones());
                 self.steps += count;
                 if self.steps > fuel {
@@ -154,7 +184,7 @@ impl Warp {
                     End::Conditional { condition, taken, otherwise } => {
                         let doubtful = self.sets_undefined[*condition as usize] & self.active;
                         if doubtful != 0 {
-                            return Err(self.undefined_control(at.at, Kept::Set(*condition), doubtful));
+                            return Err(self.undefined_control(shared, at.at, Kept::Set(*condition), doubtful));
                         }
                         let truth = self.sets[*condition as usize];
                         let (yes, no) = (self.active & truth, self.active & !truth);
@@ -166,7 +196,7 @@ impl Warp {
                         if yes != 0 { taken } else { otherwise }
                     }
                     End::Switch { selector, cases, default } => {
-                        self.switch(program, at.at, *selector, cases, default)?;
+                        self.switch(shared, at.at, *selector, cases, default)?;
                         break;
                     }
                     End::Call { edge, link, then } => {
@@ -189,16 +219,12 @@ impl Warp {
                         }
                         break;
                     }
-                    End::Barrier { then, .. } => {
-                        if self.active != self.all {
-                            return Err(self.diverged(shared, block));
-                        }
-                        self.wait(*then, self.active);
-                        return Ok(Stop::Barrier(block));
+                    End::Barrier { .. } => {
+                        self.park(program, block);
+                        break;
                     }
                     End::Unreachable => {
-                        let what = "OpUnreachable was reached".to_string();
-                        return Err(self.broken(Ub::Unreachable, what, at.at, self.active));
+                        return Err(self.broken(shared, Ub::Unreachable, report::UNREACHABLE.to_string(), at.at, self.active));
                     }
                 };
                 self.cross(program, edge);
@@ -210,7 +236,63 @@ impl Warp {
                 break;
             }
         }
-        Ok(Stop::Ended)
+        Ok(if self.parked.is_empty() { Stop::Ended } else { Stop::Waits })
+    }
+
+    /// The active lanes wait at the barrier that ends a block.
+    fn park(&mut self, program: &Program, block: u32) {
+        if let Some(path) = self.common_path(program, block) {
+            return self.park_at(block, self.active, path);
+        }
+        for lane in column::lanes(self.active) {
+            self.park_at(block, 1 << lane, self.path(program, block, lane));
+        }
+    }
+
+    fn park_at(&mut self, block: u32, lanes: Lanes, path: Path) {
+        match self.parked.iter_mut().find(|parked| parked.block == block && parked.path == path) {
+            Some(there) => there.lanes |= lanes,
+            None => self.parked.push(Parked { block, lanes, path }),
+        }
+    }
+
+    /// Whether all its lanes are at the same barrier, in the same instance of it as those.
+    pub(super) fn waits_with(&self, others: &Parked) -> bool {
+        matches!(self.parked.as_slice(), [own] if own.lanes == self.all && own.block == others.block && own.path == others.path)
+    }
+
+    /// Those that are parked go on.
+    pub(super) fn release(&mut self, program: &Program) {
+        for Parked { block, lanes, .. } in std::mem::take(&mut self.parked) {
+            if let End::Barrier { then, .. } = program.blocks[block as usize].ends {
+                self.wait(then, lanes);
+            }
+        }
+    }
+
+    /// Which instance of a block a lane is in.
+    fn path(&self, program: &Program, block: u32, lane: usize) -> Path {
+        self.walk(program, block, |column| Some(self.columns[column as usize][lane])).unwrap_or_default()
+    }
+
+    /// The same of all active lanes, if they are in the same.
+    fn common_path(&self, program: &Program, block: u32) -> Option<Path> {
+        self.walk(program, block, |column| column::uniform(&self.columns[column as usize], self.active, &self.spread))
+    }
+
+    fn walk(&self, program: &Program, mut block: u32, word: impl Fn(u32) -> Option<u32>) -> Option<Path> {
+        let mut path = Path::new();
+        while let Some(instance) = program.instances.get(&block) {
+            for &count in &instance.counts {
+                path.push(word(count)?);
+            }
+            if instance.link == NONE {
+                break;
+            }
+            block = word(instance.link)?;
+            path.push(block);
+        }
+        Some(path)
     }
 
     /// The lanes that go next.
@@ -244,11 +326,11 @@ impl Warp {
         self.wait(edge.target, lanes);
     }
 
-    fn switch(&mut self, program: &Program, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Broken> {
+    fn switch(&mut self, shared: &Shared<'_>, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Broken> {
         for kept in kept(selector) {
             let doubtful = *self.undefined_mut(kept) & self.active;
             if doubtful != 0 {
-                return Err(self.undefined_control(at, kept, doubtful));
+                return Err(self.undefined_control(shared, at, kept, doubtful));
             }
         }
         let mut left = self.active;
@@ -256,7 +338,7 @@ impl Warp {
             let value = self.bits(selector, left.trailing_zeros() as usize);
             let same = column::lanes(left).filter(|&lane| self.bits(selector, lane) == value).fold(0, |s, l| s | 1 << l);
             let edge = cases.binary_search_by_key(&value, |&(literal, _)| literal).map_or(default, |at| &cases[at].1);
-            self.part(program, edge, same);
+            self.part(shared.program, edge, same);
             left &= !same;
         }
         Ok(())
@@ -277,6 +359,15 @@ impl Warp {
             Kept::Set(set) => &mut self.sets_undefined[set as usize],
             Kept::Local(scalar) => &mut self.local_undefined[scalar as usize],
         }
+    }
+
+    pub(super) fn is_undefined(&self, kept: Kept, lane: usize) -> bool {
+        let lanes = match kept {
+            Kept::Column(column) => self.undefined[column as usize],
+            Kept::Set(set) => self.sets_undefined[set as usize],
+            Kept::Local(word) => self.local_undefined[word as usize],
+        };
+        lanes >> lane & 1 == 1
     }
 
     /// The copies of an edge, as if all at once.
@@ -402,25 +493,26 @@ impl Warp {
         Who { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
     }
 
+    /// Undefined behaviour at an instruction of the block that runs, in the first of the lanes.
     #[cold]
-    pub(super) fn broken(&self, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
-        let invocation = self.number + lanes.trailing_zeros();
-        Broken::Undefined { ub, what, instruction, invocation, steps: self.steps }
+    pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
+        let lane = lanes.trailing_zeros();
+        // The rules from the instruction to the end of the block, which are counted already; none of them is for an OpPhi.
+        let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
+        let step = self.rules.as_ref().map_or(0, |rules| rules[lane as usize].saturating_sub(left));
+        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step }))
+    }
+
+    /// How many rules the relation would have applied to a lane before it waited.
+    pub(super) fn step_of_arrival(&self, lane: usize) -> u64 {
+        self.rules.as_ref().map_or(0, |rules| rules[lane].saturating_sub(1))
     }
 
     #[cold]
-    fn undefined_control(&self, at: u32, kept: Kept, lanes: Lanes) -> Broken {
+    fn undefined_control(&self, shared: &Shared<'_>, at: u32, kept: Kept, lanes: Lanes) -> Broken {
         let origin = self.origin(kept, lanes.trailing_zeros() as usize, at);
-        let what = format!("control depends on an undefined value, made by instruction {} ({})", origin.instruction, origin.kind.id());
-        self.broken(Ub::BranchOnUndefined, what, at, lanes)
-    }
-
-    #[cold]
-    pub(super) fn diverged(&self, shared: &Shared<'_>, block: u32) -> Broken {
-        let at = shared.program.blocks[block as usize].at;
-        let here = if self.active == self.all { self.all } else { self.active };
-        let what = "OpControlBarrier is not reached by every invocation of the workgroup".to_string();
-        self.broken(Ub::DivergentBarrier, what, at, here)
+        let what = report::branch_on_undefined(&shared.program.module, at, origin);
+        self.broken(shared, Ub::BranchOnUndefined, what, at, lanes)
     }
 }
 

@@ -1,0 +1,122 @@
+//! What a report of undefined behaviour says, in one sentence that names the instruction: the same sentence whichever engine met it.
+//!
+//! Only the texts are here. What is undefined, and where, each engine finds by itself.
+
+use super::concurrency::Race;
+use super::grammar::Op;
+use super::module::Module;
+use super::object::Fault;
+use super::value::Origin;
+use super::words::Instruction;
+use crate::undefined::Ub;
+
+/// OpUnreachable is executed.
+pub(super) const UNREACHABLE: &str = "OpUnreachable was reached";
+
+/// The instruction of that index as messages name it: `%7 = OpLoad`, `OpStore`.
+pub(super) fn name(module: &Module, instruction: u32) -> String {
+    match module.instructions().get(instruction as usize) {
+        Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
+        Some(i) => i.name(),
+        None => String::new(),
+    }
+}
+
+/// Where an undefined value comes from.
+fn made(module: &Module, origin: Origin) -> String {
+    format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
+}
+
+/// The operands of an instruction that computes: of an extended one, what follows the set and the number.
+pub(super) fn computed_from<'m>(module: &'m Module, i: &Instruction) -> &'m [u32] {
+    let operands = i.operands(module.words());
+    if i.is(Op::ExtInst) { operands.get(2..).unwrap_or(&[]) } else { operands }
+}
+
+/// A branch or switch at `at` on an undefined value.
+pub(super) fn branch_on_undefined(module: &Module, at: u32, origin: Origin) -> String {
+    let x = module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).first()).copied().unwrap_or(0);
+    format!("{} depends on %{x}, which is undefined: {}", name(module, at), made(module, origin))
+}
+
+/// An access chain whose index `id` is out of bounds.
+pub(super) fn index_out_of_bounds(module: &Module, at: u32, id: u32, index: i64, count: u64) -> String {
+    format!("{} has index {index} (%{id}) of {count}", name(module, at))
+}
+
+/// An access chain whose index `id` is undefined.
+pub(super) fn index_undefined(module: &Module, at: u32, id: u32, origin: Origin) -> String {
+    operand_undefined(module, at, "an index", id, origin)
+}
+
+/// An operand `id` that chooses memory, and is undefined.
+pub(super) fn operand_undefined(module: &Module, at: u32, operand: &str, id: u32, origin: Origin) -> String {
+    format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
+}
+
+/// A computing instruction whose operands make behaviour undefined; `undefined` is the first operand that is undefined, if one is.
+pub(super) fn computation(module: &Module, at: u32, ub: Ub, undefined: Option<(u32, Origin)>) -> String {
+    let Some(i) = module.instructions().get(at as usize) else { return String::new() };
+    let operand = |k: usize| computed_from(module, i).get(k).copied().unwrap_or(0);
+    let why = match (ub, undefined) {
+        (Ub::DivisionByZero, _) => format!("divides by zero (%{})", operand(1)),
+        (Ub::DivisionOverflow, _) => format!("divides the least integer (%{}) by -1 (%{})", operand(0), operand(1)),
+        (Ub::ConversionRange, _) => format!("converts %{}, whose value {} does not hold", operand(0), module.types().text(i.result_type)),
+        (Ub::Wrap, _) => "overflows, and is decorated NoSignedWrap or NoUnsignedWrap".to_string(),
+        (_, Some((id, origin))) => format!("has an operand, %{id}, that is undefined: {}", made(module, origin)),
+        (_, None) => "has an operand that is undefined".to_string(),
+    };
+    format!("{} {why}", name(module, at))
+}
+
+/// An access through a pointer that breaks a clause of its memory.
+pub(super) fn access(module: &Module, at: u32, pointer: u32, fault: &Fault) -> String {
+    format!("{} accesses, through %{pointer}, {fault}", name(module, at))
+}
+
+/// OpCopyMemory between places that overlap in part.
+pub(super) fn overlapping_copy(module: &Module, at: u32) -> String {
+    let operand = |k: usize| module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).get(k)).copied().unwrap_or(0);
+    format!("OpCopyMemory copies %{} to %{}, which overlap in part", operand(1), operand(0))
+}
+
+/// What two accesses race in, if it is a buffer.
+pub(super) const BUFFER: &str = "a buffer";
+/// What two accesses race in, if it is Workgroup memory.
+pub(super) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
+
+/// The second access of a race in that object.
+pub(super) fn data_race(module: &Module, race: &Race, object: &str) -> String {
+    let (second, first) = (name(module, race.second.instruction), name(module, race.first.instruction));
+    format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction)
+}
+
+/// What the other invocation of a divergent barrier does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Elsewhere {
+    /// It has ended.
+    Ended,
+    /// It waits at the barrier of that index.
+    Barrier(u32),
+    /// It waits at another dynamic instance of the same barrier.
+    Instance,
+}
+
+/// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId.
+pub(super) fn divergent_barrier(module: &Module, [x, y, z]: [u32; 3], [u, v, w]: [u32; 3], elsewhere: Elsewhere) -> String {
+    let other = match elsewhere {
+        Elsewhere::Ended => "has ended".to_string(),
+        Elsewhere::Barrier(at) => format!("waits at another, {} of instruction {at}", name(module, at)),
+        Elsewhere::Instance => "waits at it in another iteration of a loop or another call".to_string(),
+    };
+    format!("OpControlBarrier is reached by invocation ({x},{y},{z}) and not by all of its workgroup: invocation ({u},{v},{w}) {other}")
+}
+
+/// An access through one variable to bytes that another that does not alias it has accessed.
+pub(super) fn undeclared_alias(module: &Module, at: u32, variable: u32, other: u32, byte: u64) -> String {
+    format!(
+        "{} accesses byte {byte} of a buffer through %{variable}; it was accessed through %{other}, one of them writes, and not both are \
+         decorated Aliased",
+        name(module, at)
+    )
+}
