@@ -267,6 +267,7 @@ impl Prepared {
             groups: self.groups,
             buffers: buffers.collect(),
             push_constants: self.push_constants.clone(),
+            ..ComputeDispatch::default()
         }
     }
 
