@@ -256,6 +256,36 @@ mod tests {
     }
 
     #[test]
+    fn both_stages_of_a_draw_have_the_same_places() {
+        use smallstep_semantics::image::{Format, Image, Sampler};
+        use smallstep_semantics::raster::{self, Topology};
+
+        use crate::dispatch::{Geometry, ImageKind};
+
+        let image = Image::new(Format::R8Unorm, 1, 1, 1).expect("it has a texel");
+        let stage = |words| Stage { words, entry: "main".into() };
+        let draw = DrawDispatch {
+            vertex: stage(module([(4, 9), (4, 2), (7, 7)], false)),
+            fragment: stage(module([(4, 9), (5, 0), (4, 3)], true)),
+            geometry: Geometry::of_count(Topology::List, 3),
+            buffers: vec![BufferBinding { set: 4, binding: 9, kind: BufferKind::ReadWrite, bytes: vec![0; 4] }],
+            images: vec![ImageBinding { set: 5, binding: 0, kind: ImageKind::Storage, image }],
+            samplers: vec![SamplerBinding { set: 4, binding: 3, sampler: Sampler::default() }],
+            push_constants: vec![],
+            state: raster::State::of_size(1, 1),
+            targets: vec![],
+            depth: None,
+        };
+        let (adapted, places) = adapt_draw(&draw).expect("it can be renumbered");
+        // Set 4 has the sampler at 3 and the buffer at 9, and then what only the vertex stage declares.
+        assert_eq!(places_of(&adapted.vertex.words), [(0, 1), (0, 2), (2, 0), (2, 0)]);
+        assert_eq!(places_of(&adapted.fragment.words), [(0, 1), (1, 0), (0, 0), (0, 0)]);
+        let bound = (adapted.bound().places()).map(|place| places.original(place)).collect::<Option<Vec<_>>>();
+        assert_eq!(bound, Some(vec![(4, 9), (5, 0), (4, 3)]));
+        assert_eq!(adapted.bound().places().collect::<Vec<_>>(), [(0, 1), (1, 0), (0, 0)]);
+    }
+
+    #[test]
     fn what_cannot_be_renumbered_is_named() {
         let said = adapt(&dispatch(Arc::from([1, 2, 3]), &[(0, 0)])).expect_err("these are no words").0;
         assert!(!said.is_empty());

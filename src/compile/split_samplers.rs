@@ -156,7 +156,7 @@ impl<'d> Split<'d> {
         for instruction in &self.decoded.instructions {
             let operands = instruction.operands(self.decoded.words);
             match instruction.op {
-                Op::EntryPoint => self.entry_point(instruction, operands),
+                Op::EntryPoint => self.entry_point(instruction, operands)?,
                 Op::Decorate if operands[1] == Decoration::Binding as u32 && self.variables.contains_key(&operands[0]) => {
                     self.words.extend(instruction.words(self.decoded.words));
                     let Variable { sampler, place: (set, binding), .. } = self.variables[&operands[0]];
@@ -174,7 +174,7 @@ impl<'d> Split<'d> {
                 _ => self.other(instruction, operands)?,
             }
         }
-        if let Some(id) = self.variables.keys().find(|id| !decorated.contains(id)) {
+        if let Some(id) = self.variables.keys().filter(|id| !decorated.contains(id)).min() {
             return Err(CannotAdapt(format!("%{id} is decorated through a group")));
         }
         self.words[3] = self.next;
@@ -182,14 +182,17 @@ impl<'d> Split<'d> {
     }
 
     /// From SPIR-V 1.4 on the interface holds such variables too.
-    fn entry_point(&mut self, instruction: &Instruction, operands: &[u32]) {
-        let start = self.words.len();
-        self.words.extend(instruction.words(self.decoded.words));
-        let Ok((_, length)) = string_at(&operands[2..]) else { return };
+    fn entry_point(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
+        let Ok((_, length)) = string_at(&operands[2..]) else {
+            return Err(CannotAdapt("an entry point has no name".into()));
+        };
         let samplers = operands[2 + length..].iter().filter_map(|id| Some(self.variables.get(id)?.sampler));
-        let samplers: Vec<u32> = samplers.collect();
-        self.words[start] += (samplers.len() as u32) << 16;
-        self.words.extend(samplers);
+        let all: Vec<u32> = operands.iter().copied().chain(samplers).collect();
+        if all.len() >= usize::from(u16::MAX) {
+            return Err(CannotAdapt(format!("an entry point's interface has no room for the samplers beside {} words", operands.len())));
+        }
+        put(&mut self.words, Op::EntryPoint, &all);
+        Ok(())
     }
 
     fn variable(&mut self, id: u32) -> Result<(), CannotAdapt> {
@@ -269,4 +272,128 @@ fn samples(op: Op) -> bool {
             | ImageDrefGather
             | ImageQueryLod
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::image::{Format, Image, Sampler};
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    use super::*;
+    use crate::dispatch::{ImageBinding, ImageKind};
+
+    /// Two combined image samplers, sampled and queried three times; `more` is declared behind them, and `body` comes last.
+    fn words(more: &str, body: &str) -> Arc<[u32]> {
+        let text = format!(
+            "OpCapability Shader
+             OpCapability ImageQuery
+             OpMemoryModel Logical GLSL450
+             OpEntryPoint GLCompute %main \"main\" %first %second
+             OpExecutionMode %main LocalSize 1 1 1
+             OpName %first \"first\"
+             OpDecorate %first DescriptorSet 1
+             OpDecorate %first Binding 3
+             OpDecorate %second DescriptorSet 1
+             OpDecorate %second Binding 5
+             OpDecorate %loaded RelaxedPrecision
+             %void = OpTypeVoid
+             %function = OpTypeFunction %void
+             %float = OpTypeFloat 32
+             %uint = OpTypeInt 32 0
+             %vec2 = OpTypeVector %float 2
+             %uvec2 = OpTypeVector %uint 2
+             %vec4 = OpTypeVector %float 4
+             %zero = OpConstant %float 0
+             %level = OpConstant %uint 0
+             %origin = OpConstantComposite %vec2 %zero %zero
+             %image = OpTypeImage %float 2D 0 0 0 1 Unknown
+             %both = OpTypeSampledImage %image
+             %p_both = OpTypePointer UniformConstant %both
+             %first = OpVariable %p_both UniformConstant
+             %second = OpVariable %p_both UniformConstant
+             {more}
+             %main = OpFunction %void None %function
+             %entry = OpLabel
+             %loaded = OpLoad %both %first
+             %other = OpLoad %both %second
+             OpBranch %next
+             %next = OpLabel
+             %a = OpImageSampleExplicitLod %vec4 %loaded %origin Lod %zero
+             %b = OpImageSampleExplicitLod %vec4 %other %origin Lod %zero
+             %alone = OpImage %image %loaded
+             %size = OpImageQuerySizeLod %uvec2 %alone %level
+             {body}
+             OpReturn
+             OpFunctionEnd"
+        );
+        Arc::from(assemble(&text, Options::default()).expect("it assembles"))
+    }
+
+    fn dispatch(words: Arc<[u32]>) -> ComputeDispatch {
+        let image = Image::new(Format::Rgba8Unorm, 2, 2, 1).expect("it has texels");
+        let image = |binding| ImageBinding { set: 1, binding, kind: ImageKind::Sampled, image: image.clone() };
+        let sampler = |binding, lod_max| SamplerBinding { set: 1, binding, sampler: Sampler { lod_max, ..Sampler::default() } };
+        ComputeDispatch {
+            words,
+            entry: "main".into(),
+            groups: [1; 3],
+            images: vec![image(3), image(5)],
+            samplers: vec![sampler(5, 5.0), sampler(3, 3.0)],
+            ..ComputeDispatch::default()
+        }
+    }
+
+    #[test]
+    fn each_sampler_goes_behind_everything_in_its_set() {
+        let original = dispatch(words("", ""));
+        let adapted = adapt(&original).expect("it is only loaded and sampled");
+        let places = adapted.samplers.iter().map(|s| (s.set, s.binding, s.sampler.lod_max)).collect::<Vec<_>>();
+        assert_eq!(places, [(1, 7, 5.0), (1, 6, 3.0)]);
+        assert_eq!(adapted.images, original.images);
+        let decoded = decode(&adapted.words).expect("it decodes");
+        let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
+        found.sort_by_key(|descriptor| descriptor.1);
+        let sampled = Behind::SampledImage(resources::Texels::Float);
+        let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
+        assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
+        // Each use makes a sampled image for itself, in its own block: three uses, behind the branch.
+        let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
+        let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
+        let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
+        assert_eq!(
+            made.iter().map(|&i| ops[i + 1]).collect::<Vec<_>>(),
+            [Op::ImageSampleExplicitLod, Op::ImageSampleExplicitLod, Op::Image]
+        );
+        assert!(made.iter().all(|&i| i > branch));
+        assert!(decoded.instructions.iter().all(|i| i.result < adapted.words[3]));
+        // The interface has the samplers too.
+        let interface = decoded.instructions.iter().find(|i| i.is(Op::EntryPoint)).map(|i| i.operands(decoded.words).len());
+        assert_eq!(interface, Some(2 + 2 + 4));
+        assert_eq!(adapt(&adapted), Ok(adapted.clone()), "once is enough");
+    }
+
+    #[test]
+    fn a_sampler_type_is_declared_once_and_before_it_is_used() {
+        let later =
+            "%sampler = OpTypeSampler\n %p_sampler = OpTypePointer UniformConstant %sampler\n %own = OpVariable %p_sampler UniformConstant";
+        let adapted = adapt(&dispatch(words(later, ""))).expect("it is only loaded and sampled");
+        let decoded = decode(&adapted.words).expect("it decodes");
+        let at = |op: Op| decoded.instructions.iter().position(|i| i.is(op)).expect("there is one");
+        assert_eq!(decoded.instructions.iter().filter(|i| i.is(Op::TypeSampler)).count(), 1);
+        assert!(at(Op::TypeSampler) < at(Op::Variable));
+    }
+
+    #[test]
+    fn what_is_used_otherwise_is_named() {
+        let cases = [
+            ("%copy = OpCopyObject %p_both %first", "CopyObject"),
+            ("%copy = OpCopyObject %both %loaded", "CopyObject"),
+            ("%p = OpAccessChain %p_both %first", "AccessChain"),
+        ];
+        for (body, expected) in cases {
+            let said = adapt(&dispatch(words("", body))).expect_err(body).0;
+            assert!(said.contains(expected), "{said}");
+        }
+        assert!(!adapt(&dispatch(Arc::from([1, 2, 3]))).expect_err("these are no words").0.is_empty());
+    }
 }

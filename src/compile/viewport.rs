@@ -164,3 +164,125 @@ fn position(decoded: &Decoded<'_>, interface: &[u32]) -> Result<Option<Position>
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::image::{Format, Image};
+    use smallstep_semantics::raster::{self, Topology};
+    use smallstep_semantics::spirv::environment::ColourTarget;
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    use super::*;
+    use crate::dispatch::Geometry;
+
+    /// A vertex entry point "main" that returns in two places, another function, and another entry point; `decorated` says what Position is.
+    fn words(decorated: &str) -> Arc<[u32]> {
+        let text = format!(
+            "OpCapability Shader
+             OpMemoryModel Logical GLSL450
+             OpEntryPoint Vertex %main \"main\" %plain %block
+             OpEntryPoint Vertex %other \"other\" %elsewhere
+             {decorated}
+             %void = OpTypeVoid
+             %function = OpTypeFunction %void
+             %float = OpTypeFloat 32
+             %vec4 = OpTypeVector %float 4
+             %pair = OpTypeStruct %float %vec4
+             %p_vec4 = OpTypePointer Output %vec4
+             %p_pair = OpTypePointer Output %pair
+             %bool = OpTypeBool
+             %true = OpConstantTrue %bool
+             %plain = OpVariable %p_vec4 Output
+             %elsewhere = OpVariable %p_vec4 Output
+             %block = OpVariable %p_pair Output
+             %callee = OpFunction %void None %function
+             %c = OpLabel
+             OpReturn
+             OpFunctionEnd
+             %main = OpFunction %void None %function
+             %entry = OpLabel
+             OpSelectionMerge %rest None
+             OpBranchConditional %true %early %rest
+             %early = OpLabel
+             OpReturn
+             %rest = OpLabel
+             %called = OpFunctionCall %void %callee
+             OpReturn
+             OpFunctionEnd
+             %other = OpFunction %void None %function
+             %o = OpLabel
+             OpReturn
+             OpFunctionEnd"
+        );
+        Arc::from(assemble(&text, Options::default()).expect("it assembles"))
+    }
+
+    fn ops(words: &[u32]) -> Vec<Op> {
+        decode(words).expect("it decodes").instructions.iter().map(|i| i.op).collect()
+    }
+
+    fn count(words: &[u32], op: Op) -> usize {
+        ops(words).iter().filter(|other| **other == op).count()
+    }
+
+    #[test]
+    fn each_return_of_the_entry_point_negates_and_no_other() {
+        for (decorated, chains) in [("OpDecorate %plain BuiltIn Position", 0), ("OpMemberDecorate %pair 1 BuiltIn Position", 2)] {
+            let original = words(decorated);
+            let adapted = negated(&original, "main").expect("it has a Position");
+            let ops = ops(&adapted);
+            assert_eq!(count(&adapted, Op::FNegate), 2, "{decorated}");
+            assert_eq!(count(&adapted, Op::AccessChain), chains, "{decorated}");
+            let returns = (1..ops.len()).filter(|&i| ops[i] == Op::Return).map(|i| ops[i - 1] == Op::Store);
+            assert_eq!(returns.collect::<Vec<_>>(), [false, true, true, false], "{decorated}");
+            // Everything else is as it was, in its order, and ids are below the bound.
+            let kept = decode(&adapted).expect("it decodes");
+            assert!(kept.instructions.iter().all(|i| i.result < adapted[3]));
+            assert_eq!(count(&adapted, Op::Variable), count(&original, Op::Variable));
+        }
+    }
+
+    #[test]
+    fn without_a_position_of_its_own_the_words_stay() {
+        for decorated in ["", "OpDecorate %elsewhere BuiltIn Position", "OpDecorate %plain BuiltIn PointSize"] {
+            let original = words(decorated);
+            assert_eq!(negated(&original, "main").expect("it has the entry point"), original, "{decorated}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        let said = |decorated: &str, entry: &str| negated(&words(decorated), entry).expect_err(decorated).0;
+        assert!(said("", "absent").contains("no Vertex entry point \"absent\""));
+        assert!(said("OpMemberDecorate %pair 0 BuiltIn Position", "main").contains("no vector of four"));
+        let grouped = "OpDecorate %group BuiltIn Position\n %group = OpDecorationGroup\n OpGroupDecorate %group %plain";
+        assert!(said(grouped, "main").contains("through the group"));
+        assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
+    }
+
+    #[test]
+    fn the_viewport_begins_at_the_other_end() {
+        let stage = Stage { words: words("OpDecorate %plain BuiltIn Position"), entry: "main".into() };
+        let image = Image::new(Format::R8Unorm, 8, 8, 1).expect("it has texels");
+        let mut dispatch = DrawDispatch {
+            vertex: stage.clone(),
+            fragment: stage,
+            geometry: Geometry::of_count(Topology::List, 3),
+            buffers: vec![],
+            images: vec![],
+            samplers: vec![],
+            push_constants: vec![],
+            state: raster::State::of_size(8, 8),
+            targets: vec![ColourTarget { location: 0, image }],
+            depth: None,
+        };
+        (dispatch.state.viewport.y, dispatch.state.viewport.height) = (1.5, 4.0);
+        let turned = adapt(&dispatch).expect("its other end is 5.5");
+        assert_eq!((turned.state.viewport.y, turned.state.viewport.height), (5.5, -4.0));
+        assert_eq!(turned.fragment, dispatch.fragment);
+        assert_ne!(turned.words_hash(), dispatch.words_hash());
+        assert_eq!(adapt(&turned), Ok(turned.clone()), "once is enough");
+        (dispatch.state.viewport.y, dispatch.state.viewport.height) = (1.0e-6, 16384.0);
+        assert!(adapt(&dispatch).expect_err("the sum is rounded").0.contains("no other end"));
+    }
+}

@@ -86,6 +86,11 @@ impl Geometry {
                 return malformed(format!("the draw has {count} {what}; at most {MAX_VERTICES} are taken"));
             }
         }
+        for (what, first, count) in [("vertices", self.first, self.count), ("instances", self.first_instance, self.instances)] {
+            if first.checked_add(count).is_none() {
+                return malformed(format!("the draw has {count} {what} from number {first}; numbers have 32 bits"));
+            }
+        }
         match &self.indices {
             Some(indices) if u64::from(self.first) + u64::from(self.count) > indices.len() as u64 => {
                 let (first, count, length) = (self.first, self.count, indices.len());
@@ -384,7 +389,7 @@ mod tests {
     fn what_describes_no_run_is_named() {
         assert_eq!(draw().check(), Ok(()));
         type Alteration = fn(&mut DrawDispatch);
-        let broken: [(&str, Alteration); 13] = [
+        let broken: [(&str, Alteration); 14] = [
             ("neither a colour nor a depth", |d| (d.targets, d.depth) = (vec![], None)),
             ("differ in size", |d| d.targets[0].image = image(Format::Rgba8Unorm, 4, 3)),
             ("two colour attachments have location 0", |d| d.targets.push(d.targets[0].clone())),
@@ -397,6 +402,7 @@ mod tests {
             ("a vertex offset and no indices", |d| d.geometry.vertex_offset = 1),
             ("instances", |d| d.geometry.instances = MAX_VERTICES + 1),
             ("is given 268435472 bytes", |d| d.geometry.attributes[0].bytes = vec![0; MAX_BUFFER_BYTES as usize - 32]),
+            ("3 vertices from number 4294967293", |d| d.geometry.first = u32::MAX - 2),
             ("zero byte", |d| d.fragment.entry = "ma\0in".into()),
         ];
         for (expected, alter) in broken {
