@@ -156,7 +156,7 @@ impl<'d> Split<'d> {
         for instruction in &self.decoded.instructions {
             let operands = instruction.operands(self.decoded.words);
             match instruction.op {
-                Op::EntryPoint => self.entry_point(instruction, operands)?,
+                Op::EntryPoint => self.entry_point(operands)?,
                 Op::Decorate if operands[1] == Decoration::Binding as u32 && self.variables.contains_key(&operands[0]) => {
                     self.words.extend(instruction.words(self.decoded.words));
                     let Variable { sampler, place: (set, binding), .. } = self.variables[&operands[0]];
@@ -182,7 +182,7 @@ impl<'d> Split<'d> {
     }
 
     /// From SPIR-V 1.4 on the interface holds such variables too.
-    fn entry_point(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
+    fn entry_point(&mut self, operands: &[u32]) -> Result<(), CannotAdapt> {
         let Ok((_, length)) = string_at(&operands[2..]) else {
             return Err(CannotAdapt("an entry point has no name".into()));
         };
@@ -381,6 +381,19 @@ mod tests {
         let at = |op: Op| decoded.instructions.iter().position(|i| i.is(op)).expect("there is one");
         assert_eq!(decoded.instructions.iter().filter(|i| i.is(Op::TypeSampler)).count(), 1);
         assert!(at(Op::TypeSampler) < at(Op::Variable));
+    }
+
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a panic.
+    #[test]
+    fn altered_words_are_refused_or_adapted() {
+        let original = words("", "");
+        for at in 0..original.len() {
+            for with in [u32::MAX, 0, original[at] + 1, original[at].wrapping_sub(1)] {
+                let mut altered = original.to_vec();
+                altered[at] = with;
+                let _ = adapt(&dispatch(Arc::from(altered)));
+            }
+        }
     }
 
     #[test]

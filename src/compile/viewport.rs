@@ -260,6 +260,19 @@ mod tests {
         assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
     }
 
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a panic.
+    #[test]
+    fn altered_words_are_refused_or_adapted() {
+        let original = words("OpMemberDecorate %pair 1 BuiltIn Position");
+        for at in 0..original.len() {
+            for with in [u32::MAX, 0, original[at] + 1, original[at].wrapping_sub(1)] {
+                let mut altered = original.to_vec();
+                altered[at] = with;
+                let _ = negated(&Arc::from(altered), "main");
+            }
+        }
+    }
+
     #[test]
     fn the_viewport_begins_at_the_other_end() {
         let stage = Stage { words: words("OpDecorate %plain BuiltIn Position"), entry: "main".into() };

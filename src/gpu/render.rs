@@ -59,7 +59,7 @@ fn items(geometry: &Geometry, attribute: &Attribute) -> Result<(Vec<u8>, u64), S
     let size = attribute.format.bytes() as u64;
     let stride = size.next_multiple_of(wgpu::VERTEX_ALIGNMENT);
     let last = count.checked_sub(1);
-    let end = last.map(|last| Some(last.checked_mul(attribute.stride)?.checked_add(attribute.offset)?.checked_add(size)?));
+    let end = last.map(|last| last.checked_mul(attribute.stride)?.checked_add(attribute.offset)?.checked_add(size));
     if end.is_some_and(|end| end.is_none_or(|end| end > attribute.bytes.len() as u64)) {
         let bytes = attribute.bytes.len();
         return Err(format!("the draw takes {count} items of the attribute at location {location}, which has {bytes} bytes for them"));
