@@ -19,7 +19,7 @@ use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::words::{Decoded, HEADER_WORDS};
 
 use crate::dispatch::resources::{self, Descriptor};
-use crate::dispatch::{BufferBinding, ComputeDispatch};
+use crate::dispatch::{Bound, BufferBinding, ComputeDispatch, DrawDispatch, ImageBinding, SamplerBinding, Stage};
 
 /// A descriptor set and a binding in it.
 pub type Place = (u32, u32);
@@ -74,14 +74,42 @@ impl Places {
     }
 }
 
-/// The dispatch with dense sets and bindings: adapted words, and its buffers, in the same order, at their new places. The same words if they are dense.
+/// The dispatch with dense sets and bindings: adapted words, and what is bound, in the same order, at its new places. The same words if they are dense.
 ///
 /// Errors: the words are no module of the grammar, or a variable has a set and no binding, or a binding and no set.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), CannotRenumber> {
     let decoded = decode(&dispatch.words).map_err(|error| CannotRenumber(error.to_string()))?;
-    let descriptors = resources::descriptors(&decoded);
+    let declared = declared(&decoded)?;
+    let places = Places::dense(dispatch.bound().places(), declared.values().copied());
+    if places.is_identity() {
+        return Ok((dispatch.clone(), places));
+    }
+    let (buffers, images, samplers) = moved(dispatch.bound(), &places);
+    let words = renumber(&decoded, &declared, &places);
+    Ok((ComputeDispatch { words, buffers, images, samplers, ..dispatch.clone() }, places))
+}
+
+/// The draw with dense sets and bindings, both stages having the same places: see [`adapt`].
+pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<(DrawDispatch, Places), CannotRenumber> {
+    let of = |stage: &str, error: String| CannotRenumber(format!("{stage} stage: {error}"));
+    let vertex = decode(&dispatch.vertex.words).map_err(|error| of("vertex", error.to_string()))?;
+    let fragment = decode(&dispatch.fragment.words).map_err(|error| of("fragment", error.to_string()))?;
+    let of_vertex = declared(&vertex).map_err(|error| of("vertex", error.0))?;
+    let of_fragment = declared(&fragment).map_err(|error| of("fragment", error.0))?;
+    let places = Places::dense(dispatch.bound().places(), of_vertex.values().chain(of_fragment.values()).copied());
+    if places.is_identity() {
+        return Ok((dispatch.clone(), places));
+    }
+    let (buffers, images, samplers) = moved(dispatch.bound(), &places);
+    let vertex = Stage { words: renumber(&vertex, &of_vertex, &places), ..dispatch.vertex.clone() };
+    let fragment = Stage { words: renumber(&fragment, &of_fragment, &places), ..dispatch.fragment.clone() };
+    Ok((DrawDispatch { vertex, fragment, buffers, images, samplers, ..dispatch.clone() }, places))
+}
+
+/// The places of a module's variables.
+fn declared(decoded: &Decoded<'_>) -> Result<FxHashMap<u32, Place>, CannotRenumber> {
     let mut declared = FxHashMap::default();
-    for &Descriptor { id, set, binding, .. } in &descriptors {
+    for Descriptor { id, set, binding, .. } in resources::descriptors(decoded) {
         match (set, binding) {
             (Some(set), Some(binding)) => _ = declared.insert(id, (set, binding)),
             (None, None) => {}
@@ -89,22 +117,29 @@ pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), Ca
             (None, Some(binding)) => return Err(CannotRenumber(format!("%{id} has binding {binding} and no descriptor set"))),
         }
     }
-    let places = Places::dense(dispatch.buffers.iter().map(|b| (b.set, b.binding)), declared.values().copied());
-    if places.is_identity() {
-        return Ok((dispatch.clone(), places));
-    }
-    let moved = |place: Place| places.adapted(place).expect("every bound and every declared place is numbered");
-    let buffers = dispatch.buffers.iter().map(|buffer| {
-        let (set, binding) = moved((buffer.set, buffer.binding));
-        BufferBinding { set, binding, ..buffer.clone() }
-    });
-    let by_variable = declared.iter().map(|(id, place)| (*id, moved(*place))).collect();
-    let adapted = ComputeDispatch { words: renumber(&decoded, &by_variable), buffers: buffers.collect(), ..dispatch.clone() };
-    Ok((adapted, places))
+    Ok(declared)
 }
 
-/// The words in which each of these variables is decorated with its place, and a group of decorations with none.
-fn renumber(decoded: &Decoded<'_>, places: &FxHashMap<u32, Place>) -> Arc<[u32]> {
+fn moved(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBinding>, Vec<SamplerBinding>) {
+    let to = |set: u32, binding: u32| places.adapted((set, binding)).expect("every bound place is numbered");
+    let buffers = bound.buffers.iter().map(|buffer| {
+        let (set, binding) = to(buffer.set, buffer.binding);
+        BufferBinding { set, binding, ..buffer.clone() }
+    });
+    let images = bound.images.iter().map(|image| {
+        let (set, binding) = to(image.set, image.binding);
+        ImageBinding { set, binding, ..image.clone() }
+    });
+    let samplers = bound.samplers.iter().map(|sampler| {
+        let (set, binding) = to(sampler.set, sampler.binding);
+        SamplerBinding { set, binding, ..sampler.clone() }
+    });
+    (buffers.collect(), images.collect(), samplers.collect())
+}
+
+/// The words in which each of the declared variables is decorated with its new place, and a group of decorations with none.
+fn renumber(decoded: &Decoded<'_>, declared: &FxHashMap<u32, Place>, places: &Places) -> Arc<[u32]> {
+    let moved = |variable: &u32| declared.get(variable).and_then(|place| places.adapted(*place));
     let groups: FxHashSet<u32> = decoded.instructions.iter().filter(|i| i.is(Op::DecorationGroup)).map(|i| i.result).collect();
     let mut words = decoded.words[..HEADER_WORDS].to_vec();
     // Which decorations came to each group that had some of these.
@@ -115,8 +150,8 @@ fn renumber(decoded: &Decoded<'_>, places: &FxHashMap<u32, Place>) -> Arc<[u32]>
         words.extend(own);
         match (instruction.op, instruction.operands(decoded.words)) {
             (Op::Decorate, &[target, decoration, _]) if is_place(decoration) => {
-                if let Some(place) = places.get(&target) {
-                    words[start + 3] = part(decoration, *place);
+                if let Some(place) = moved(&target) {
+                    words[start + 3] = part(decoration, place);
                 } else if groups.contains(&target) {
                     words.truncate(start);
                     of_group.entry(target).or_default().push(decoration);
@@ -125,8 +160,8 @@ fn renumber(decoded: &Decoded<'_>, places: &FxHashMap<u32, Place>) -> Arc<[u32]>
             (Op::GroupDecorate, [group, targets @ ..]) => {
                 for target in targets {
                     for &decoration in of_group.get(group).into_iter().flatten() {
-                        if let Some(place) = places.get(target) {
-                            words.extend([4 << 16 | Op::Decorate as u32, *target, decoration, part(decoration, *place)]);
+                        if let Some(place) = moved(target) {
+                            words.extend([4 << 16 | Op::Decorate as u32, *target, decoration, part(decoration, place)]);
                         }
                     }
                 }
@@ -177,7 +212,7 @@ mod tests {
             let bytes = vec![set as u8, binding as u8, 0, 0];
             BufferBinding { set, binding, kind: BufferKind::ReadWrite, bytes }
         });
-        ComputeDispatch { words, entry: "main".into(), groups: [1; 3], buffers: buffers.collect(), push_constants: vec![] }
+        ComputeDispatch { words, entry: "main".into(), groups: [1; 3], buffers: buffers.collect(), ..ComputeDispatch::default() }
     }
 
     fn places_of(words: &[u32]) -> Vec<Place> {
@@ -218,6 +253,36 @@ mod tests {
         let (adapted, places) = adapt(&dense).expect("it can be renumbered");
         assert!(places.is_identity());
         assert_eq!(adapted, dense);
+    }
+
+    #[test]
+    fn both_stages_of_a_draw_have_the_same_places() {
+        use smallstep_semantics::image::{Format, Image, Sampler};
+        use smallstep_semantics::raster::{self, Topology};
+
+        use crate::dispatch::{Geometry, ImageKind};
+
+        let image = Image::new(Format::R8Unorm, 1, 1, 1).expect("it has a texel");
+        let stage = |words| Stage { words, entry: "main".into() };
+        let draw = DrawDispatch {
+            vertex: stage(module([(4, 9), (4, 2), (7, 7)], false)),
+            fragment: stage(module([(4, 9), (5, 0), (4, 3)], true)),
+            geometry: Geometry::of_count(Topology::List, 3),
+            buffers: vec![BufferBinding { set: 4, binding: 9, kind: BufferKind::ReadWrite, bytes: vec![0; 4] }],
+            images: vec![ImageBinding { set: 5, binding: 0, kind: ImageKind::Storage, image }],
+            samplers: vec![SamplerBinding { set: 4, binding: 3, sampler: Sampler::default() }],
+            push_constants: vec![],
+            state: raster::State::of_size(1, 1),
+            targets: vec![],
+            depth: None,
+        };
+        let (adapted, places) = adapt_draw(&draw).expect("it can be renumbered");
+        // Set 4 has the sampler at 3 and the buffer at 9, and then what only the vertex stage declares.
+        assert_eq!(places_of(&adapted.vertex.words), [(0, 1), (0, 2), (2, 0), (2, 0)]);
+        assert_eq!(places_of(&adapted.fragment.words), [(0, 1), (1, 0), (0, 0), (0, 0)]);
+        let bound = (adapted.bound().places()).map(|place| places.original(place)).collect::<Option<Vec<_>>>();
+        assert_eq!(bound, Some(vec![(4, 9), (5, 0), (4, 3)]));
+        assert_eq!(adapted.bound().places().collect::<Vec<_>>(), [(0, 1), (1, 0), (0, 0)]);
     }
 
     #[test]

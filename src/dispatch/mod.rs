@@ -1,22 +1,27 @@
 //! What is run: these words, this entry point, these resources, this grid; and what is shown.
 //!
-//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the [`ComputeResult`] that it leaves: each is the one record that
-//! the interpreters and the devices both take and give back, so that nothing about a run is decided twice. Fragments follow the convention of λV's
+//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the [`ComputeResult`] that it leaves, a [`DrawDispatch`] and its
+//! [`DrawResult`]: each is the one record that the interpreters and the devices both take and give back, so that nothing about a run is decided twice.
+//! A draw has a vertex and a fragment stage of its own and follows Vulkan throughout. Fragment dispatches follow the convention of λV's
 //! translation (report 000, §5): one invocation for each pixel, outputs written as vec4 to 32-bit float targets, inputs in one read-only array.
 //!
 //! Specialization constants are not here: words with their values frozen are what runs.
 //!
 //! Invariant: what is shown carries the hash of the words that showed it, and what different words show is never compared ([`Frame::same_words`],
-//! [`ComputeResult::same_words`]).
+//! [`ComputeResult::same_words`], [`DrawResult::same_words`]).
 
 use std::fmt;
 use std::sync::Arc;
 
+mod bound;
 mod compute;
+mod draw;
 pub mod resources;
 
-pub use compute::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
-pub use compute::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
+pub use bound::{Bound, BufferBinding, BufferKind, ImageBinding, ImageKind, SamplerBinding};
+pub use bound::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
+pub use compute::{ComputeDispatch, ComputeResult};
+pub use draw::{DepthAttachment, DrawContents, DrawDispatch, DrawResult, Geometry, MAX_VERTICES, Stage};
 
 /// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256 MiB).
 pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
@@ -130,8 +135,11 @@ fn check_module(words: &[u32], entry: &str) -> Result<(), Malformed> {
 /// Offset basis 0xcbf29ce484222325, prime 0x100000001b3 (Fowler, Noll and Vo). The value is the same on every machine and in every version: results
 /// on disk are keyed by it.
 pub fn words_hash(words: &[u32]) -> u64 {
+    hash_of(words.iter().copied())
+}
+
+fn hash_of(words: impl Iterator<Item = u32>) -> u64 {
     words
-        .iter()
         .flat_map(|word| word.to_le_bytes())
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
@@ -147,12 +155,14 @@ pub struct Frame {
 }
 
 /// What an engine is given: any of the kinds of programs. Cloning it copies no words and no bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Dispatch {
-    /// To be drawn.
+    /// A fragment stage alone, to be drawn.
     Fragment(Arc<FragmentDispatch>),
     /// To be computed.
     Compute(Arc<ComputeDispatch>),
+    /// A vertex and a fragment stage, to be drawn.
+    Draw(Arc<DrawDispatch>),
 }
 
 impl From<FragmentDispatch> for Dispatch {
@@ -167,33 +177,28 @@ impl From<ComputeDispatch> for Dispatch {
     }
 }
 
+impl From<DrawDispatch> for Dispatch {
+    fn from(dispatch: DrawDispatch) -> Dispatch {
+        Dispatch::Draw(Arc::new(dispatch))
+    }
+}
+
 impl Dispatch {
-    /// The module.
-    pub fn words(&self) -> &Arc<[u32]> {
-        match self {
-            Dispatch::Fragment(dispatch) => &dispatch.words,
-            Dispatch::Compute(dispatch) => &dispatch.words,
-        }
-    }
-
-    /// The name of the entry point.
-    pub fn entry(&self) -> &str {
-        match self {
-            Dispatch::Fragment(dispatch) => &dispatch.entry,
-            Dispatch::Compute(dispatch) => &dispatch.entry,
-        }
-    }
-
-    /// The hash of the words: see [`words_hash`].
+    /// The hash of the words: see [`words_hash`], and [`DrawDispatch::words_hash`] for two modules.
     pub fn words_hash(&self) -> u64 {
-        words_hash(self.words())
+        match self {
+            Dispatch::Fragment(dispatch) => dispatch.words_hash(),
+            Dispatch::Compute(dispatch) => dispatch.words_hash(),
+            Dispatch::Draw(dispatch) => dispatch.words_hash(),
+        }
     }
 
     /// Bytes that the run takes and gives beside its words, for bounds on what is under way at once.
     pub fn bytes(&self) -> u64 {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.frame_bytes(),
-            Dispatch::Compute(dispatch) => dispatch.buffer_bytes(),
+            Dispatch::Compute(dispatch) => dispatch.bytes(),
+            Dispatch::Draw(dispatch) => dispatch.bytes(),
         }
     }
 
@@ -202,6 +207,7 @@ impl Dispatch {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.check(),
             Dispatch::Compute(dispatch) => dispatch.check(),
+            Dispatch::Draw(dispatch) => dispatch.check(),
         }
     }
 }
@@ -213,6 +219,8 @@ pub enum Shown {
     Frame(Frame),
     /// By a compute program.
     Buffers(ComputeResult),
+    /// By a draw.
+    Drawn(DrawResult),
 }
 
 /// Two runs were of different words: comparing them would say nothing.

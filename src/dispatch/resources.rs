@@ -7,8 +7,9 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::image::{Format, Numeric};
 use smallstep_semantics::spirv::grammar::{self, Op, OperandKind, Operands, SetInstruction};
 use smallstep_semantics::spirv::words::{Decoded, string_at};
 use smallstep_semantics::spirv::{Instruction, WordsError, decode};
@@ -20,10 +21,50 @@ pub enum Behind {
     Uniform,
     /// A storage buffer, of either style.
     Storage,
-    /// An image, a sampler, or what else storage class UniformConstant holds.
+    /// A two-dimensional image of one layer and one sample, to be sampled and fetched.
+    SampledImage(Texels),
+    /// A two-dimensional image of one layer and one sample, to be read and written, of that format; None where the module leaves it open or names one
+    /// that is not modeled.
+    StorageImage(Option<Format>, Texels),
+    /// A sampler.
+    Sampler,
+    /// An image to be sampled and a sampler in one.
+    CombinedImageSampler(Texels),
+    /// An image of another kind, or what else storage class UniformConstant holds.
     Opaque,
     /// An array of descriptors.
     Array,
+}
+
+/// What a module takes the components of an image's texels for: Vulkan, Image Type and Format compatibility.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Texels {
+    /// Floats.
+    Float,
+    /// Unsigned integers.
+    Uint,
+    /// Signed integers.
+    Sint,
+}
+
+impl Texels {
+    /// Whether a format has such.
+    pub fn are_of(self, format: Format) -> bool {
+        match format.numeric() {
+            Numeric::Uint => self == Texels::Uint,
+            Numeric::Sint => self == Texels::Sint,
+            Numeric::Unorm | Numeric::Snorm | Numeric::Float => self == Texels::Float,
+        }
+    }
+
+    /// "floats", "unsigned integers" or "signed integers".
+    pub fn name(self) -> &'static str {
+        match self {
+            Texels::Float => "floats",
+            Texels::Uint => "unsigned integers",
+            Texels::Sint => "signed integers",
+        }
+    }
 }
 
 /// A variable that is bound through a descriptor.
@@ -299,7 +340,7 @@ impl Declared {
             StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant if is_array => Behind::Array,
             StorageClass::Uniform if !self.buffer_blocks.contains(&variable.pointee) => Behind::Uniform,
             StorageClass::Uniform | StorageClass::StorageBuffer => Behind::Storage,
-            StorageClass::UniformConstant => Behind::Opaque,
+            StorageClass::UniformConstant => opaque(decoded, variable.pointee),
             _ => return None,
         };
         let (set, binding) = (self.sets.get(&variable.id).copied(), self.bindings.get(&variable.id).copied());
@@ -343,15 +384,40 @@ impl Declared {
     }
 }
 
+/// What stands behind a variable of class UniformConstant whose type that is.
+fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
+    if defined(decoded, ty, Op::TypeSampler).is_some() {
+        return Behind::Sampler;
+    }
+    let combined = defined(decoded, ty, Op::TypeSampledImage).map(|operands| operands[0]);
+    let Some(&[component, dim, _depth, arrayed, multisampled, sampled, format, ..]) =
+        defined(decoded, combined.unwrap_or(ty), Op::TypeImage)
+    else {
+        return Behind::Opaque;
+    };
+    let texels = match (defined(decoded, component, Op::TypeFloat), defined(decoded, component, Op::TypeInt)) {
+        (Some(&[32, ..]), _) => Texels::Float,
+        (_, Some(&[32, signed])) => [Texels::Uint, Texels::Sint][usize::from(signed == 1)],
+        _ => return Behind::Opaque,
+    };
+    match (combined.is_some(), sampled) {
+        _ if dim != Dim::Dim2D as u32 || arrayed != 0 || multisampled != 0 => Behind::Opaque,
+        (true, 1) => Behind::CombinedImageSampler(texels),
+        (false, 1) => Behind::SampledImage(texels),
+        (false, 2) => Behind::StorageImage(ImageFormat::from_u32(format).and_then(Format::of_spirv), texels),
+        _ => Behind::Opaque,
+    }
+}
+
 /// The operands of what defines the id, if that is an `op`.
-fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w [u32]> {
+pub(crate) fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w [u32]> {
     let index = decoded.definitions.get(id as usize)?.checked_sub(1)?;
     let instruction = decoded.instructions.get(index as usize)?;
     instruction.is(op).then(|| instruction.operands(decoded.words))
 }
 
 /// Calls `seen` with every id that the instruction names. OpSwitch, whose literals are as wide as its selector, names no variable and is left out.
-fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
+pub(crate) fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
     if instruction.is(Op::Switch) {
         return;
     }
@@ -492,6 +558,31 @@ mod tests {
         assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
         // The flag has 4 bytes; the array begins at 16: five elements of a Boolean, 12 bytes of padding, a vector of 12 and 4 of padding.
         assert_eq!(needs.workgroup_bytes, 16 + 5 * 32);
+    }
+
+    #[test]
+    fn images_are_told_apart_by_what_the_module_takes_them_for() {
+        let text = |component: &str, image: &str, of: &str| {
+            format!(
+                "OpCapability Shader\n OpMemoryModel Logical GLSL450\n %c = OpType{component}\n %image = OpTypeImage %c {image}
+                 %both = OpTypeSampledImage %image\n %sampler = OpTypeSampler\n %p = OpTypePointer UniformConstant %{of}
+                 %v = OpVariable %p UniformConstant"
+            )
+        };
+        let cases = [
+            ("Float 32", "2D 0 0 0 1 Unknown", "image", Behind::SampledImage(Texels::Float)),
+            ("Int 32 1", "2D 0 0 0 1 Unknown", "both", Behind::CombinedImageSampler(Texels::Sint)),
+            ("Int 32 0", "2D 0 0 0 2 R32ui", "image", Behind::StorageImage(Some(Format::R32Uint), Texels::Uint)),
+            ("Float 32", "2D 0 0 0 2 Unknown", "image", Behind::StorageImage(None, Texels::Float)),
+            ("Float 32", "2D 0 0 0 1 Unknown", "sampler", Behind::Sampler),
+            ("Float 32", "3D 0 0 0 1 Unknown", "image", Behind::Opaque),
+            ("Float 32", "2D 0 1 0 1 Unknown", "both", Behind::Opaque),
+        ];
+        for (component, image, of, behind) in cases {
+            let words = assemble(&text(component, image, of), Options::default()).expect("it assembles");
+            let found = descriptors(&decode(&words).expect("it decodes"));
+            assert_eq!(found.iter().map(|d| d.behind).collect::<Vec<_>>(), [behind], "{component}, {image}, {of}");
+        }
     }
 
     #[test]

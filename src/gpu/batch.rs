@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use super::compute::{Computation, Lent, Storage};
 use super::draw::{Attachments, Drawable};
 use super::open::{BatchError, OpenDevice, Scopes, sentence};
+use super::render::Rendering;
 use crate::dispatch::Shown;
 
 /// Readback buffers kept for the next batches.
@@ -17,6 +18,7 @@ const READBACK_ALIGNMENT: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
 pub(crate) enum Program {
     Draw(Drawable),
     Compute(Computation),
+    Render(Rendering),
 }
 
 impl Program {
@@ -25,6 +27,7 @@ impl Program {
         match self {
             Program::Draw(drawable) => drawable.words_hash,
             Program::Compute(computation) => computation.words_hash,
+            Program::Render(rendering) => rendering.words_hash,
         }
     }
 
@@ -32,7 +35,8 @@ impl Program {
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Program::Draw(_) => self.readback_bytes(),
-            Program::Compute(computation) => self.readback_bytes() + computation.upload_bytes(),
+            Program::Compute(computation) => self.readback_bytes() + computation.given_bytes(),
+            Program::Render(rendering) => self.readback_bytes() + rendering.upload_bytes(),
         }
     }
 
@@ -40,6 +44,7 @@ impl Program {
         let bytes = match self {
             Program::Draw(drawable) => drawable.readback_bytes(),
             Program::Compute(computation) => computation.readback_bytes(),
+            Program::Render(rendering) => rendering.readback_bytes(),
         };
         bytes.next_multiple_of(READBACK_ALIGNMENT)
     }
@@ -48,6 +53,7 @@ impl Program {
         match self {
             Program::Draw(drawable) => Shown::Frame(drawable.frame(bytes)),
             Program::Compute(computation) => Shown::Buffers(computation.result(bytes)),
+            Program::Render(rendering) => Shown::Drawn(rendering.result(bytes)),
         }
     }
 }
@@ -100,10 +106,11 @@ impl<'d> Runner<'d> {
             match program {
                 Program::Draw(drawable) => self.attachments.encode(device, &mut encoder, drawable, &buffer, offset),
                 Program::Compute(computation) => computations.push((computation, offset)),
+                Program::Render(rendering) => rendering.encode(self.device, &mut encoder, &buffer, offset),
             }
             offset += program.readback_bytes();
         }
-        let lent = self.storage.encode(device, &mut encoder, &computations, &buffer);
+        let lent = self.storage.encode(self.device, &mut encoder, &computations, &buffer);
         let submission = self.device.queue.submit([encoder.finish()]);
         let (done, mapped) = mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {

@@ -17,7 +17,16 @@ pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SHADER_INT64)
     .union(wgpu::Features::SHADER_I16)
     .union(wgpu::Features::SHADER_F16)
-    .union(INT64_ATOMICS);
+    .union(INT64_ATOMICS)
+    .union(wgpu::Features::CLIP_DISTANCES);
+
+/// The features that images and draws need and that a device enables where the adapter has them.
+pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
+    .union(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM)
+    .union(wgpu::Features::FLOAT32_FILTERABLE)
+    .union(wgpu::Features::ADDRESS_MODE_CLAMP_TO_BORDER)
+    .union(wgpu::Features::DEPTH_CLIP_CONTROL)
+    .union(wgpu::Features::VERTEX_WRITABLE_STORAGE);
 
 const INT64_ATOMICS: wgpu::Features = wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS.union(wgpu::Features::SHADER_INT64_ATOMIC_MIN_MAX);
 
@@ -79,6 +88,7 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         11 => feature("Int64", wgpu::Features::SHADER_INT64),
         12 => feature("Int64Atomics", INT64_ATOMICS),
         22 => feature("Int16", wgpu::Features::SHADER_I16),
+        32 => feature("ClipDistance", wgpu::Features::CLIP_DISTANCES),
         39 if device.int8 => Ok(()),
         // wgpu enables 16-bit storage with either 16-bit type.
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
@@ -103,7 +113,14 @@ fn capability_name(capability: u32) -> String {
         4 => "Addresses",
         5 => "Linkage",
         6 => "Kernel",
+        25 => "ImageGatherExtended",
+        27 => "StorageImageMultisample",
+        33 => "CullDistance",
         35 => "SampleRateShading",
+        40 => "InputAttachment",
+        42 => "MinLod",
+        55 => "StorageImageReadWithoutFormat",
+        56 => "StorageImageWriteWithoutFormat",
         39 => "Int8",
         61..=68 => "GroupNonUniform and its kin",
         4427 => "DrawParameters",

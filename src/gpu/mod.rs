@@ -1,4 +1,4 @@
-//! Running fragment and compute programs on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
+//! Running fragment and compute programs and draws on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
 //!
 //! ```no_run
 //! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
@@ -27,10 +27,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::dispatch::{ComputeResult, Frame};
+use crate::dispatch::{ComputeResult, DrawResult, Frame};
 
 mod adapters;
 mod batch;
+mod bound;
 mod capabilities;
 mod child;
 mod compute;
@@ -40,8 +41,10 @@ mod float_controls;
 mod open;
 mod physical;
 pub mod rate;
+mod render;
 mod shader_cache;
 mod supervisor;
+mod texture;
 mod wire;
 pub mod worker;
 
@@ -115,10 +118,12 @@ impl fmt::Display for Exit {
 /// What became of one program on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceOutcome {
-    /// It was drawn.
+    /// The fragment stage was drawn.
     Drawn(Frame),
     /// It was computed.
     Computed(ComputeResult),
+    /// The draw of two stages was drawn.
+    Rendered(DrawResult),
     /// wgpu, naga or the driver refused the module or its pipeline; the text is theirs.
     Refused(String),
     /// The worker process ended on it.
@@ -142,6 +147,7 @@ impl fmt::Display for DeviceOutcome {
         match self {
             DeviceOutcome::Drawn(frame) => write!(f, "drawn: words {:#018x}", frame.words_hash),
             DeviceOutcome::Computed(result) => write!(f, "computed: words {:#018x}", result.words_hash),
+            DeviceOutcome::Rendered(result) => write!(f, "rendered: words {:#018x}", result.words_hash),
             DeviceOutcome::Refused(why) => write!(f, "refused: {why}"),
             DeviceOutcome::Crashed { exit, stderr } if stderr.is_empty() => {
                 write!(f, "crashed: {exit}")

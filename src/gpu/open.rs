@@ -12,11 +12,11 @@ use rspirv::spirv::ExecutionModel;
 use super::Route;
 use super::adapters::{self, AdapterRecord, NoDevice, Selection};
 use super::batch::Program;
+use super::bound::Layouts;
 use super::capabilities;
-use super::compute::Layouts;
 use super::draw::DrawState;
-use crate::dispatch::Dispatch;
 use crate::dispatch::resources::{self, Needs, Unread};
+use crate::dispatch::{Dispatch, Stage};
 
 /// Why a program was not run, with the device in good health.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,9 @@ pub(crate) struct OpenDevice {
     pub(super) queue: wgpu::Queue,
     pub(super) drawing: DrawState,
     pub(super) layouts: Layouts,
+    pub(super) adapter: wgpu::Adapter,
+    /// What fills 32-bit depths, made when it is first needed.
+    pub(super) filling: OnceLock<wgpu::RenderPipeline>,
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
 }
@@ -76,7 +79,7 @@ impl OpenDevice {
             None => Route::Naga,
         };
         let mut features = adapter.features() & capabilities::OPTIONAL_FEATURES;
-        features |= adapter.features() & wgpu::Features::IMMEDIATES;
+        features |= adapter.features() & (wgpu::Features::IMMEDIATES | capabilities::DRAWING_FEATURES);
         if route == Route::Passthrough {
             features |= wgpu::Features::PASSTHROUGH_SHADERS;
             features |= adapter.features() & capabilities::EXPERIMENTAL_FEATURES;
@@ -106,20 +109,27 @@ impl OpenDevice {
             }
         });
         let drawing = DrawState::new(&device);
-        Ok(OpenDevice { record, route, features, drawing, layouts: Layouts::default(), lost, device, queue })
+        Ok(OpenDevice {
+            record,
+            route,
+            device,
+            queue,
+            drawing,
+            layouts: Layouts::default(),
+            adapter,
+            filling: OnceLock::new(),
+            features,
+            lost,
+        })
     }
 
     /// Makes the program's pipeline. May be called from many threads at once.
     pub(crate) fn compile(&self, dispatch: &Dispatch) -> Result<Program, Declined> {
         dispatch.check().map_err(|malformed| Declined::Unchecked(malformed.0))?;
-        self.can_take(dispatch).map_err(Declined::Unchecked)?;
         let scopes = Scopes::push(&self.device);
-        let made = match dispatch {
-            Dispatch::Fragment(dispatch) => Program::Draw(self.drawable(dispatch)),
-            Dispatch::Compute(dispatch) => Program::Compute(self.computation(dispatch)),
-        };
+        let made = self.made(dispatch);
         match scopes.pop() {
-            None => Ok(made),
+            None => made.map_err(Declined::Unchecked),
             Some(wgpu::Error::OutOfMemory { source }) => {
                 self.layouts.forget();
                 Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source))))
@@ -130,31 +140,56 @@ impl OpenDevice {
         }
     }
 
-    /// Whether the program is within the device's limits and asks for nothing that it did not enable; if not, what it is.
+    /// The program, if it is within the device's limits and asks for nothing that it did not enable; if not, what it is.
     ///
     /// On naga's route wgpu knows the module and refuses what does not fit. What passes through unseen is held here to the same.
-    fn can_take(&self, dispatch: &Dispatch) -> Result<(), String> {
-        let model = match dispatch {
+    fn made(&self, dispatch: &Dispatch) -> Result<Program, String> {
+        match dispatch {
             Dispatch::Fragment(dispatch) => {
                 self.within_draw_limits(dispatch)?;
-                ExecutionModel::Fragment
+                if let Some(needs) = self.needs(&dispatch.words, ExecutionModel::Fragment, &dispatch.entry)? {
+                    self.can_draw(dispatch, &needs)?;
+                }
+                Ok(Program::Draw(self.drawable(dispatch)))
             }
             Dispatch::Compute(dispatch) => {
+                if self.route == Route::Naga && !(dispatch.images.is_empty() && dispatch.samplers.is_empty()) {
+                    return Err("the program has images or samplers, which take the passthrough route only".into());
+                }
                 self.within_compute_limits(dispatch)?;
-                ExecutionModel::GLCompute
+                let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
+                if self.route == Route::Passthrough {
+                    self.can_compute(dispatch, &needs.unwrap_or_default())?;
+                }
+                Ok(Program::Compute(self.computation(dispatch)))
             }
-        };
-        if self.route == Route::Naga {
-            return Ok(());
+            Dispatch::Draw(dispatch) => {
+                if self.route == Route::Naga {
+                    return Err("the program is a draw, which takes the passthrough route only".into());
+                }
+                self.within_render_limits(dispatch)?;
+                let needs = |stage: &Stage, model| match self.needs(&stage.words, model, &stage.entry)? {
+                    Some(needs) => Ok(needs),
+                    None => Err(format!("the {model:?} stage's words are not of the grammar, and which stage uses what cannot be told")),
+                };
+                let needs = [needs(&dispatch.vertex, ExecutionModel::Vertex)?, needs(&dispatch.fragment, ExecutionModel::Fragment)?];
+                self.can_render(dispatch, &needs)?;
+                Ok(Program::Render(self.rendering(dispatch, &needs)?))
+            }
         }
-        capabilities::missing(dispatch.words(), &self.record, self.features)?;
-        match (resources::needs(dispatch.words(), model, dispatch.entry()), dispatch) {
-            (Ok(needs), Dispatch::Fragment(dispatch)) => self.can_draw(dispatch, &needs),
-            (Ok(needs), Dispatch::Compute(dispatch)) => self.can_compute(dispatch, &needs),
-            (Err(Unread::NoEntryPoint(text)), _) => Err(text),
-            // Words that are not of the grammar are for the driver to judge.
-            (Err(Unread::Words(_)), Dispatch::Fragment(_)) => Ok(()),
-            (Err(Unread::Words(_)), Dispatch::Compute(dispatch)) => self.can_compute(dispatch, &Needs::default()),
+    }
+
+    /// What an entry point asks for, its words having nothing that the device did not enable. None on naga's route, and for words that are not of the
+    /// grammar: the driver may judge those.
+    fn needs(&self, words: &[u32], model: ExecutionModel, entry: &str) -> Result<Option<Needs>, String> {
+        if self.route == Route::Naga {
+            return Ok(None);
+        }
+        capabilities::missing(words, &self.record, self.features)?;
+        match resources::needs(words, model, entry) {
+            Ok(needs) => Ok(Some(needs)),
+            Err(Unread::NoEntryPoint(text)) => Err(text),
+            Err(Unread::Words(_)) => Ok(None),
         }
     }
 

@@ -294,6 +294,7 @@ impl Coordinator {
                 let outcome = match result {
                     Ok(Shown::Frame(frame)) => DeviceOutcome::Drawn(frame),
                     Ok(Shown::Buffers(result)) => DeviceOutcome::Computed(result),
+                    Ok(Shown::Drawn(result)) => DeviceOutcome::Rendered(result),
                     Err(Declined::Refused(why)) => DeviceOutcome::Refused(why),
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };

@@ -10,12 +10,15 @@ use std::sync::Arc;
 use super::adapters::{AdapterRecord, ComputeLimits};
 use super::float_controls::FloatControls;
 use super::{Route, open::Declined};
-use crate::dispatch::{self, BufferBinding, BufferKind, ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
-use smallstep_semantics::spirv::Buffer;
+use crate::dispatch::{self, ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
+
+mod parts;
+
+use parts::{BoundHead, BoundRead, Written};
 
 const MAGIC: u32 = 0x536d_5374;
-/// The most words of one frame: the largest image, or the largest module and buffers, and some.
-const MAX_BODY: usize = LARGEST_DATA + dispatch::MAX_WORDS + (1 << 20);
+/// The most words of one frame: the largest image, or the two largest modules and the most buffers, and some.
+const MAX_BODY: usize = LARGEST_DATA + 2 * dispatch::MAX_WORDS + (1 << 20);
 const LARGEST_DATA: usize = {
     let (frame, buffers) = (dispatch::MAX_FRAME_PIXELS as usize * 4, dispatch::MAX_BUFFER_BYTES as usize / 4);
     if frame > buffers { frame } else { buffers }
@@ -34,6 +37,8 @@ const GAVE_UP: u32 = 8;
 const ADAPTERS: u32 = 9;
 const COMPUTE: u32 = 10;
 const COMPUTED: u32 = 11;
+const RENDER: u32 = 12;
+const RENDERED: u32 = 13;
 
 /// From parent to worker: run this. The number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,31 +90,31 @@ fn malformed<T>(what: impl Into<String>) -> Result<T, WireError> {
 
 impl Run {
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut body = Vec::with_capacity(32);
-        put_u64(&mut body, self.number);
-        put_string(&mut body, self.dispatch.entry());
-        let mut data: Vec<&[u8]> = vec![bytemuck::cast_slice(self.dispatch.words())];
+        let mut body = Written { words: Vec::with_capacity(32), data: Vec::new() };
+        put_u64(&mut body.words, self.number);
         let kind = match &self.dispatch {
             Dispatch::Fragment(d) => {
-                body.extend([d.width, d.height, d.outputs.len() as u32]);
+                put_string(&mut body.words, &d.entry);
+                body.words.extend([d.width, d.height, d.outputs.len() as u32]);
                 for target in &d.outputs {
-                    body.extend([target.location, target.components]);
+                    body.words.extend([target.location, target.components]);
                 }
-                data.push(bytemuck::cast_slice(&d.constants));
+                body.data.extend([bytemuck::cast_slice(&d.words), bytemuck::cast_slice(&d.constants)]);
                 DRAW
             }
             Dispatch::Compute(d) => {
-                body.extend(d.groups);
-                body.push(d.buffers.len() as u32);
-                for buffer in &d.buffers {
-                    body.extend([buffer.set, buffer.binding, buffer.kind as u32]);
-                }
-                data.push(&d.push_constants);
-                data.extend(d.buffers.iter().map(|buffer| buffer.bytes.as_slice()));
+                put_string(&mut body.words, &d.entry);
+                body.words.extend(d.groups);
+                body.data.push(bytemuck::cast_slice(&d.words));
+                body.bound(d.bound());
                 COMPUTE
             }
+            Dispatch::Draw(d) => {
+                body.draw(d);
+                RENDER
+            }
         };
-        write_frame(out, kind, &body, &data)
+        write_frame(out, kind, &body.words, &body.data)
     }
 
     /// The next frame; None at the end of the stream.
@@ -117,35 +122,28 @@ impl Run {
         let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
         };
-        if kind != DRAW && kind != COMPUTE {
-            return malformed(format!("kind {kind} where a program is due"));
-        }
         let number = body.u64()?;
-        let entry = body.string()?;
-        let dispatch = if kind == DRAW {
-            let [width, height, count] = body.array()?;
-            let outputs = body.items(count as usize)?.into_iter().map(|[location, components]| Target { location, components }).collect();
-            let words = Arc::from(body.words()?);
-            FragmentDispatch { words, entry, width, height, outputs, constants: body.words()? }.into()
-        } else {
-            let groups = body.array()?;
-            let [count] = body.array()?;
-            let places = body.items::<3>(count as usize)?;
-            let (words, push_constants) = (Arc::from(body.words()?), body.bytes()?);
-            let mut buffers = Vec::new();
-            for [set, binding, kind] in places {
-                buffers.push(BufferBinding { set, binding, kind: buffer_kind(kind)?, bytes: body.bytes()? });
+        let dispatch = match kind {
+            DRAW => {
+                let entry = body.string()?;
+                let [width, height] = body.array()?;
+                let outputs = body.counted()?.into_iter().map(|[location, components]| Target { location, components }).collect();
+                let words = Arc::from(body.words()?);
+                FragmentDispatch { words, entry, width, height, outputs, constants: body.words()? }.into()
             }
-            ComputeDispatch { words, entry, groups, buffers, push_constants }.into()
+            COMPUTE => {
+                let (entry, groups) = (body.string()?, body.array()?);
+                let head = BoundHead::read(&mut body)?;
+                let words = Arc::from(body.words()?);
+                let BoundRead { push_constants, buffers, images, samplers } = head.data(&mut body)?;
+                ComputeDispatch { words, entry, groups, buffers, images, samplers, push_constants }.into()
+            }
+            RENDER => parts::draw(&mut body)?.into(),
+            _ => return malformed(format!("kind {kind} where a program is due")),
         };
         body.end()?;
         Ok(Some(Run { number, dispatch }))
     }
-}
-
-fn buffer_kind(number: u32) -> Result<BufferKind, WireError> {
-    let kinds = [BufferKind::Uniform, BufferKind::ReadOnly, BufferKind::ReadWrite];
-    kinds.into_iter().find(|kind| *kind as u32 == number).map_or_else(|| malformed(format!("buffer kind {number}")), Ok)
 }
 
 impl Report {
@@ -188,10 +186,16 @@ impl Report {
                     }
                     Ok(Shown::Buffers(result)) => {
                         put_u64(&mut body, result.words_hash);
-                        body.push(result.buffers.len() as u32);
-                        result.buffers.iter().for_each(|buffer| body.extend([buffer.set, buffer.binding]));
-                        let buffers: Vec<&[u8]> = result.buffers.iter().map(|buffer| buffer.bytes.as_slice()).collect();
-                        return write_frame(out, COMPUTED, &body, &buffers);
+                        let mut body = Written { words: body, data: Vec::new() };
+                        body.buffers(&result.buffers);
+                        body.buffers(&result.images);
+                        return write_frame(out, COMPUTED, &body.words, &body.data);
+                    }
+                    Ok(Shown::Drawn(result)) => {
+                        put_u64(&mut body, result.words_hash);
+                        let mut body = Written { words: body, data: Vec::new() };
+                        body.drawn(result);
+                        return write_frame(out, RENDERED, &body.words, &body.data);
                     }
                     Err(Declined::Refused(text)) => {
                         put_string(&mut body, text);
@@ -238,12 +242,13 @@ impl Report {
                 Report::Finished { number, result: Ok(Shown::Frame(Frame { words_hash, images })) }
             }
             COMPUTED => {
-                let (number, words_hash, count) = (body.u64()?, body.u64()?, body.word()?);
-                let mut buffers = Vec::new();
-                for [set, binding] in body.items(count as usize)? {
-                    buffers.push(Buffer { set, binding, bytes: body.bytes()? });
-                }
-                Report::Finished { number, result: Ok(Shown::Buffers(ComputeResult { words_hash, buffers })) }
+                let (number, words_hash) = (body.u64()?, body.u64()?);
+                let [buffers, images] = parts::shown(&mut body)?;
+                Report::Finished { number, result: Ok(Shown::Buffers(ComputeResult { words_hash, buffers, images })) }
+            }
+            RENDERED => {
+                let (number, words_hash) = (body.u64()?, body.u64()?);
+                Report::Finished { number, result: Ok(Shown::Drawn(parts::drawn(&mut body, words_hash)?)) }
             }
             REFUSED => Report::Finished { number: body.u64()?, result: Err(Declined::Refused(body.string()?)) },
             UNCHECKED => Report::Finished { number: body.u64()?, result: Err(Declined::Unchecked(body.string()?)) },
@@ -369,6 +374,12 @@ impl<R: Read> Body<'_, R> {
         Ok(items)
     }
 
+    /// Items after their number.
+    fn counted<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
+        let count = self.word()?;
+        self.items(count as usize)
+    }
+
     fn word(&mut self) -> Result<u32, WireError> {
         Ok(self.array::<1>()?[0])
     }
@@ -463,10 +474,69 @@ impl<R: Read> Body<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use smallstep_semantics::image::{Border, Compare, Filter, Format, Image, Sampler};
+    use smallstep_semantics::raster::{self, Cull, FrontFace, Topology};
+    use smallstep_semantics::spirv::Buffer;
+    use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
 
-    fn runs() -> [Run; 2] {
-        let draw = FragmentDispatch {
+    use super::*;
+    use crate::dispatch::{
+        BufferBinding, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry, ImageBinding, ImageKind, SamplerBinding, Stage,
+    };
+
+    fn image(format: Format, width: u32, height: u32, levels: u32) -> Image {
+        let mut image = Image::new(format, width, height, levels).expect("it has that many levels");
+        for level in 0..levels {
+            let bytes: Vec<u8> = (0..image.bytes(level).map_or(0, <[u8]>::len)).map(|i| (7 * i) as u8).collect();
+            image.fill(level, &bytes).expect("the level has as many bytes");
+        }
+        image
+    }
+
+    fn draw() -> DrawDispatch {
+        let sampler = Sampler {
+            mip: Filter::Linear,
+            border: Border::OpaqueWhite,
+            lod_bias: -1.5,
+            compare: Some(Compare::Always),
+            ..Sampler::default()
+        };
+        let mut state = raster::State::of_size(3, 2);
+        (state.cull, state.front, state.depth_clamp) = (Cull::Both, FrontFace::Clockwise, true);
+        state.viewport.height = -2.0;
+        let attribute = Attribute {
+            location: 1,
+            format: Format::Rg16Sfloat,
+            rate: Rate::Instance,
+            offset: 1 << 40,
+            stride: 3,
+            bytes: vec![1, 2, 3, 4, 5],
+        };
+        DrawDispatch {
+            vertex: Stage { words: Arc::from([1, 2, 3]), entry: "v".into() },
+            fragment: Stage { words: Arc::from([4]), entry: "fragment".into() },
+            geometry: Geometry {
+                topology: Topology::Fan,
+                indices: Some(vec![3, 2, 1]),
+                first: 4,
+                count: 5,
+                vertex_offset: -6,
+                first_instance: 7,
+                instances: 8,
+                attributes: vec![attribute],
+            },
+            buffers: vec![BufferBinding { set: 1, binding: 2, kind: BufferKind::Uniform, bytes: vec![1; 3] }],
+            images: vec![ImageBinding { set: 3, binding: 4, kind: ImageKind::Sampled, image: image(Format::R8Unorm, 5, 3, 3) }],
+            samplers: vec![SamplerBinding { set: 5, binding: 6, sampler }],
+            push_constants: vec![9; 8],
+            state,
+            targets: vec![ColourTarget { location: 2, image: image(Format::Rgba8Unorm, 3, 2, 1) }],
+            depth: Some(DepthAttachment { image: image(Format::D32Sfloat, 3, 2, 1), compare: Compare::Greater, writes: true }),
+        }
+    }
+
+    fn runs() -> [Run; 3] {
+        let fragment = FragmentDispatch {
             words: Arc::from([1, 2, 3]),
             entry: "maïn".into(),
             width: 3,
@@ -484,9 +554,15 @@ mod tests {
                 buffer(3, BufferKind::Uniform, &[9; 5]),
                 buffer(2, BufferKind::ReadOnly, &[1; 4]),
             ],
+            images: vec![ImageBinding { set: 0, binding: 1, kind: ImageKind::Storage, image: image(Format::R32Uint, 2, 2, 1) }],
+            samplers: vec![SamplerBinding { set: 5, binding: 6, sampler: Sampler::default() }],
             push_constants: vec![1, 2, 3, 4],
         };
-        [Run { number: u64::MAX - 1, dispatch: draw.into() }, Run { number: 3, dispatch: compute.into() }]
+        [
+            Run { number: u64::MAX - 1, dispatch: fragment.into() },
+            Run { number: 3, dispatch: compute.into() },
+            Run { number: 4, dispatch: draw().into() },
+        ]
     }
 
     fn reports() -> Vec<Report> {
@@ -534,7 +610,21 @@ mod tests {
             },
             Report::Finished {
                 number: 9,
-                result: Ok(Shown::Buffers(ComputeResult { words_hash: 5, buffers: vec![buffer(0, &[1; 6]), buffer(4, &[2; 8])] })),
+                result: Ok(Shown::Buffers(ComputeResult {
+                    words_hash: 5,
+                    buffers: vec![buffer(0, &[1; 6]), buffer(4, &[2; 8])],
+                    images: vec![buffer(5, &[3; 4])],
+                })),
+            },
+            Report::Finished {
+                number: 9,
+                result: Ok(Shown::Drawn(DrawResult {
+                    words_hash: 6,
+                    targets: vec![vec![1; 6], vec![2; 3]],
+                    depth: Some(vec![3; 2]),
+                    buffers: vec![buffer(0, &[1; 6])],
+                    images: vec![buffer(4, &[2; 8]), buffer(6, &[2; 7])],
+                })),
             },
             Report::Finished { number: 9, result: Err(Declined::Refused("no".into())) },
             Report::Finished { number: 9, result: Err(Declined::Unchecked("why".into())) },

@@ -22,7 +22,7 @@ pub fn buffer(set: u32, binding: u32, kind: BufferKind, words: impl IntoIterator
 /// The program that gives its one buffer so many words, all 0, in groups of its local size.
 pub fn one_buffer(words: Arc<[u32]>, groups: [u32; 3], length: usize) -> ComputeDispatch {
     let buffers = vec![buffer(0, 0, BufferKind::ReadWrite, vec![0; length])];
-    ComputeDispatch { words, entry: "main".into(), groups, buffers, push_constants: vec![] }
+    ComputeDispatch { words, entry: "main".into(), groups, buffers, ..ComputeDispatch::default() }
 }
 
 #[track_caller]
@@ -255,6 +255,7 @@ fn four_buffers(places: FourPlaces) -> ComputeDispatch {
             at(1, BufferKind::ReadOnly, &[1, 2, 3, 0xffff_ffff]),
         ],
         push_constants: [77u32, 40].into_iter().flat_map(u32::to_le_bytes).collect(),
+        ..ComputeDispatch::default()
     }
 }
 
@@ -460,6 +461,7 @@ fn programs_of_many_kinds_and_sizes_do_not_mix() {
                 Dispatch::Compute(program) if program.buffers.len() > 1 => {
                     four_buffers_by_hand(&computed(finished.outcome), [(0, 1), (0, 0), (1, 0), (1, 1)]);
                 }
+                Dispatch::Draw(_) => unreachable!("no program is one"),
                 Dispatch::Compute(program) => {
                     let result = computed(finished.outcome);
                     let (length, written) = (program.buffers[0].bytes.len() as u32 / 4, 4 * program.groups[0]);

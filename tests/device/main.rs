@@ -9,6 +9,7 @@ mod drawing;
 mod failing;
 mod modules;
 mod quirks;
+mod rendering;
 mod vectors;
 
 use smallstep::dispatch::Frame;

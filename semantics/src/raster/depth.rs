@@ -1,6 +1,6 @@
 //! The depth test: Vulkan, Depth Test.
 
-use crate::image::{self, Compare, Format, pack, unpack};
+use crate::image::{self, Compare, Format, Image, pack, unpack};
 use crate::number::{Inexact, Interval};
 
 /// A depth: what is stored, and what a device may have stored instead.
@@ -33,6 +33,21 @@ impl DepthBuffer {
         }
         let clear = stored(format, clear.into());
         Some(DepthBuffer { format, width, depths: vec![clear; pixels as usize] })
+    }
+
+    /// One that holds the depths of the first level of an image. `None` for another format.
+    pub fn holding(image: &Image) -> Option<DepthBuffer> {
+        let ([width, _], format) = (image.size(0)?, image.format());
+        if !format.is_depth() {
+            return None;
+        }
+        let (numeric, bits) = (format.numeric(), format.channels()[0].width);
+        let depth = |code: &[u8]| {
+            let code = code.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
+            let value = unpack(numeric, bits, code);
+            Depth(Inexact { value, allowed: Interval::point(value) })
+        };
+        Some(DepthBuffer { format, width, depths: image.bytes(0)?.chunks_exact(format.bytes()).map(depth).collect() })
     }
 
     /// The depth at a pixel.

@@ -192,6 +192,7 @@ fn run_through_harness(device: &mut Device, programs: Vec<Dispatch>) -> Result<V
         match outcome {
             DeviceOutcome::Drawn(frame) => shown[id as usize] = Some(Shown::Frame(frame)),
             DeviceOutcome::Computed(result) => shown[id as usize] = Some(Shown::Buffers(result)),
+            DeviceOutcome::Rendered(result) => shown[id as usize] = Some(Shown::Drawn(result)),
             other => {
                 return Err(RateError::Programs(format!("program {id} was not run by the harness: {other}")));
             }

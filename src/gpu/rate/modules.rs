@@ -29,7 +29,7 @@ pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = Comput
             kind: BufferKind::ReadWrite,
             bytes: (0..64u32).flat_map(|i| (i * i).to_le_bytes()).collect(),
         }],
-        push_constants: Vec::new(),
+        ..ComputeDispatch::default()
     })
 }
 

@@ -274,10 +274,8 @@ impl<'s> Player<'s> {
             let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
             match behind {
                 Behind::Uniform | Behind::Storage => {}
-                Behind::Opaque => {
-                    return Err(End::Unsupported(format!("line {line}: {name}, an image or a sampler of a compute pipeline")));
-                }
                 Behind::Array => return Err(End::Unsupported(format!("line {line}: {name}, an array of descriptors"))),
+                _ => return Err(End::Unsupported(format!("line {line}: {name}, an image or a sampler of a compute pipeline"))),
             }
             let binding = pipeline.bindings.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
             let binding = binding.ok_or_else(|| {

@@ -138,6 +138,7 @@ impl ComputeModule {
             groups,
             buffers: buffers.collect(),
             push_constants,
+            ..ComputeDispatch::default()
         }
     }
 

@@ -290,6 +290,6 @@ pub fn for_device(case: &ComputeCase) -> ComputeDispatch {
         entry: case.entry.clone(),
         groups: case.groups,
         buffers: contents(case).into_iter().zip(case.buffers.iter().map(|b| b.written)).map(buffer).collect(),
-        push_constants: Vec::new(),
+        ..ComputeDispatch::default()
     }
 }

@@ -170,7 +170,7 @@ impl DispatchQuirk {
         Ok(match self.prepared.run_on(device) {
             Ok(found) => {
                 let buffers = found.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
-                OnDevice::shown(&expected, &ComputeResult { words_hash: 0, buffers: buffers.collect() })
+                OnDevice::shown(&expected, &ComputeResult { words_hash: 0, buffers: buffers.collect(), images: Vec::new() })
             }
             Err(outcome) => OnDevice::of(&expected, &outcome),
         })

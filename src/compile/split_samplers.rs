@@ -1,0 +1,412 @@
+//! The pass `split_samplers`: each combined image sampler becomes an image and a sampler.
+//!
+//! wgpu has no combined descriptors. In the adapted module a variable of a sampled image is one of its image, at the same place; a sampler stands beside
+//! it at a place of its own, behind everything in the same descriptor set; and where what was loaded from the variable is used, OpSampledImage makes it
+//! of the two. The image keeps the ids of the variable and of what is loaded; nothing is computed otherwise.
+//!
+//! Invariant: the adapted program shows what the original shows. Whoever compares a device with an interpreter has the interpreter run the adapted words
+//! too, and compares by their hash.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashMap;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::words::{Decoded, HEADER_WORDS, string_at};
+use smallstep_semantics::spirv::{Instruction, decode};
+
+use super::CannotAdapt;
+use super::bindings::Place;
+use super::viewport::put;
+use crate::dispatch::resources::{self, Behind, Descriptor, defined, for_each_id};
+use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
+
+/// The dispatch without combined image samplers; the same words if it has none.
+///
+/// Errors: the words are no module of the grammar, or a combined image sampler is used in another way than to be loaded and sampled.
+pub fn adapt(dispatch: &ComputeDispatch) -> Result<ComputeDispatch, CannotAdapt> {
+    let samplers = Samplers::of([&dispatch.words], dispatch.bound().places())?;
+    Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.moved(&dispatch.samplers), ..dispatch.clone() })
+}
+
+/// The draw without combined image samplers: see [`adapt`].
+pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
+    let samplers = Samplers::of([&dispatch.vertex.words, &dispatch.fragment.words], dispatch.bound().places())?;
+    let stage = |stage: &Stage| Ok(Stage { words: samplers.split(&stage.words)?, ..stage.clone() });
+    Ok(DrawDispatch {
+        vertex: stage(&dispatch.vertex)?,
+        fragment: stage(&dispatch.fragment)?,
+        samplers: samplers.moved(&dispatch.samplers),
+        ..dispatch.clone()
+    })
+}
+
+/// Where the sampler of each combined image sampler goes.
+struct Samplers(BTreeMap<Place, Place>);
+
+impl Samplers {
+    fn of<const N: usize>(modules: [&Arc<[u32]>; N], bound: impl Iterator<Item = Place>) -> Result<Samplers, CannotAdapt> {
+        let mut taken: Vec<Place> = bound.collect();
+        let mut combined = BTreeMap::new();
+        for words in modules {
+            let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
+            for descriptor in resources::descriptors(&decoded) {
+                let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
+                taken.push(place);
+                if let Behind::CombinedImageSampler(_) = descriptor.behind {
+                    combined.insert(place, place);
+                }
+            }
+        }
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        for (set, binding) in taken {
+            let last = last.entry(set).or_default();
+            *last = binding.max(*last);
+        }
+        for (&(set, binding), to) in &mut combined {
+            let last = last.entry(set).or_default();
+            *last = last
+                .checked_add(1)
+                .ok_or_else(|| CannotAdapt(format!("there is no binding left for the sampler of set {set}, binding {binding}")))?;
+            *to = (set, *last);
+        }
+        Ok(Samplers(combined))
+    }
+
+    fn moved(&self, samplers: &[SamplerBinding]) -> Vec<SamplerBinding> {
+        let to = |place: Place| self.0.get(&place).copied().unwrap_or(place);
+        let moved = samplers.iter().map(|sampler| {
+            let (set, binding) = to((sampler.set, sampler.binding));
+            SamplerBinding { set, binding, ..sampler.clone() }
+        });
+        moved.collect()
+    }
+
+    fn split(&self, words: &Arc<[u32]>) -> Result<Arc<[u32]>, CannotAdapt> {
+        let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
+        let descriptors = resources::descriptors(&decoded);
+        let combined = |d: &&Descriptor| matches!(d.behind, Behind::CombinedImageSampler(_));
+        let placed = descriptors.iter().filter(combined).filter_map(|d| Some((d.id, *self.0.get(&d.set.zip(d.binding)?)?)));
+        let placed: Vec<(u32, Place)> = placed.collect();
+        if placed.is_empty() {
+            return Ok(words.clone());
+        }
+        Split::new(&decoded, placed)?.words()
+    }
+}
+
+/// A variable that is split.
+#[derive(Clone, Copy)]
+struct Variable {
+    /// The new variable.
+    sampler: u32,
+    place: Place,
+    /// Its types: combined, and of the image alone.
+    combined: u32,
+    image: u32,
+}
+
+/// What was loaded from such a variable: the sampler, and the combined type.
+struct Loaded {
+    sampler: u32,
+    combined: u32,
+}
+
+struct Split<'d> {
+    decoded: &'d Decoded<'d>,
+    next: u32,
+    words: Vec<u32>,
+    variables: FxHashMap<u32, Variable>,
+    loaded: FxHashMap<u32, Loaded>,
+    /// OpTypeSampler, and whether it is declared yet.
+    sampler_type: u32,
+    declared: bool,
+}
+
+impl<'d> Split<'d> {
+    fn new(decoded: &'d Decoded<'d>, placed: Vec<(u32, Place)>) -> Result<Split<'d>, CannotAdapt> {
+        let words = decoded.words[..HEADER_WORDS].to_vec();
+        let (variables, loaded) = (FxHashMap::default(), FxHashMap::default());
+        let mut split = Split { decoded, next: words[3], words, variables, loaded, sampler_type: 0, declared: false };
+        let sampler_type = decoded.instructions.iter().find(|i| i.is(Op::TypeSampler)).map(|i| i.result);
+        split.sampler_type = match sampler_type {
+            Some(id) => id,
+            None => split.fresh()?,
+        };
+        for (id, place) in placed {
+            let unknown = || CannotAdapt(format!("%{id} is a combined image sampler without an image type"));
+            let variable = decoded.instructions.iter().find(|i| i.is(Op::Variable) && i.result == id).ok_or_else(unknown)?;
+            let combined = defined(decoded, variable.result_type, Op::TypePointer).ok_or_else(unknown)?[1];
+            let image = defined(decoded, combined, Op::TypeSampledImage).ok_or_else(unknown)?[0];
+            let sampler = split.fresh()?;
+            split.variables.insert(id, Variable { sampler, place, combined, image });
+        }
+        Ok(split)
+    }
+
+    fn fresh(&mut self) -> Result<u32, CannotAdapt> {
+        let id = self.next;
+        self.next = id.checked_add(1).ok_or_else(|| CannotAdapt("the module has no ids left".into()))?;
+        Ok(id)
+    }
+
+    fn words(mut self) -> Result<Arc<[u32]>, CannotAdapt> {
+        let mut decorated = Vec::new();
+        for instruction in &self.decoded.instructions {
+            let operands = instruction.operands(self.decoded.words);
+            match instruction.op {
+                Op::EntryPoint => self.entry_point(operands)?,
+                Op::Decorate if operands[1] == Decoration::Binding as u32 && self.variables.contains_key(&operands[0]) => {
+                    self.words.extend(instruction.words(self.decoded.words));
+                    let Variable { sampler, place: (set, binding), .. } = self.variables[&operands[0]];
+                    put(&mut self.words, Op::Decorate, &[sampler, Decoration::DescriptorSet as u32, set]);
+                    put(&mut self.words, Op::Decorate, &[sampler, Decoration::Binding as u32, binding]);
+                    decorated.push(operands[0]);
+                }
+                Op::TypeSampler if self.declared => {}
+                Op::TypeSampler => {
+                    self.declared = true;
+                    self.words.extend(instruction.words(self.decoded.words));
+                }
+                Op::Variable if self.variables.contains_key(&instruction.result) => self.variable(instruction.result)?,
+                Op::Load if self.variables.contains_key(&operands[0]) => self.load(instruction, operands)?,
+                _ => self.other(instruction, operands)?,
+            }
+        }
+        if let Some(id) = self.variables.keys().filter(|id| !decorated.contains(id)).min() {
+            return Err(CannotAdapt(format!("%{id} is decorated through a group")));
+        }
+        self.words[3] = self.next;
+        Ok(Arc::from(self.words))
+    }
+
+    /// From SPIR-V 1.4 on the interface holds such variables too.
+    fn entry_point(&mut self, operands: &[u32]) -> Result<(), CannotAdapt> {
+        let Ok((_, length)) = string_at(&operands[2..]) else {
+            return Err(CannotAdapt("an entry point has no name".into()));
+        };
+        let samplers = operands[2 + length..].iter().filter_map(|id| Some(self.variables.get(id)?.sampler));
+        let all: Vec<u32> = operands.iter().copied().chain(samplers).collect();
+        if all.len() >= usize::from(u16::MAX) {
+            return Err(CannotAdapt(format!("an entry point's interface has no room for the samplers beside {} words", operands.len())));
+        }
+        put(&mut self.words, Op::EntryPoint, &all);
+        Ok(())
+    }
+
+    fn variable(&mut self, id: u32) -> Result<(), CannotAdapt> {
+        let (class, variable) = (StorageClass::UniformConstant as u32, self.variables[&id]);
+        if !self.declared {
+            self.declared = true;
+            put(&mut self.words, Op::TypeSampler, &[self.sampler_type]);
+        }
+        for (id, ty) in [(id, variable.image), (variable.sampler, self.sampler_type)] {
+            let pointer = self.fresh()?;
+            put(&mut self.words, Op::TypePointer, &[pointer, class, ty]);
+            put(&mut self.words, Op::Variable, &[pointer, id, class]);
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
+        let Variable { sampler: variable, combined, image, .. } = self.variables[&operands[0]];
+        let sampler = self.fresh()?;
+        for (ty, id, from) in [(image, instruction.result, operands[0]), (self.sampler_type, sampler, variable)] {
+            let all: Vec<u32> = [ty, id, from].into_iter().chain(operands[1..].iter().copied()).collect();
+            put(&mut self.words, Op::Load, &all);
+        }
+        self.loaded.insert(instruction.result, Loaded { sampler, combined });
+        Ok(())
+    }
+
+    fn other(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
+        let names = matches!(instruction.op, Op::Name | Op::Decorate | Op::GroupDecorate | Op::DecorateId);
+        let first = operands.first().copied().unwrap_or(0);
+        let mut found = None;
+        let mut times = 0;
+        if !names {
+            for_each_id(self.decoded, instruction, &mut |id| {
+                if self.variables.contains_key(&id) || self.loaded.contains_key(&id) {
+                    found = Some(id);
+                    times += 1;
+                }
+            });
+        }
+        let Some(id) = found else {
+            self.words.extend(instruction.words(self.decoded.words));
+            return Ok(());
+        };
+        let Some(loaded) = self.loaded.get(&first).filter(|_| times == 1 && id == first && samples(instruction.op)) else {
+            return Err(CannotAdapt(format!(
+                "%{id}, of a combined image sampler, is used by {:?}; what is known here is to load and to sample it",
+                instruction.op
+            )));
+        };
+        let (combined, sampler) = (loaded.combined, loaded.sampler);
+        let made = self.fresh()?;
+        put(&mut self.words, Op::SampledImage, &[combined, made, first, sampler]);
+        let start = self.words.len();
+        self.words.extend(instruction.words(self.decoded.words));
+        // The first operand, behind the result's type and the result.
+        self.words[start + 3] = made;
+        Ok(())
+    }
+}
+
+/// The instructions whose first operand is a sampled image.
+fn samples(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Image
+            | ImageSampleImplicitLod
+            | ImageSampleExplicitLod
+            | ImageSampleDrefImplicitLod
+            | ImageSampleDrefExplicitLod
+            | ImageSampleProjImplicitLod
+            | ImageSampleProjExplicitLod
+            | ImageSampleProjDrefImplicitLod
+            | ImageSampleProjDrefExplicitLod
+            | ImageGather
+            | ImageDrefGather
+            | ImageQueryLod
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::image::{Format, Image, Sampler};
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    use super::*;
+    use crate::dispatch::{ImageBinding, ImageKind};
+
+    /// Two combined image samplers, sampled and queried three times; `more` is declared behind them, and `body` comes last.
+    fn words(more: &str, body: &str) -> Arc<[u32]> {
+        let text = format!(
+            "OpCapability Shader
+             OpCapability ImageQuery
+             OpMemoryModel Logical GLSL450
+             OpEntryPoint GLCompute %main \"main\" %first %second
+             OpExecutionMode %main LocalSize 1 1 1
+             OpName %first \"first\"
+             OpDecorate %first DescriptorSet 1
+             OpDecorate %first Binding 3
+             OpDecorate %second DescriptorSet 1
+             OpDecorate %second Binding 5
+             OpDecorate %loaded RelaxedPrecision
+             %void = OpTypeVoid
+             %function = OpTypeFunction %void
+             %float = OpTypeFloat 32
+             %uint = OpTypeInt 32 0
+             %vec2 = OpTypeVector %float 2
+             %uvec2 = OpTypeVector %uint 2
+             %vec4 = OpTypeVector %float 4
+             %zero = OpConstant %float 0
+             %level = OpConstant %uint 0
+             %origin = OpConstantComposite %vec2 %zero %zero
+             %image = OpTypeImage %float 2D 0 0 0 1 Unknown
+             %both = OpTypeSampledImage %image
+             %p_both = OpTypePointer UniformConstant %both
+             %first = OpVariable %p_both UniformConstant
+             %second = OpVariable %p_both UniformConstant
+             {more}
+             %main = OpFunction %void None %function
+             %entry = OpLabel
+             %loaded = OpLoad %both %first
+             %other = OpLoad %both %second
+             OpBranch %next
+             %next = OpLabel
+             %a = OpImageSampleExplicitLod %vec4 %loaded %origin Lod %zero
+             %b = OpImageSampleExplicitLod %vec4 %other %origin Lod %zero
+             %alone = OpImage %image %loaded
+             %size = OpImageQuerySizeLod %uvec2 %alone %level
+             {body}
+             OpReturn
+             OpFunctionEnd"
+        );
+        Arc::from(assemble(&text, Options::default()).expect("it assembles"))
+    }
+
+    fn dispatch(words: Arc<[u32]>) -> ComputeDispatch {
+        let image = Image::new(Format::Rgba8Unorm, 2, 2, 1).expect("it has texels");
+        let image = |binding| ImageBinding { set: 1, binding, kind: ImageKind::Sampled, image: image.clone() };
+        let sampler = |binding, lod_max| SamplerBinding { set: 1, binding, sampler: Sampler { lod_max, ..Sampler::default() } };
+        ComputeDispatch {
+            words,
+            entry: "main".into(),
+            groups: [1; 3],
+            images: vec![image(3), image(5)],
+            samplers: vec![sampler(5, 5.0), sampler(3, 3.0)],
+            ..ComputeDispatch::default()
+        }
+    }
+
+    #[test]
+    fn each_sampler_goes_behind_everything_in_its_set() {
+        let original = dispatch(words("", ""));
+        let adapted = adapt(&original).expect("it is only loaded and sampled");
+        let places = adapted.samplers.iter().map(|s| (s.set, s.binding, s.sampler.lod_max)).collect::<Vec<_>>();
+        assert_eq!(places, [(1, 7, 5.0), (1, 6, 3.0)]);
+        assert_eq!(adapted.images, original.images);
+        let decoded = decode(&adapted.words).expect("it decodes");
+        let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
+        found.sort_by_key(|descriptor| descriptor.1);
+        let sampled = Behind::SampledImage(resources::Texels::Float);
+        let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
+        assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
+        // Each use makes a sampled image for itself, in its own block: three uses, behind the branch.
+        let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
+        let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
+        let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
+        assert_eq!(
+            made.iter().map(|&i| ops[i + 1]).collect::<Vec<_>>(),
+            [Op::ImageSampleExplicitLod, Op::ImageSampleExplicitLod, Op::Image]
+        );
+        assert!(made.iter().all(|&i| i > branch));
+        assert!(decoded.instructions.iter().all(|i| i.result < adapted.words[3]));
+        // The interface has the samplers too.
+        let interface = decoded.instructions.iter().find(|i| i.is(Op::EntryPoint)).map(|i| i.operands(decoded.words).len());
+        assert_eq!(interface, Some(2 + 2 + 4));
+        assert_eq!(adapt(&adapted), Ok(adapted.clone()), "once is enough");
+    }
+
+    #[test]
+    fn a_sampler_type_is_declared_once_and_before_it_is_used() {
+        let later =
+            "%sampler = OpTypeSampler\n %p_sampler = OpTypePointer UniformConstant %sampler\n %own = OpVariable %p_sampler UniformConstant";
+        let adapted = adapt(&dispatch(words(later, ""))).expect("it is only loaded and sampled");
+        let decoded = decode(&adapted.words).expect("it decodes");
+        let at = |op: Op| decoded.instructions.iter().position(|i| i.is(op)).expect("there is one");
+        assert_eq!(decoded.instructions.iter().filter(|i| i.is(Op::TypeSampler)).count(), 1);
+        assert!(at(Op::TypeSampler) < at(Op::Variable));
+    }
+
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a panic.
+    #[test]
+    fn altered_words_are_refused_or_adapted() {
+        let original = words("", "");
+        for at in 0..original.len() {
+            for with in [u32::MAX, 0, original[at] + 1, original[at].wrapping_sub(1)] {
+                let mut altered = original.to_vec();
+                altered[at] = with;
+                let _ = adapt(&dispatch(Arc::from(altered)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_used_otherwise_is_named() {
+        let cases = [
+            ("%copy = OpCopyObject %p_both %first", "CopyObject"),
+            ("%copy = OpCopyObject %both %loaded", "CopyObject"),
+            ("%p = OpAccessChain %p_both %first", "AccessChain"),
+        ];
+        for (body, expected) in cases {
+            let said = adapt(&dispatch(words("", body))).expect_err(body).0;
+            assert!(said.contains(expected), "{said}");
+        }
+        assert!(!adapt(&dispatch(Arc::from([1, 2, 3]))).expect_err("these are no words").0.is_empty());
+    }
+}

@@ -1,0 +1,407 @@
+//! What is bound for a program, computed or drawn: whether the device takes it, layouts, bind groups, and what is shown of it.
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Sampler};
+use smallstep_semantics::spirv::Buffer;
+
+use super::open::OpenDevice;
+use super::texture::{self, Rows};
+use crate::dispatch::resources::{Behind, Descriptor, Needs, Texels};
+use crate::dispatch::{Bound, BufferBinding, BufferKind, ImageBinding, ImageKind};
+
+/// What a buffer's size is a multiple of, in a copy.
+pub(super) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
+/// The most layouts kept at once.
+const KEPT_LAYOUTS: usize = 1 << 10;
+
+/// The layouts made so far, by what they are layouts of.
+#[derive(Default)]
+pub(super) struct Layouts(Mutex<HashMap<Signature, Arc<Layout>>>);
+
+impl Layouts {
+    /// After an error that may have been one of theirs.
+    pub(super) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// What two programs have in common that can share a layout: what is where, ascending, and bytes of push constants.
+type Signature = (Vec<Slot>, u32);
+
+/// A binding of a layout.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Slot {
+    set: u32,
+    binding: u32,
+    stages: wgpu::ShaderStages,
+    ty: wgpu::BindingType,
+}
+
+pub(super) struct Layout {
+    /// By set; None for a set without anything.
+    groups: Vec<Option<wgpu::BindGroupLayout>>,
+    pub(super) pipeline: wgpu::PipelineLayout,
+}
+
+impl Layout {
+    fn new(device: &wgpu::Device, (slots, push_constants): &Signature) -> Layout {
+        let sets = slots.last().map_or(0, |slot| slot.set + 1);
+        let entry = |slot: &Slot| wgpu::BindGroupLayoutEntry { binding: slot.binding, visibility: slot.stages, ty: slot.ty, count: None };
+        let group = |set: u32| {
+            let entries: Vec<wgpu::BindGroupLayoutEntry> = slots.iter().filter(|slot| slot.set == set).map(entry).collect();
+            let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+            (!entries.is_empty()).then(|| device.create_bind_group_layout(&descriptor))
+        };
+        let groups: Vec<Option<wgpu::BindGroupLayout>> = (0..sets).map(group).collect();
+        let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &groups.iter().map(Option::as_ref).collect::<Vec<_>>(),
+            immediate_size: *push_constants,
+        });
+        Layout { groups, pipeline }
+    }
+}
+
+fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
+    let ty = match kind {
+        BufferKind::Uniform => wgpu::BufferBindingType::Uniform,
+        BufferKind::ReadOnly => wgpu::BufferBindingType::Storage { read_only: true },
+        BufferKind::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+    };
+    wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
+}
+
+fn of_image(image: &ImageBinding) -> wgpu::BindingType {
+    let (format, view_dimension) = (image.image.format(), wgpu::TextureViewDimension::D2);
+    match image.kind {
+        ImageKind::Storage => {
+            let access = wgpu::StorageTextureAccess::ReadWrite;
+            wgpu::BindingType::StorageTexture { access, format: texture::format(format), view_dimension }
+        }
+        ImageKind::Sampled => {
+            let sample_type = match () {
+                () if format.is_depth() => wgpu::TextureSampleType::Depth,
+                () if Texels::Uint.are_of(format) => wgpu::TextureSampleType::Uint,
+                () if Texels::Sint.are_of(format) => wgpu::TextureSampleType::Sint,
+                // What may be filtered is looked at before, and means nothing to Vulkan here.
+                () => wgpu::TextureSampleType::Float { filterable: false },
+            };
+            wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false }
+        }
+    }
+}
+
+fn of_sampler(sampler: &Sampler) -> wgpu::BindingType {
+    wgpu::BindingType::Sampler(match sampler.compare {
+        Some(_) => wgpu::SamplerBindingType::Comparison,
+        None => wgpu::SamplerBindingType::Filtering,
+    })
+}
+
+/// Bytes of a buffer in a copy.
+pub(super) fn padded(buffer: &BufferBinding) -> u64 {
+    (buffer.bytes.len() as u64).next_multiple_of(WORD)
+}
+
+/// Bytes of readback memory that showing it takes.
+pub(super) fn readback_bytes(bound: Bound<'_>) -> u64 {
+    let images: u64 = bound.shown_images().map(|i| Rows::of(&i.image).bytes()).sum();
+    images + bound.shown_buffers().map(padded).sum::<u64>()
+}
+
+/// Copies what is shown to the readback from an offset where rows of texels may begin: images, then buffers. `textures` and `buffers` are those of all
+/// images and buffers that are bound.
+pub(super) fn copy_back(
+    encoder: &mut wgpu::CommandEncoder,
+    bound: Bound<'_>,
+    (textures, buffers): (&[wgpu::Texture], &[wgpu::Buffer]),
+    readback: &wgpu::Buffer,
+    mut offset: u64,
+) {
+    for (image, texture) in bound.images.iter().zip(textures).filter(|(image, _)| image.kind == ImageKind::Storage) {
+        Rows::of(&image.image).copy(encoder, texture, readback, &mut offset);
+    }
+    for (given, buffer) in bound.buffers.iter().zip(buffers).filter(|(given, _)| given.kind == BufferKind::ReadWrite) {
+        encoder.copy_buffer_to_buffer(buffer, 0, readback, offset, padded(given));
+        offset += padded(given);
+    }
+}
+
+/// The images and the buffers in what was read back.
+pub(super) fn shown(bound: Bound<'_>, mut bytes: &[u8]) -> (Vec<Buffer>, Vec<Buffer>) {
+    let (mut images, mut buffers) = (Vec::new(), Vec::new());
+    for image in bound.shown_images() {
+        images.push(Buffer { set: image.set, binding: image.binding, bytes: Rows::of(&image.image).take(&mut bytes) });
+    }
+    for buffer in bound.shown_buffers() {
+        let (own, after) = bytes.split_at(padded(buffer) as usize);
+        bytes = after;
+        buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: own[..buffer.bytes.len()].to_vec() });
+    }
+    (images, buffers)
+}
+
+impl OpenDevice {
+    /// Whether what is bound is within the device's limits, and can be said to wgpu.
+    pub(super) fn within_bound_limits(&self, bound: Bound<'_>) -> Result<(), String> {
+        let (limits, all) = (&self.record.compute, self.device.limits());
+        let sets = bound.places().map(|(set, _)| u64::from(set) + 1).max().unwrap_or(0);
+        self.within("descriptor sets", sets, "maxBoundDescriptorSets", u64::from(limits.max_descriptor_sets))?;
+        let of_kind = |uniform: bool| bound.buffers.iter().filter(move |buffer| (buffer.kind == BufferKind::Uniform) == uniform);
+        let images = |kind: ImageKind| bound.images.iter().filter(move |image| image.kind == kind).count() as u64;
+        let has = u64::from(limits.max_storage_buffers);
+        self.within("storage buffers", of_kind(false).count() as u64, "maxPerStageDescriptorStorageBuffers", has)?;
+        let has = u64::from(limits.max_uniform_buffers);
+        self.within("uniform buffers", of_kind(true).count() as u64, "maxPerStageDescriptorUniformBuffers", has)?;
+        let has = u64::from(all.max_sampled_textures_per_shader_stage);
+        self.within("sampled images", images(ImageKind::Sampled), "maxPerStageDescriptorSampledImages", has)?;
+        let has = u64::from(all.max_storage_textures_per_shader_stage);
+        self.within("storage images", images(ImageKind::Storage), "maxPerStageDescriptorStorageImages", has)?;
+        let has = u64::from(all.max_samplers_per_shader_stage);
+        self.within("samplers", bound.samplers.len() as u64, "maxPerStageDescriptorSamplers", has)?;
+        for buffer in of_kind(false) {
+            let bytes = buffer.bytes.len() as u64;
+            self.within("bytes in a storage buffer", bytes, "maxStorageBufferRange", self.record.max_storage_buffer_binding_size)?;
+            if !bytes.is_multiple_of(WORD) {
+                let (set, binding) = (buffer.set, buffer.binding);
+                return Err(format!(
+                    "the storage buffer at set {set}, binding {binding} has {bytes} bytes; wgpu binds multiples of {WORD}"
+                ));
+            }
+        }
+        for buffer in of_kind(true) {
+            let bytes = buffer.bytes.len() as u64;
+            self.within("bytes in a uniform buffer", bytes, "maxUniformBufferRange", limits.max_uniform_buffer_binding_size)?;
+        }
+        self.within("bytes of buffers", bound.buffers.iter().map(padded).sum(), "max_buffer_size", limits.max_buffer_size)?;
+        let bytes = bound.push_constants.len() as u64;
+        self.within("bytes of push constants", bytes, "maxPushConstantsSize", u64::from(limits.max_push_constants_size))?;
+        for image in bound.images {
+            let (usage, what) = match image.kind {
+                ImageKind::Sampled => (wgpu::TextureUsages::TEXTURE_BINDING, "sampled images"),
+                ImageKind::Storage => (wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC, "storage images"),
+            };
+            self.can_use(image.image.format(), usage, what)?;
+            self.can_hold(&image.image)?;
+        }
+        bound.samplers.iter().try_for_each(|sampler| self.can_sample(bound, &sampler.sampler))
+    }
+
+    /// Whether the sampler can be said to wgpu and may be used with every image that is sampled: which ones the module uses it with is not looked for.
+    fn can_sample(&self, bound: Bound<'_>, sampler: &Sampler) -> Result<(), String> {
+        let sampled = || bound.images.iter().filter(|image| image.kind == ImageKind::Sampled).map(|image| image.image.format());
+        if sampler.unnormalized {
+            return Err("a sampler has unnormalized coordinates, which wgpu has not".into());
+        }
+        if sampler.lod_bias != 0.0 {
+            return Err(format!("a sampler has the bias {} of the level of detail; wgpu has none", sampler.lod_bias));
+        }
+        if !(0.0 <= sampler.lod_min && sampler.lod_min <= sampler.lod_max) {
+            let (min, max) = (sampler.lod_min, sampler.lod_max);
+            return Err(format!("a sampler has levels of detail from {min} to {max}; wgpu has them ascending from 0"));
+        }
+        if sampler.address.contains(&AddressMode::ClampToBorder) {
+            if !self.device.features().contains(wgpu::Features::ADDRESS_MODE_CLAMP_TO_BORDER) {
+                return Err("a sampler clamps to its border, which the device does not enable".into());
+            }
+            if sampled().any(|format| format.numeric().is_integer()) {
+                return Err("a sampler clamps to its border and an image has integers; wgpu's borders are of floats".into());
+            }
+        }
+        if [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear)
+            && let Some(format) = sampled().find(|format| !self.can_filter(*format))
+        {
+            return Err(format!("a sampler filters linearly, and the device does not filter the format {}", format.name()));
+        }
+        Ok(())
+    }
+
+    /// Whether everything that an entry point uses is there, of the right kind and size.
+    pub(super) fn has_all(&self, bound: Bound<'_>, needs: &Needs) -> Result<(), String> {
+        let (needed, given) = (needs.push_constant_bytes, bound.push_constants.len());
+        if needed > given as u64 {
+            return Err(format!("the program uses {needed} bytes of push constants, and is given {given}"));
+        }
+        needs.descriptors.iter().try_for_each(|descriptor| has(bound, descriptor))
+    }
+
+    /// Whether wgpu leaves everything where it is.
+    pub(super) fn is_dense(&self, bound: Bound<'_>) -> Result<(), String> {
+        let mut places: Vec<(u32, u32)> = bound.places().collect();
+        places.sort_unstable();
+        for (i, &(set, binding)) in places.iter().enumerate() {
+            let below = places[..i].iter().filter(|place| place.0 == set).count();
+            if below as u64 != u64::from(binding) {
+                return Err(format!(
+                    "set {set}, binding {binding} has {below} bindings below it, and wgpu would give it to the driver as binding {below}; the pass `bindings` closes gaps"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The layout of what is bound, each thing for the stages that use it.
+    pub(super) fn layout(&self, bound: Bound<'_>, stages: impl Fn((u32, u32)) -> wgpu::ShaderStages) -> Arc<Layout> {
+        let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty };
+        let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, of_buffer(b.kind))).collect();
+        slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, of_image(i))));
+        slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, of_sampler(&s.sampler))));
+        slots.sort_unstable_by_key(|slot| (slot.set, slot.binding));
+        let signature = (slots, bound.push_constants.len() as u32);
+        let mut made = self.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = made.get(&signature) {
+            return layout.clone();
+        }
+        if made.len() >= KEPT_LAYOUTS {
+            made.clear();
+        }
+        let layout = Arc::new(Layout::new(&self.device, &signature));
+        made.insert(signature, layout.clone());
+        layout
+    }
+
+    /// Textures that hold the images.
+    pub(super) fn textures(&self, encoder: &mut wgpu::CommandEncoder, bound: Bound<'_>) -> Vec<wgpu::Texture> {
+        let usage = |kind: ImageKind| match kind {
+            ImageKind::Sampled => wgpu::TextureUsages::TEXTURE_BINDING,
+            ImageKind::Storage => wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
+        };
+        bound.images.iter().map(|image| self.texture(encoder, &image.image, usage(image.kind))).collect()
+    }
+
+    fn sampler(&self, sampler: &Sampler) -> wgpu::Sampler {
+        let filter = |filter: Filter| [wgpu::FilterMode::Nearest, wgpu::FilterMode::Linear][usize::from(filter == Filter::Linear)];
+        let address = |mode: AddressMode| match mode {
+            AddressMode::Repeat => wgpu::AddressMode::Repeat,
+            AddressMode::MirroredRepeat => wgpu::AddressMode::MirrorRepeat,
+            AddressMode::ClampToEdge => wgpu::AddressMode::ClampToEdge,
+            AddressMode::ClampToBorder => wgpu::AddressMode::ClampToBorder,
+        };
+        let border = match sampler.border {
+            Border::TransparentBlack => wgpu::SamplerBorderColor::TransparentBlack,
+            Border::OpaqueBlack => wgpu::SamplerBorderColor::OpaqueBlack,
+            Border::OpaqueWhite => wgpu::SamplerBorderColor::OpaqueWhite,
+        };
+        let [u, v] = sampler.address.map(address);
+        self.device.create_sampler(&wgpu::SamplerDescriptor {
+            label: None,
+            address_mode_u: u,
+            address_mode_v: v,
+            address_mode_w: wgpu::AddressMode::ClampToEdge,
+            mag_filter: filter(sampler.mag),
+            min_filter: filter(sampler.min),
+            mipmap_filter: match sampler.mip {
+                Filter::Nearest => wgpu::MipmapFilterMode::Nearest,
+                Filter::Linear => wgpu::MipmapFilterMode::Linear,
+            },
+            lod_min_clamp: sampler.lod_min,
+            lod_max_clamp: sampler.lod_max,
+            compare: sampler.compare.map(compare),
+            anisotropy_clamp: 1,
+            border_color: sampler.address.contains(&AddressMode::ClampToBorder).then_some(border),
+        })
+    }
+
+    /// The bind groups, by set, of these buffers and textures.
+    pub(super) fn bind(
+        &self,
+        layout: &Layout,
+        bound: Bound<'_>,
+        textures: &[wgpu::Texture],
+        buffers: &[wgpu::Buffer],
+    ) -> Vec<(u32, wgpu::BindGroup)> {
+        let views: Vec<wgpu::TextureView> = textures.iter().map(|texture| texture.create_view(&Default::default())).collect();
+        let samplers: Vec<wgpu::Sampler> = bound.samplers.iter().map(|s| self.sampler(&s.sampler)).collect();
+        let mut groups = Vec::new();
+        for (set, layout) in (0u32..).zip(&layout.groups) {
+            let Some(layout) = layout else { continue };
+            let of_buffers = bound.buffers.iter().zip(buffers).filter(|(given, _)| given.set == set).map(|(given, buffer)| {
+                let size = NonZeroU64::new(given.bytes.len() as u64);
+                (given.binding, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size }))
+            });
+            let of_images = bound.images.iter().zip(&views).filter(|(given, _)| given.set == set);
+            let of_images = of_images.map(|(given, view)| (given.binding, wgpu::BindingResource::TextureView(view)));
+            let of_samplers = bound.samplers.iter().zip(&samplers).filter(|(given, _)| given.set == set);
+            let of_samplers = of_samplers.map(|(given, sampler)| (given.binding, wgpu::BindingResource::Sampler(sampler)));
+            let all = of_buffers.chain(of_images).chain(of_samplers);
+            let entries: Vec<_> = all.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+            groups.push((set, self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })));
+        }
+        groups
+    }
+}
+
+/// wgpu's name of a comparison.
+pub(super) fn compare(compare: Compare) -> wgpu::CompareFunction {
+    match compare {
+        Compare::Never => wgpu::CompareFunction::Never,
+        Compare::Less => wgpu::CompareFunction::Less,
+        Compare::Equal => wgpu::CompareFunction::Equal,
+        Compare::LessOrEqual => wgpu::CompareFunction::LessEqual,
+        Compare::Greater => wgpu::CompareFunction::Greater,
+        Compare::NotEqual => wgpu::CompareFunction::NotEqual,
+        Compare::GreaterOrEqual => wgpu::CompareFunction::GreaterEqual,
+        Compare::Always => wgpu::CompareFunction::Always,
+    }
+}
+
+/// Whether what a variable is bound to is there and of the right kind.
+fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
+    let id = descriptor.id;
+    let (Some(set), Some(binding)) = (descriptor.set, descriptor.binding) else {
+        return Err(format!("%{id} has no descriptor set, or no binding"));
+    };
+    let buffer = bound.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
+    let image = bound.images.iter().find(|i| (i.set, i.binding) == (set, binding));
+    let sampler = bound.samplers.iter().any(|s| (s.set, s.binding) == (set, binding));
+    let missing = |what: &str| Err(format!("the program uses %{id} at set {set}, binding {binding}, and is given no {what} there"));
+    let place = format!("%{id} at set {set}, binding {binding}");
+    let of_format = |image: &ImageBinding, texels: Texels| {
+        let (format, texels_name) = (image.image.format(), texels.name());
+        if texels.are_of(format) {
+            return Ok(());
+        }
+        Err(format!("{place} is an image of {texels_name}, and is given one of the format {}", format.name()))
+    };
+    let of_kind = |image: &ImageBinding, kind: ImageKind| {
+        if image.kind == kind {
+            return Ok(());
+        }
+        Err(format!("{place} is a {} image, and is given a {} image", kind.name(), image.kind.name()))
+    };
+    match (descriptor.behind, buffer, image) {
+        (Behind::Uniform | Behind::Storage, None, _) => missing("buffer"),
+        (Behind::Uniform, Some(buffer), _) if buffer.kind == BufferKind::Uniform => Ok(()),
+        (Behind::Storage, Some(buffer), _) if buffer.kind != BufferKind::Uniform => Ok(()),
+        (Behind::Uniform | Behind::Storage, Some(buffer), _) => {
+            let other = if buffer.kind == BufferKind::Uniform { "storage" } else { "uniform" };
+            Err(format!("{place} is a {other} buffer, and is given a {} buffer", buffer.kind.name()))
+        }
+        (Behind::SampledImage(texels), _, Some(image)) => of_kind(image, ImageKind::Sampled).and_then(|()| of_format(image, texels)),
+        (Behind::StorageImage(format, texels), _, Some(image)) => {
+            of_kind(image, ImageKind::Storage)?;
+            of_format(image, texels)?;
+            match format {
+                Some(format) if format == image.image.format() => Ok(()),
+                Some(format) => {
+                    let given = image.image.format().name();
+                    Err(format!("{place} is a storage image of the format {}, and is given one of {given}", format.name()))
+                }
+                None => Err(format!("{place} is a storage image without a format, and wgpu enables no access to such")),
+            }
+        }
+        (Behind::SampledImage(_) | Behind::StorageImage(..), _, None) => missing("image"),
+        (Behind::Sampler, ..) if sampler => Ok(()),
+        (Behind::Sampler, ..) => missing("sampler"),
+        (Behind::CombinedImageSampler(_), ..) => {
+            Err(format!("{place} is a combined image sampler, of which wgpu has none; the pass `split_samplers` makes two of it"))
+        }
+        (Behind::Opaque, ..) => {
+            Err(format!("{place} is neither a buffer, a sampler nor a two-dimensional image of one layer and one sample"))
+        }
+        (Behind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
+    }
+}

@@ -1,0 +1,284 @@
+//! Images on a device: which format is which, what the device can do with each, and texels there and back.
+//!
+//! Texels go there by copies, except to 32-bit depths, to which wgpu copies nothing: a full-screen triangle writes them. They come back by copies whose
+//! rows are padded to what wgpu asks for.
+
+use smallstep_semantics::image::{Format, Image};
+
+use super::open::OpenDevice;
+
+/// wgpu asks for rows of this many bytes in a copy to a buffer.
+const ROW: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
+
+/// wgpu's name of a format.
+pub(super) fn format(format: Format) -> wgpu::TextureFormat {
+    use wgpu::TextureFormat as T;
+    match format {
+        Format::R8Unorm => T::R8Unorm,
+        Format::R8Snorm => T::R8Snorm,
+        Format::R8Uint => T::R8Uint,
+        Format::R8Sint => T::R8Sint,
+        Format::Rg8Unorm => T::Rg8Unorm,
+        Format::Rg8Snorm => T::Rg8Snorm,
+        Format::Rg8Uint => T::Rg8Uint,
+        Format::Rg8Sint => T::Rg8Sint,
+        Format::Rgba8Unorm => T::Rgba8Unorm,
+        Format::Rgba8Snorm => T::Rgba8Snorm,
+        Format::Rgba8Uint => T::Rgba8Uint,
+        Format::Rgba8Sint => T::Rgba8Sint,
+        Format::Bgra8Unorm => T::Bgra8Unorm,
+        Format::Rgb10A2Unorm => T::Rgb10a2Unorm,
+        Format::R16Unorm => T::R16Unorm,
+        Format::R16Snorm => T::R16Snorm,
+        Format::R16Uint => T::R16Uint,
+        Format::R16Sint => T::R16Sint,
+        Format::R16Sfloat => T::R16Float,
+        Format::Rg16Unorm => T::Rg16Unorm,
+        Format::Rg16Snorm => T::Rg16Snorm,
+        Format::Rg16Uint => T::Rg16Uint,
+        Format::Rg16Sint => T::Rg16Sint,
+        Format::Rg16Sfloat => T::Rg16Float,
+        Format::Rgba16Unorm => T::Rgba16Unorm,
+        Format::Rgba16Snorm => T::Rgba16Snorm,
+        Format::Rgba16Uint => T::Rgba16Uint,
+        Format::Rgba16Sint => T::Rgba16Sint,
+        Format::Rgba16Sfloat => T::Rgba16Float,
+        Format::R32Uint => T::R32Uint,
+        Format::R32Sint => T::R32Sint,
+        Format::R32Sfloat => T::R32Float,
+        Format::Rg32Uint => T::Rg32Uint,
+        Format::Rg32Sint => T::Rg32Sint,
+        Format::Rg32Sfloat => T::Rg32Float,
+        Format::Rgba32Uint => T::Rgba32Uint,
+        Format::Rgba32Sint => T::Rgba32Sint,
+        Format::Rgba32Sfloat => T::Rgba32Float,
+        Format::D16Unorm => T::Depth16Unorm,
+        Format::D32Sfloat => T::Depth32Float,
+    }
+}
+
+/// wgpu's name of the format of a vertex attribute; None for those that it has not.
+pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
+    use wgpu::VertexFormat as V;
+    Some(match format {
+        Format::R8Unorm => V::Unorm8,
+        Format::R8Snorm => V::Snorm8,
+        Format::R8Uint => V::Uint8,
+        Format::R8Sint => V::Sint8,
+        Format::Rg8Unorm => V::Unorm8x2,
+        Format::Rg8Snorm => V::Snorm8x2,
+        Format::Rg8Uint => V::Uint8x2,
+        Format::Rg8Sint => V::Sint8x2,
+        Format::Rgba8Unorm => V::Unorm8x4,
+        Format::Rgba8Snorm => V::Snorm8x4,
+        Format::Rgba8Uint => V::Uint8x4,
+        Format::Rgba8Sint => V::Sint8x4,
+        Format::Bgra8Unorm => V::Unorm8x4Bgra,
+        Format::Rgb10A2Unorm => V::Unorm10_10_10_2,
+        Format::R16Unorm => V::Unorm16,
+        Format::R16Snorm => V::Snorm16,
+        Format::R16Uint => V::Uint16,
+        Format::R16Sint => V::Sint16,
+        Format::R16Sfloat => V::Float16,
+        Format::Rg16Unorm => V::Unorm16x2,
+        Format::Rg16Snorm => V::Snorm16x2,
+        Format::Rg16Uint => V::Uint16x2,
+        Format::Rg16Sint => V::Sint16x2,
+        Format::Rg16Sfloat => V::Float16x2,
+        Format::Rgba16Unorm => V::Unorm16x4,
+        Format::Rgba16Snorm => V::Snorm16x4,
+        Format::Rgba16Uint => V::Uint16x4,
+        Format::Rgba16Sint => V::Sint16x4,
+        Format::Rgba16Sfloat => V::Float16x4,
+        Format::R32Uint => V::Uint32,
+        Format::R32Sint => V::Sint32,
+        Format::R32Sfloat => V::Float32,
+        Format::Rg32Uint => V::Uint32x2,
+        Format::Rg32Sint => V::Sint32x2,
+        Format::Rg32Sfloat => V::Float32x2,
+        Format::Rgba32Uint => V::Uint32x4,
+        Format::Rgba32Sint => V::Sint32x4,
+        Format::Rgba32Sfloat => V::Float32x4,
+        Format::D16Unorm | Format::D32Sfloat => return None,
+    })
+}
+
+/// The rows of an image's first level in a readback.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    width: u32,
+    height: u32,
+    /// Bytes of a row.
+    own: usize,
+}
+
+impl Rows {
+    pub(super) fn of(image: &Image) -> Rows {
+        let [width, height] = image.size(0).unwrap_or([1, 1]);
+        Rows { width, height, own: width as usize * image.format().bytes() }
+    }
+
+    fn padded(self) -> u64 {
+        (self.own as u64).next_multiple_of(ROW)
+    }
+
+    /// Bytes of readback memory.
+    pub(super) fn bytes(self) -> u64 {
+        self.padded() * u64::from(self.height)
+    }
+
+    /// Copies the first level of the texture to the readback and moves the offset behind it.
+    pub(super) fn copy(self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, readback: &wgpu::Buffer, offset: &mut u64) {
+        let bytes_per_row = Some(self.padded() as u32);
+        let layout = wgpu::TexelCopyBufferLayout { offset: *offset, bytes_per_row, rows_per_image: None };
+        let size = wgpu::Extent3d { width: self.width, height: self.height, depth_or_array_layers: 1 };
+        encoder.copy_texture_to_buffer(texture.as_image_copy(), wgpu::TexelCopyBufferInfo { buffer: readback, layout }, size);
+        *offset += self.bytes();
+    }
+
+    /// The texels at the start of what was read back, which is then what comes after them.
+    pub(super) fn take(self, bytes: &mut &[u8]) -> Vec<u8> {
+        let (own, after) = bytes.split_at(self.bytes() as usize);
+        *bytes = after;
+        own.chunks_exact(self.padded() as usize).flat_map(|row| &row[..self.own]).copied().collect()
+    }
+}
+
+/// What writes 32-bit depths: the width of the level, and its depths.
+const FILL: &str = "
+@group(0) @binding(0) var<storage, read> given: array<u32>;
+@vertex fn triangle(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
+    return vec4<f32>(select(-1.0, 3.0, i == 1u), select(-1.0, 3.0, i == 2u), 0.0, 1.0);
+}
+@fragment fn depth(@builtin(position) at: vec4<f32>) -> @builtin(frag_depth) f32 {
+    return bitcast<f32>(given[1u + u32(at.y) * given[0] + u32(at.x)]);
+}";
+
+impl OpenDevice {
+    /// Whether the device can use the format so; if not, what for.
+    pub(super) fn can_use(&self, of: Format, usage: wgpu::TextureUsages, what: &str) -> Result<(), String> {
+        let name = of.name();
+        let of = format(of);
+        let allowed = self.device.features().contains(of.required_features())
+            && self.adapter.get_texture_format_features(of).allowed_usages.contains(usage);
+        if allowed { Ok(()) } else { Err(format!("the device does not take the format {name} for {what}")) }
+    }
+
+    /// Whether the device can filter the format.
+    pub(super) fn can_filter(&self, of: Format) -> bool {
+        self.adapter.get_texture_format_features(format(of)).flags.contains(wgpu::TextureFormatFeatureFlags::FILTERABLE)
+    }
+
+    /// Whether the image has a size and texels that can be given to the device.
+    pub(super) fn can_hold(&self, image: &Image) -> Result<(), String> {
+        let [width, height] = image.size(0).unwrap_or_default();
+        let side = u64::from(width.max(height));
+        self.within("texels in a row or column", side, "maxImageDimension2D", u64::from(self.record.max_texture_dimension_2d))?;
+        if image.format() == Format::D32Sfloat {
+            let levels = (0..image.levels()).filter_map(|level| image.bytes(level));
+            let depths = levels.flat_map(|bytes| bytes.chunks_exact(4)).map(|d| f32::from_le_bytes([d[0], d[1], d[2], d[3]]));
+            if let Some(depth) = depths.into_iter().find(|d| !(d.is_sign_positive() && *d <= 1.0)) {
+                return Err(format!("the depth {depth} is not within 0 and 1, and wgpu cannot give it to the device"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A texture that holds the image. The copies are made before whatever is submitted next.
+    pub(super) fn texture(&self, encoder: &mut wgpu::CommandEncoder, image: &Image, usage: wgpu::TextureUsages) -> wgpu::Texture {
+        let [width, height] = image.size(0).unwrap_or([1, 1]);
+        let drawn = image.format() == Format::D32Sfloat;
+        let to_fill = if drawn { wgpu::TextureUsages::RENDER_ATTACHMENT } else { wgpu::TextureUsages::COPY_DST };
+        let texture = self.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: image.levels(),
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: format(image.format()),
+            usage: usage | to_fill,
+            view_formats: &[],
+        });
+        for level in 0..image.levels() {
+            let (Some([width, height]), Some(bytes)) = (image.size(level), image.bytes(level)) else { continue };
+            if drawn {
+                self.draw_depths(encoder, &texture, level, width, bytes);
+                continue;
+            }
+            let to = wgpu::TexelCopyTextureInfo { mip_level: level, ..texture.as_image_copy() };
+            let row = width * image.format().bytes() as u32;
+            let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
+            self.queue.write_texture(to, bytes, layout, wgpu::Extent3d { width, height, depth_or_array_layers: 1 });
+        }
+        texture
+    }
+
+    fn draw_depths(&self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, level: u32, width: u32, bytes: &[u8]) {
+        let pipeline = self.filling.get_or_init(|| self.fill_pipeline());
+        let given: Vec<u8> = width.to_le_bytes().into_iter().chain(bytes.iter().copied()).collect();
+        let buffer = self.filled(&given, wgpu::BufferUsages::STORAGE);
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
+        });
+        let descriptor = wgpu::TextureViewDescriptor { base_mip_level: level, mip_level_count: Some(1), ..Default::default() };
+        let view = texture.create_view(&descriptor);
+        let ops = wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Store };
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment { view: &view, depth_ops: Some(ops), stencil_ops: None }),
+            ..Default::default()
+        });
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+    }
+
+    fn fill_pipeline(&self) -> wgpu::RenderPipeline {
+        let module =
+            self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(FILL.into()) });
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: None,
+            layout: None,
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("triangle"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: Some(wgpu::DepthStencilState {
+                format: wgpu::TextureFormat::Depth32Float,
+                depth_write_enabled: Some(true),
+                depth_compare: Some(wgpu::CompareFunction::Always),
+                stencil: wgpu::StencilState::default(),
+                bias: wgpu::DepthBiasState::default(),
+            }),
+            multisample: wgpu::MultisampleState::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("depth"),
+                compilation_options: Default::default(),
+                targets: &[],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+    }
+
+    /// A buffer that holds the bytes, and zeros up to a whole number of words.
+    pub(super) fn filled(&self, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: (bytes.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT).max(wgpu::COPY_BUFFER_ALIGNMENT),
+            usage,
+            mapped_at_creation: true,
+        });
+        // Without memory there is no mapping, and the error scope has the error.
+        if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
+            view.slice(..bytes.len()).copy_from_slice(bytes);
+        }
+        buffer.unmap();
+        buffer
+    }
+}
