@@ -23,6 +23,7 @@ mod asm;
 mod bar;
 mod bench;
 mod check;
+mod compare;
 mod compute;
 mod device;
 mod exit;
@@ -52,6 +53,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Check),
+    Compare(compare::Compare),
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Trace(trace::Trace),
@@ -74,6 +76,7 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Check(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::TypeOf(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Run(command) => command.run(),

@@ -3,3 +3,4 @@
 pub mod bindings;
 pub mod lambda_v;
 pub mod probe;
+pub mod wgsl;

@@ -71,8 +71,13 @@ impl ComputeModule {
         Ok(ComputeModule { module, entry, needs })
     }
 
+    /// What the entry point asks for.
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
     /// The variables behind descriptors that the entry point uses, with what is behind them.
-    fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
+    pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
         self.needs.descriptors.iter().filter_map(|d| {
             let place = Place { set: d.set?, binding: d.binding? };
             Some((place, d.behind, self.module.variable(d.id)?))
