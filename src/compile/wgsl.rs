@@ -43,7 +43,8 @@ fn translated(name: &str, text: &str) -> Result<Vec<u32>, NotTranslated> {
     let options = spv::Options {
         lang_version: (1, 3),
         flags: WriterFlags::ADJUST_COORDINATE_SPACE | WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG,
-        fake_missing_bindings: false,
+        // Group and binding are taken as descriptor set and binding; naga calls that fake.
+        fake_missing_bindings: true,
         bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
         force_loop_bounding: false,
         debug_info: Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }),

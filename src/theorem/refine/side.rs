@@ -2,7 +2,7 @@
 
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Resources};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::{LoadError, Relation, Sink, lockstep};
@@ -56,8 +56,8 @@ impl Side {
         }
     }
 
-    /// Runs it in the order that its engine has by itself. The machine knows nothing of doubts.
-    pub(super) fn run(&self, input: &Input, settings: &Settings, fuel: u64) -> Outcome<smallstep_semantics::spirv::environment::Observation> {
+    /// Runs it in the order that its engine has by itself, for so many instructions. The machine knows nothing of doubts.
+    pub fn run(&self, input: &Input, settings: &Settings, fuel: u64) -> Outcome<Observation> {
         let on_machine = match settings.engine {
             Engine::Any => !self.atomics,
             Engine::Machine => true,
