@@ -65,7 +65,9 @@ impl Compare {
         let name = path.display().to_string();
         let bytes = input::bytes(path).map_err(invalid)?;
         let source = self.compute.source_with(&name, &bytes, self.entry.as_deref(), values)?;
-        let Some(source) = source else { return Err(invalid(format!("{name}: it has no compute entry point, and only these are compared"))) };
+        let Some(source) = source else {
+            return Err(invalid(format!("{name}: it has no compute entry point, and only these are compared")));
+        };
         let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(|e| invalid(format!("{name}: {e}")))?;
         Ok(Side::new(name, module, source.assembly))
     }

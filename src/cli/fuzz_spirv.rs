@@ -239,7 +239,9 @@ impl FuzzSpirv {
 /// Says what an optimiser makes of a module. Whether that is wrong.
 fn show_optimised(case: &ComputeCase, optimiser: &Optimiser) -> bool {
     let became = optimised(case, optimiser);
-    if let (Optimised::Wrong { .. }, Ok(text)) = (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words))) {
+    if let (Optimised::Wrong { .. }, Ok(text)) =
+        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
+    {
         eprintln!("optimised:\n{text}");
     }
     eprintln!(

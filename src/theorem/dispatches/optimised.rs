@@ -65,7 +65,8 @@ impl Optimiser {
         let program = words.next().ok_or("the optimiser's command is empty")?;
         let optimiser = Optimiser { program, arguments: words.collect(), limit };
         // Whatever it makes of that, it is there.
-        let started = Command::new(&optimiser.program).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let started =
+            Command::new(&optimiser.program).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut child = started.map_err(|e| format!("the optimiser \"{}\" cannot be run: {e}", optimiser.program))?;
         let _ = ended(&mut child, limit);
         Ok(optimiser)
@@ -105,7 +106,9 @@ impl Optimiser {
             Some(status) if status.code().is_none() => {
                 return Err(NotOptimised::Failed(format!("the optimiser crashes ({status}): {}", said())));
             }
-            Some(status) if !status.success() => return Err(NotOptimised::Refused(format!("the optimiser refuses a valid module: {}", said()))),
+            Some(status) if !status.success() => {
+                return Err(NotOptimised::Refused(format!("the optimiser refuses a valid module: {}", said())));
+            }
             Some(_) => {}
         }
         let bytes = match std::fs::read(path("after.spv")) {
@@ -156,7 +159,8 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
             LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
             other => wrong(format!("{name} is refused: {other}")),
         })?;
-        let module = ComputeModule::new(module, Some(&case.entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
+        let module =
+            ComputeModule::new(module, Some(&case.entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
         Ok::<Side, Optimised>(Side::new(name, module, None))
     };
     let (before, after) = match (side("the module", &case.words), side("the optimised module", words)) {
@@ -180,7 +184,9 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
         Judged::Unchecked(Unchecked::Unsupported(what)) => Optimised::Unchecked(format!("unsupported: {what}")),
         Judged::Unchecked(Unchecked::Limit(what)) => Optimised::Unchecked(what),
         Judged::Disagree(difference) => wrong(match difference.how {
-            How::Undefined(undefined) => format!("the optimised module has undefined behaviour that the module has not: {}", undefined.ub.id()),
+            How::Undefined(undefined) => {
+                format!("the optimised module has undefined behaviour that the module has not: {}", undefined.ub.id())
+            }
             How::Ends(how) => format!("the optimised module ends without an observation: {how}"),
             How::Byte { place, byte, undefined: true, .. } => {
                 format!("the optimised module shows any value in byte {byte} of the buffer at {place}, the module one value")

@@ -123,14 +123,14 @@ impl<'m> Shape<'m> {
     /// The draft of that number of an input. Later drafts are tamer.
     pub fn draw(&self, settings: &Settings, index: u64, draft: u32) -> Input {
         let mut random = Random::new(settings.seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(draft) << 56);
-        let level = ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft);
+        let level = ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2);
+        // Lengths give way before values, and then grow.
+        let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
         let groups = settings.groups.unwrap_or_else(|| self.groups(&mut random, level));
         let invocations = groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>();
-        // What a tame draft at the lowest level has no room for, the next one may have.
-        let room = draft.saturating_sub((index % u64::from(WILD + 1)) as u32);
         let buffers = self.slots.iter().map(|slot| {
             let bytes = slot.pinned.clone().unwrap_or_else(|| {
-                let length = length(slot, invocations, level, room, &mut random);
+                let length = length(slot, invocations, tight, room, &mut random);
                 filled(length, &self.cells(slot, length), level, &mut random)
             });
             Buffer { set: slot.place.set, binding: slot.place.binding, bytes }
@@ -215,11 +215,11 @@ fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
     cells
 }
 
-/// How many bytes a buffer has: with room for every invocation where it is tame, and the least that is allowed among others where it is wild.
-fn length(slot: &Slot, invocations: u64, level: u32, room: u32, random: &mut Random) -> u64 {
+/// How many bytes a buffer has: with room for every invocation where it is not tight, and the least that is allowed among others where it is.
+fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
     let Some(stride) = slot.stride else { return slot.least.max(4) };
     let each = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
-    let elements = match (level, random.below(4)) {
+    let elements = match (tight, random.below(4)) {
         (0, _) => invocations.max(16) * each,
         (1, _) => invocations * each,
         (2, 0) => invocations.saturating_sub(1),
