@@ -244,6 +244,18 @@ fn rewrites() -> Vec<(&'static str, String, String, &'static str)> {
             s("%y = OpUndef %u\n%x = OpBitwiseAnd %u %y %u0\nOpStore %po %x"),
             "agree",
         ),
+        (
+            "a divisor is undefined",
+            s("%q = OpUDiv %u %a %u7\nOpStore %po %a"),
+            s("%d = OpUndef %u\n%q = OpUDiv %u %a %d\nOpStore %po %a"),
+            "spirv/undefined-operand",
+        ),
+        (
+            "a divisor is undefined and no zero",
+            s("%q = OpUDiv %u %a %u7\nOpStore %po %a"),
+            s("%y = OpUndef %u\n%d = OpBitwiseOr %u %y %u1\n%q = OpUDiv %u %a %d\nOpStore %po %a"),
+            "undecided",
+        ),
         ("a selection by what is undefined is decided", s(SELECTED_BY_UNDEF), s("OpStore %po %b"), "agree"),
         ("a selection by what is undefined is a branch", s(SELECTED_BY_UNDEF), s(BRANCHED_ON_UNDEF), "spirv/branch-on-undefined"),
         ("a branch on what is undefined is a selection", s(BRANCHED_ON_UNDEF), s("OpStore %po %u7"), "vacuous"),

@@ -1,6 +1,6 @@
 //! `smallstep compare`: whether one compute module may stand for another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -61,7 +61,7 @@ impl Compare {
         }
     }
 
-    fn side(&self, path: &PathBuf, values: &[SpecValue]) -> Result<Side, Failure> {
+    fn side(&self, path: &Path, values: &[SpecValue]) -> Result<Side, Failure> {
         let name = path.display().to_string();
         let bytes = input::bytes(path).map_err(invalid)?;
         let source = self.compute.source_with(&name, &bytes, self.entry.as_deref(), values)?;
@@ -106,7 +106,7 @@ impl Compare {
 
     /// The values of specialization constants that AFTER has: it may have lost some.
     fn values_after(&self) -> Result<Vec<SpecValue>, Failure> {
-        let ids = |path: &PathBuf| {
+        let ids = |path: &Path| {
             let name = path.display().to_string();
             let bytes = input::bytes(path).map_err(invalid)?;
             super::compute::spec_ids(&name, &bytes)

@@ -121,7 +121,13 @@ impl ComputeArgs {
     }
 
     /// [`ComputeArgs::source`] with these values for specialization constants.
-    pub(super) fn source_with(&self, name: &str, bytes: &[u8], entry: Option<&str>, values: &[SpecValue]) -> Result<Option<Source>, Failure> {
+    pub(super) fn source_with(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        entry: Option<&str>,
+        values: &[SpecValue],
+    ) -> Result<Option<Source>, Failure> {
         let language = Language::of(name, bytes);
         if language == Language::LambdaV {
             return Ok(None);

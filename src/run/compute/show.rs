@@ -37,13 +37,16 @@ impl Element {
     }
 }
 
+/// What [`places`] calls: with path, index and address.
+pub type Visit<'v> = dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()> + 'v;
+
 /// Visits the place of every scalar, vector and matrix of a buffer of so many bytes in order, until told to stop: the members and indices that lead to
 /// it, its index where it is an element of an array, and where it is.
 pub fn places(
     spirv: &Module,
     variable: &Variable,
     bytes: u64,
-    visit: &mut dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()>,
+    visit: &mut Visit<'_>,
 ) -> ControlFlow<()> {
     let mut names = FxHashMap::default();
     for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
@@ -70,7 +73,7 @@ impl Places<'_> {
         at: Address,
         path: &str,
         index: Option<u64>,
-        visit: &mut dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()>,
+        visit: &mut Visit<'_>,
     ) -> ControlFlow<()> {
         let types = self.spirv.types();
         let full = || index.map_or_else(|| path.to_string(), |i| format!("{path}[{i}]"));

@@ -17,7 +17,7 @@ use smallstep_semantics::spirv::shared::{Extent, ObjectId};
 use smallstep_semantics::spirv::step::Action;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::value::{Origin, Scalar};
-use smallstep_semantics::undefined::Undefined;
+use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::observe::{Difference, How, bytes_at};
 use super::{Input, Settings, Side};
@@ -60,6 +60,8 @@ pub(super) struct Traced {
     last: FxHashMap<(Place, u64), u32>,
     /// What was last known about an id of an invocation, where that is a doubt.
     doubts: FxHashMap<(InvocationId, u32), bool>,
+    /// Of ids of an invocation that were undefined: whether they are computed from what is undefined, and so may not take every value.
+    computed: FxHashMap<(InvocationId, u32), bool>,
     size: u32,
     operands: Vec<(u32, Vec<u32>)>,
 }
@@ -72,13 +74,42 @@ impl Traced {
 
     /// Whether undefined behaviour was met where an operand may be another value on another device, or after control has depended on one.
     pub(super) fn in_doubt(&self, undefined: &Undefined) -> bool {
+        self.any_operand(undefined, &self.doubts) || self.known(undefined, &self.doubts, CONTROL)
+    }
+
+    /// Whether undefined behaviour was met because an operand is undefined that may not take every value: `undef | 1` is no zero.
+    pub(super) fn is_by_computed(&self, undefined: &Undefined) -> bool {
+        undefined.ub == Ub::UndefinedOperand && self.any_operand(undefined, &self.computed)
+    }
+
+    fn known(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>, id: u32) -> bool {
         let Some(site) = &undefined.site else { return false };
         let size = self.size.max(1);
         let invocation = InvocationId { workgroup: site.invocation / size, local: site.invocation % size };
-        let doubtful = |id: u32| self.doubts.get(&(invocation, id)).copied().unwrap_or(false);
-        let of_operands = |(at, ids): &(u32, Vec<u32>)| *at == site.instruction && ids.iter().any(|&id| doubtful(id));
-        self.operands.iter().any(of_operands) || doubtful(CONTROL)
+        of.get(&(invocation, id)).copied().unwrap_or(false)
     }
+
+    fn any_operand(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>) -> bool {
+        let at = undefined.site.as_ref().map(|site| site.instruction);
+        let here = self.operands.iter().filter(|(instruction, _)| Some(*instruction) == at);
+        here.flat_map(|(_, ids)| ids).any(|&id| self.known(undefined, of, id))
+    }
+}
+
+/// Whether an instruction only moves components from its operands, all of which it has in registers.
+fn moves(op: Op) -> bool {
+    matches!(
+        op,
+        Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::VectorShuffle
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::Bitcast
+            | Op::Phi
+            | Op::Select
+    )
 }
 
 /// No id: stands for what control has depended on.
@@ -90,13 +121,20 @@ pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64,
     let profile = module.entry_point(&side.module.entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
     let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
     let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
-    let mut trace = Traced { profile, writers, last, doubts, size, operands: Vec::new() };
+    let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, operands: Vec::new() };
     let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
+        let operands = event.instruction.operands(module.words());
         let doubtful = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
         if let Some(Value::Scalars(scalars)) = event.value {
             trace.doubts.insert((event.invocation, event.instruction.result), scalars.iter().any(doubtful));
+            let known = |id: &u32| trace.computed.get(&(event.invocation, *id)).copied().unwrap_or(false);
+            let computed = scalars.iter().filter_map(|scalar| scalar.undefined).any(|origin| {
+                let made_here =
+                    module.instructions().get(origin.instruction as usize).is_some_and(|i| i.result == event.instruction.result);
+                !made_here && (!moves(event.instruction.op) || operands.iter().any(known))
+            });
+            trace.computed.insert((event.invocation, event.instruction.result), computed);
         }
-        let operands = event.instruction.operands(module.words());
         if matches!(event.instruction.op, Op::BranchConditional | Op::Switch)
             && trace.doubts.get(&(event.invocation, operands[0])).copied().unwrap_or(false)
         {

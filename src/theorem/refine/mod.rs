@@ -14,7 +14,8 @@
 //! in it, and a disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them only is undecided.
 //!
 //! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of an undefined `x` is any value here: of BEFORE that
-//! allows too much, and of AFTER it asks too much, where a module says so.
+//! allows too much, and of AFTER it would ask too much: where an operand has undefined
+//! behaviour for some values only, as a divisor, and is computed from what is undefined, the input is undecided.
 //!
 //! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`] is the relation of one input, [`shrink`] makes
 //! an input that shows a disagreement small, [`blame`] says who wrote a byte.

@@ -253,10 +253,16 @@ impl Sides<'_> {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
-                return match trace.in_doubt(undefined) {
-                    true => Err(format!("{} depends on a value that devices may differ in", undefined.ub.id())),
-                    false => Ok(difference(How::Undefined(Box::new(undefined.clone())), own)),
-                };
+                if trace.in_doubt(undefined) {
+                    return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));
+                }
+                if trace.is_by_computed(undefined) {
+                    return Err(format!(
+                        "{} is met with a value computed from an undefined one, which may not take every value",
+                        undefined.ub.id()
+                    ));
+                }
+                return Ok(difference(How::Undefined(Box::new(undefined.clone())), own));
             }
             other => return Ok(difference(How::Ends(ending(other)), own)),
         };
