@@ -63,6 +63,8 @@ pub(super) struct Traced {
     /// Of ids of an invocation that were undefined: whether they are computed from what is undefined, and so may not take every value.
     computed: FxHashMap<(InvocationId, u32), bool>,
     size: u32,
+    /// The undefined behaviour that it met, if any: perhaps of another invocation than another engine meets first.
+    pub(super) met: Option<Undefined>,
     operands: Vec<(u32, Vec<u32>)>,
 }
 
@@ -121,7 +123,7 @@ pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64,
     let profile = module.entry_point(&side.module.entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
     let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
     let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
-    let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, operands: Vec::new() };
+    let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, met: None, operands: Vec::new() };
     let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
         let operands = event.instruction.operands(module.words());
         let doubtful = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
@@ -155,6 +157,7 @@ pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64,
             }
         }
     });
+    trace.met = report.undefined.first().cloned();
     for undefined in &report.undefined {
         let Some(site) = &undefined.site else { continue };
         if let Some(i) = module.instructions().get(site.instruction as usize) {

@@ -253,6 +253,8 @@ impl Sides<'_> {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
+                // The invocation that the relation sees there first, where the machine saw another one.
+                let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
                 if trace.in_doubt(undefined) {
                     return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));
                 }
