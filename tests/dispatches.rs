@@ -11,7 +11,7 @@ use smallstep_semantics::undefined::{Refusal, Ub, Unspecified};
 
 fn plan(count: u64, threads: usize) -> Plan {
     let limits = Limits { executed: 100, shared_percent: 50, ..Limits::default() };
-    Plan { seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default() }
+    Plan { seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default(), optimiser: None }
 }
 
 #[test]

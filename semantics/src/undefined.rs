@@ -197,7 +197,10 @@ const PROPAGATION: &[(&str, &str)] = &[
     ("OpBitcast, Pack…, Unpack…", "moved along: a result component is undefined if any of its bits is"),
     ("a divisor, a dividend of -1, OpConvertFToS and OpConvertFToU", "undefined behaviour (`spirv/undefined-operand`)"),
     ("a branch, a switch, an address", "undefined behaviour (`spirv/branch-on-undefined`, `spirv/address-on-undefined`)"),
-    ("a texel that is written to an image, the reference of a comparison (Dref), the level of a size query", "moved along: they choose no texel"),
+    (
+        "a texel that is written to an image, the reference of a comparison (Dref), the level of a size query",
+        "moved along: they choose no texel",
+    ),
     ("a sample", "a component is undefined if that of a texel with a weight is"),
     ("an output, buffer or image at the end", "any value, made there by that construct"),
 ];

@@ -15,7 +15,7 @@ use smallstep::run::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Observation, Robustness};
-use smallstep_semantics::spirv::{Event, Module};
+use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::Undefined;
 
 use super::{exit, input, output};
@@ -29,25 +29,25 @@ const FEW: usize = 256;
 pub(crate) struct ComputeArgs {
     /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = carried::groups)]
-    groups: Option<[u32; 3]>,
+    pub(super) groups: Option<[u32; 3]>,
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
     set: Vec<Assignment<Contents>>,
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
-    push: Vec<Contents>,
+    pub(super) push: Vec<Contents>,
     /// A value for the specialization constant with this SpecId.
     #[arg(long, value_name = "SPECID=v")]
-    spec: Vec<SpecValue>,
+    pub(super) spec: Vec<SpecValue>,
     /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with invocations.
     #[arg(long, value_parser = schedule)]
-    schedule: Option<Schedule>,
+    pub(super) schedule: Option<Schedule>,
     /// What buffer accesses out of bounds do: none (undefined behaviour), rba1 or rba2 (robustBufferAccess, robustBufferAccess2).
     #[arg(long, value_parser = robustness)]
-    robustness: Option<Robustness>,
+    pub(super) robustness: Option<Robustness>,
     /// Accept what older tools wrote: sections out of order, another reserved word.
     #[arg(long)]
-    lenient: bool,
+    pub(super) lenient: bool,
 }
 
 fn schedule(text: &str) -> Result<Schedule, String> {
@@ -64,9 +64,9 @@ fn robustness(text: &str) -> Result<Robustness, String> {
 }
 
 /// A message and the code to end with.
-type Failure = (u8, String);
+pub(super) type Failure = (u8, String);
 
-fn invalid(what: impl std::fmt::Display) -> Failure {
+pub(super) fn invalid(what: impl std::fmt::Display) -> Failure {
     (exit::INVALID, format!("error: {what}"))
 }
 
@@ -84,8 +84,8 @@ fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
 /// A compute module and what messages about it need.
 pub(crate) struct Source {
     name: String,
-    module: Module,
-    assembly: Option<AssemblyLines>,
+    pub(super) module: Module,
+    pub(super) assembly: Option<AssemblyLines>,
     carried: Carried,
 }
 
@@ -125,6 +125,17 @@ impl ComputeArgs {
 
     /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of them, is a compute one.
     pub(crate) fn source(&self, name: &str, bytes: &[u8], entry: Option<&str>) -> Result<Option<Source>, Failure> {
+        self.source_with(name, bytes, entry, &self.spec)
+    }
+
+    /// [`ComputeArgs::source`] with these values for specialization constants.
+    pub(super) fn source_with(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        entry: Option<&str>,
+        values: &[SpecValue],
+    ) -> Result<Option<Source>, Failure> {
         let language = Language::of(name, bytes);
         if language == Language::LambdaV {
             return Ok(None);
@@ -132,8 +143,8 @@ impl ComputeArgs {
         let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
         let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
         let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
-        let spec = if self.spec.is_empty() { &carried.spec } else { &self.spec };
-        let module = compute::load(name, &words, self.lenient, spec).map_err(|e| unread(&e))?;
+        let values = if values.is_empty() { &carried.spec } else { values };
+        let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
         if !compute::is_compute(&module, entry) {
             return Ok(None);
         }
@@ -141,20 +152,50 @@ impl ComputeArgs {
         Ok(Some(Source { name: name.into(), module, assembly, carried }))
     }
 
+    /// The buffers that are given.
+    pub(super) fn buffers(&self) -> Result<Vec<(Place, Vec<u8>)>, Failure> {
+        self.set.iter().map(|a| Ok((a.place, contents(&a.given)?))).collect()
+    }
+
+    /// The push constants that are given.
+    pub(super) fn push_constants(&self) -> Result<Vec<u8>, Failure> {
+        Ok(self.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat())
+    }
+
+    /// What `--robustness` was given, if it was.
+    pub(super) fn robustness_name(&self) -> Option<&'static str> {
+        self.robustness.map(|robustness| match robustness {
+            Robustness::None => "none",
+            Robustness::Access1 => "rba1",
+            Robustness::Access2 => "rba2",
+        })
+    }
+
     /// The dispatch; what the options do not say, the text's comments may.
     fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(named)?;
-        let also = carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place));
-        let given = self.set.iter().chain(also).map(|a| Ok((a.place, contents(&a.given)?))).collect::<Result<_, Failure>>()?;
-        let push = if self.push.is_empty() { &carried.push } else { &self.push };
-        let push = push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat();
+        let mut given = self.buffers()?;
+        for also in carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place)) {
+            given.push((also.place, contents(&also.given)?));
+        }
+        let push = match self.push.as_slice() {
+            [] => carried.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat(),
+            _ => self.push_constants()?,
+        };
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
         let mut prepared = Prepared::new(module, groups, given, push).map_err(named)?;
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.fuel = fuel.unwrap_or(prepared.fuel);
         Ok(prepared)
     }
+}
+
+/// The SpecIds of a module.
+pub(super) fn spec_ids(name: &str, bytes: &[u8]) -> Result<Vec<u32>, Failure> {
+    let words = source::words(name, bytes, Language::of(name, bytes)).map_err(|e| unread(&e))?;
+    let constants = spec_constants(&words).map_err(|e| unread(&ReadError::of_module(name, &e)))?;
+    Ok(constants.iter().map(|constant| constant.id).collect())
 }
 
 /// What `run` adds to the arguments of a dispatch.
@@ -321,7 +362,7 @@ fn why<O>(outcome: &Outcome<O>) -> Option<String> {
     })
 }
 
-fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLines>) -> serde_json::Value {
+pub(super) fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLines>) -> serde_json::Value {
     let mut object = json!({"id": undefined.ub.id(), "clause": undefined.ub.clause(), "what": undefined.what, "at": undefined.at});
     if let Some(site) = &undefined.site {
         object["function"] = json!(site.function);

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use smallstep::generate::spirv::{Defect, Limits};
+use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
@@ -40,6 +42,12 @@ pub(crate) struct FuzzSpirv {
     widths: bool,
     #[command(flatten)]
     device: DeviceArgs,
+    /// An optimiser whose modules must refine the generated ones: a command that takes a file and -o with another, as "spirv-opt -O"
+    #[arg(long, value_name = "COMMAND")]
+    optimiser: Option<String>,
+    /// Seconds that the optimiser has for one module
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    optimiser_limit: u64,
     /// Threads of the interpreters; 0: as many as the machine has cores
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -79,6 +87,11 @@ impl FuzzSpirv {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
+        let limit = Duration::from_secs(self.optimiser_limit);
+        let optimiser = match self.optimiser.as_deref().map(|command| Optimiser::new(command, limit)).transpose() {
+            Ok(optimiser) => optimiser,
+            Err(e) => return input::fail(exit::UNCHECKED, &e),
+        };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let widths = self.widths;
         let plan = Plan {
@@ -89,6 +102,7 @@ impl FuzzSpirv {
             threads: if self.threads == 0 { cores } else { self.threads },
             limits: Limits { executed: self.executed, int8: widths, int16: widths, int64: widths, ..Limits::default() },
             engines: Engines::default(),
+            optimiser,
         };
         if self.only {
             return self.show_one(&plan, device.as_mut());
@@ -118,7 +132,10 @@ impl FuzzSpirv {
         }
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
         say!("; {}", brief(&judged));
-        let wrong = matches!(judged, Judged::Wrong(..));
+        let mut wrong = matches!(judged, Judged::Wrong(..));
+        if let Some(optimiser) = &plan.optimiser {
+            wrong |= show_optimised(&case, optimiser);
+        }
         if self.twin.is_none() && device.is_some() {
             let tally = campaign::run(plan, device, |_, _| {});
             tally.findings.iter().for_each(|finding| say!("; {}: {}", finding.runner, finding.what));
@@ -189,6 +206,16 @@ impl FuzzSpirv {
                     say!("unchecked on the device: {count}: {why}");
                 }
             }
+            if let Some(optimiser) = &plan.optimiser {
+                let undecided: u64 = tally.optimised_undecided.values().sum();
+                let wrong = unknown.iter().filter(|f| f.runner == Runner::Optimiser).count();
+                let (agree, vacuous) = (tally.optimised, tally.optimised_vacuous);
+                let command = optimiser.command();
+                say!("{command}: {agree} agree, {wrong} disagree or failed, {vacuous} vacuous (undefined before), {undecided} undecided");
+                for (why, count) in &tally.optimised_undecided {
+                    say!("undecided after the optimiser: {count}: {why}");
+                }
+            }
             say!("findings: {}", unknown.len());
         }
         let failed = unknown.iter().any(|f| f.failed);
@@ -196,7 +223,7 @@ impl FuzzSpirv {
         let code = match (disagree, failed) {
             (true, _) => exit::DISAGREE,
             (_, true) => exit::FAILED,
-            _ if !tally.device_unchecked.is_empty() => exit::UNCHECKED,
+            _ if !tally.device_unchecked.is_empty() || !tally.optimised_undecided.is_empty() => exit::UNCHECKED,
             _ => exit::DONE,
         };
         code.into()
@@ -206,7 +233,11 @@ impl FuzzSpirv {
         let twin = finding.defect.map_or_else(String::new, |defect| format!(" --twin {defect:?}"));
         let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
         let widths = if self.widths { " --widths" } else { "" };
-        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}", finding.seed, self.executed)
+        let optimiser = match (&self.optimiser, finding.runner) {
+            (Some(command), Runner::Optimiser) => format!(" --optimiser '{command}'"),
+            _ => String::new(),
+        };
+        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{optimiser}", finding.seed, self.executed)
     }
 
     /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
@@ -240,6 +271,9 @@ impl FuzzSpirv {
         let said = shown.map_or_else(|| brief(&judged), |(what, _)| what);
         let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(finding), carried(&case));
         eprintln!("{heading}\nminimal:\n{text}");
+        if let (Runner::Optimiser, Some(optimiser)) = (finding.runner, &plan.optimiser) {
+            show_optimised(&case, optimiser);
+        }
         if let Some(folder) = &self.save {
             let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
             match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
@@ -249,6 +283,26 @@ impl FuzzSpirv {
         }
         None
     }
+}
+
+/// Says what an optimiser makes of a module. Whether that is wrong.
+fn show_optimised(case: &ComputeCase, optimiser: &Optimiser) -> bool {
+    let became = optimised(case, optimiser);
+    if let (Optimised::Wrong { .. }, Ok(text)) =
+        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
+    {
+        eprintln!("optimised:\n{text}");
+    }
+    eprintln!(
+        "; {}: {}",
+        optimiser.command(),
+        match &became {
+            Optimised::Allowed => "it shows what the module allows",
+            Optimised::Vacuous => "the module is undefined, and allows everything",
+            Optimised::Undecided(what) | Optimised::Unchecked(what) | Optimised::Wrong { what, .. } => what,
+        }
+    );
+    matches!(became, Optimised::Wrong { .. })
 }
 
 fn brief(judged: &Judged) -> String {

@@ -24,6 +24,7 @@ mod asm;
 mod bar;
 mod bench;
 mod check;
+mod compare;
 mod compute;
 mod device;
 mod exit;
@@ -53,6 +54,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Check),
+    Compare(compare::Compare),
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Trace(trace::Trace),
@@ -75,6 +77,7 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Check(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::TypeOf(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Run(command) => command.run(),

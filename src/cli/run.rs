@@ -22,7 +22,7 @@ const FEW: usize = 16;
 /// module over its workgroups (prints the buffers), or the commands of an Amber script (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
-    /// A λV program, a SPIR-V module as words or assembly (.spv, .spvasm), an Amber script (.amber), or - for standard input.
+    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), an Amber script (.amber), or - for standard input.
     file: PathBuf,
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Print how a λV program reduces, or what the invocations of a compute module do, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
-    /// A λV program, or a SPIR-V compute module as words or assembly, or - for standard input.
+    /// A λV program, or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
     file: PathBuf,
     /// The pixel that it runs for; 0,0 if not given.
     #[arg(long, value_parser = input::pixel)]

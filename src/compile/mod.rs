@@ -9,6 +9,7 @@ pub mod lambda_v;
 pub mod probe;
 pub mod split_samplers;
 pub mod viewport;
+pub mod wgsl;
 
 /// Why a pass cannot adapt a module: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

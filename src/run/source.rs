@@ -1,5 +1,6 @@
-//! Programs as they come from files: λV text, SPIR-V assembly, or SPIR-V words.
+//! Programs as they come from files: λV text, SPIR-V assembly, SPIR-V words, or WGSL, which is SPIR-V by naga.
 
+use crate::compile::wgsl::{self, NotTranslated};
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::{FragmentDispatch, Target};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -146,6 +147,8 @@ pub enum Language {
     Assembly,
     /// SPIR-V words.
     Words,
+    /// WGSL, read and written as SPIR-V by naga.
+    Wgsl,
 }
 
 impl Language {
@@ -161,6 +164,9 @@ impl Language {
         if name.ends_with(".spvasm") {
             return Language::Assembly;
         }
+        if name.ends_with(".wgsl") {
+            return Language::Wgsl;
+        }
         let lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
         match lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b";")) {
             Some(line) if line.starts_with(b"OpCapability ") => Language::Assembly,
@@ -169,10 +175,14 @@ impl Language {
     }
 }
 
-/// The words of a module, from assembly or from words.
+/// The words of a module, from assembly, from words or from WGSL.
 pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, ReadError> {
     match language {
         Language::Words => spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into())),
+        Language::Wgsl => wgsl::words(name, text(name, bytes)?).map_err(|e| match e {
+            NotTranslated::Invalid(what) => ReadError::new(Wrong::Invalid, what),
+            NotTranslated::Unsupported(what) => ReadError::new(Wrong::Unsupported, format!("{name}: unsupported: {what}")),
+        }),
         _ => {
             let text = text(name, bytes)?;
             let assembled = spirv::assemble(text, spirv::Options::default());

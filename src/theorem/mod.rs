@@ -17,6 +17,7 @@ pub mod planted;
 pub mod probe;
 pub mod quirk;
 pub mod reduce;
+pub mod refine;
 pub mod second;
 mod shape;
 

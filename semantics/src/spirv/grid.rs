@@ -91,7 +91,7 @@ pub struct Report {
 
 impl Report {
     /// The report of a run that ended without an observation.
-    fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
+    pub fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
         Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
     }
 }
@@ -766,14 +766,7 @@ fn data_race<'m, W: Work<'m>>(
 
 /// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
 ///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
-fn undeclared_alias<'m, W: Work<'m>>(
-    grid: &mut Grid<'m, '_, W>,
-    extent: &Extent,
-    other: u32,
-    byte: u64,
-    site: &Site,
-    sink: &mut dyn Sink,
-) {
+fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
     let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
     grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });

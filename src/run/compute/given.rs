@@ -5,9 +5,11 @@ use std::str::FromStr;
 use rspirv::spirv::{Decoration, MAGIC_NUMBER};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::literal::{self, NumberType};
+use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{LoadError, Specialization, decode, spec_constants};
 
+use super::show::scalar_text;
 use crate::dispatch::MAX_BUFFER_BYTES;
 
 /// A descriptor set and a binding in it, written `S.B`.
@@ -130,6 +132,48 @@ fn number(text: &str, type_: NumberType) -> Option<u64> {
     }
 }
 
+/// Bytes as they are written on a command line: by the type that all of them have, where they are of one, and otherwise as words or bytes.
+pub fn written(bytes: &[u8], of: Option<Type>) -> String {
+    let typed = of.and_then(|of| {
+        let (prefix, width) = match of {
+            Type::Int { width, signed: true } => ("i", width),
+            Type::Int { width, .. } => ("u", width),
+            Type::Float { width } => ("f", width),
+            _ => return None,
+        };
+        Some((format!("{prefix}{width}"), listed(bytes, usize::from(width / 8), &|bits| scalar_text(of, bits).to_lowercase())?))
+    });
+    if let Some((name, values)) = typed {
+        let text = format!("{name}:{values}");
+        // A number that prints as another, as a NaN with a payload, is written by its bits.
+        if matches!(text.parse(), Ok(Contents::Bytes(read)) if read == bytes) {
+            return text;
+        }
+    }
+    let bits = |bits: u64| if bits < 10 { bits.to_string() } else { format!("{bits:#x}") };
+    match listed(bytes, 4, &bits) {
+        Some(values) => format!("u32:{values}"),
+        None => format!("u8:{}", listed(bytes, 1, &bits).unwrap_or_default()),
+    }
+}
+
+/// The numbers of so many bytes each, equal neighbours as `v*N`; `None` where there are none, or not a whole number of them.
+fn listed(bytes: &[u8], each: usize, text: &dyn Fn(u64) -> String) -> Option<String> {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(each) {
+        return None;
+    }
+    let mut runs: Vec<(u64, usize)> = Vec::new();
+    for chunk in bytes.chunks(each) {
+        let bits = chunk.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+        match runs.last_mut() {
+            Some((last, times)) if *last == bits => *times += 1,
+            _ => runs.push((bits, 1)),
+        }
+    }
+    let texts = runs.into_iter().map(|(bits, times)| if times == 1 { text(bits) } else { format!("{}*{times}", text(bits)) });
+    Some(texts.collect::<Vec<_>>().join(","))
+}
+
 /// Something given for a place, written `S.B=…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment<T> {
@@ -243,6 +287,23 @@ mod tests {
         assert_eq!(bytes("f16:1"), [0, 0x3c]);
         assert_eq!(bytes("u64:zero*2"), [0; 16]);
         assert_eq!(bytes("i64:-1"), [255; 8]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let float = Some(Type::Float { width: 32 });
+        let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        for (given, of, text) in [
+            (words(&[1, 7, 7, 0xffff_ffff]), Some(Type::Int { width: 32, signed: true }), "i32:1,7*2,-1"),
+            (words(&[0x3fc0_0000, 0xff80_0000, 0x7fc0_0000]), float, "f32:1.5,-inf,nan"),
+            (words(&[0x7fc0_0001, 0]), float, "u32:0x7fc00001,0"),
+            (words(&[0x8000_0000, 1]), float, "f32:-0,0.000000000000000000000000000000000000000000001"),
+            (vec![1, 2, 16], None, "u8:1,2,0x10"),
+            (words(&[9, 10]), None, "u32:9,0xa"),
+        ] {
+            assert_eq!(written(&given, of), text);
+            assert_eq!(bytes(text), given);
+        }
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl ComputeModule {
         Ok(ComputeModule { module, entry, needs })
     }
 
+    /// What the entry point asks for.
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
     /// The variables behind descriptors that the entry point uses, with what is behind them. A descriptor without set or binding is left out.
     pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
         self.needs.descriptors.iter().filter_map(|d| {
@@ -297,7 +302,7 @@ pub fn interpret(
             Outcome::Unsupported(what) if *interpreter == Interpreter::Any => note = Some(what),
             outcome => {
                 let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
-                return Ok(Ran { engine: "machine", note, report: Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() } });
+                return Ok(Ran { engine: "machine", note, report: Report::ended(outcome, undefined) });
             }
         }
     }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 use smallstep_semantics::number::integer;
+use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::environment::{ObservedBuffer, UndefinedBytes};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::module::Variable;
@@ -36,11 +37,60 @@ impl Element {
     }
 }
 
-struct Walk<'a> {
-    module: &'a ComputeModule,
-    groups: [u32; 3],
-    buffer: &'a ObservedBuffer,
+/// What [`places`] calls: with path, index and address.
+pub type Visit<'v> = dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()> + 'v;
+
+/// Visits the place of every scalar, vector and matrix of a buffer of so many bytes in order, until told to stop: the members and indices that lead to
+/// it, its index where it is an element of an array, and where it is.
+pub fn places(spirv: &Module, variable: &Variable, bytes: u64, visit: &mut Visit<'_>) -> ControlFlow<()> {
+    let mut names = FxHashMap::default();
+    for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
+        let operands = i.operands(spirv.words());
+        if let Ok((name, _)) = string_at(&operands[2..])
+            && !name.is_empty()
+        {
+            names.insert((operands[0], operands[1]), name);
+        }
+    }
+    Places { spirv, bytes, names }.visit(Address::whole(variable.type_), "", None, visit)
+}
+
+struct Places<'a> {
+    spirv: &'a Module,
+    bytes: u64,
     names: FxHashMap<(u32, u32), String>,
+}
+
+impl Places<'_> {
+    /// Types nest at most 255 deep, so this may recurse.
+    fn visit(&self, at: Address, path: &str, index: Option<u64>, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        let types = self.spirv.types();
+        let full = || index.map_or_else(|| path.to_string(), |i| format!("{path}[{i}]"));
+        match types.get(at.type_) {
+            Some(Type::Struct { count, .. }) => {
+                let path = full();
+                for member in 0..count {
+                    let Some(next) = types.address(at, member.into()) else { continue };
+                    let name = self.names.get(&(at.type_, member)).cloned().unwrap_or_else(|| format!("member {member}"));
+                    self.visit(next, &if path.is_empty() { name } else { format!("{path}.{name}") }, None, visit)?;
+                }
+                ControlFlow::Continue(())
+            }
+            Some(Type::Array { .. } | Type::RuntimeArray { .. }) => {
+                let path = full();
+                let length = match types.get(at.type_) {
+                    Some(Type::Array { length, .. }) => length,
+                    _ => runtime_length(self.spirv, &at, self.bytes).unwrap_or(0),
+                };
+                for i in 0..length {
+                    let Some(next) = types.address(at, i).filter(|next| next.offset < self.bytes) else { break };
+                    self.visit(next, &path, Some(i), visit)?;
+                }
+                ControlFlow::Continue(())
+            }
+            _ => visit(path, index, at),
+        }
+    }
 }
 
 /// Visits every element of a buffer in order, until told to stop. An element that the buffer does not hold whole ends it.
@@ -51,57 +101,23 @@ pub fn elements(
     buffer: &ObservedBuffer,
     visit: &mut dyn FnMut(Element) -> ControlFlow<()>,
 ) {
-    let spirv = &module.module;
-    let mut names = FxHashMap::default();
-    for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
-        let operands = i.operands(spirv.words());
-        if let Ok((name, _)) = string_at(&operands[2..])
-            && !name.is_empty()
-        {
-            names.insert((operands[0], operands[1]), name);
+    let reading = Reading { module, groups, buffer };
+    let _ = places(&module.module, variable, buffer.bytes.len() as u64, &mut |path, index, at| {
+        let mut made = None;
+        match reading.text(at, &mut made) {
+            Some(text) => visit(Element { path: path.into(), index, text, made }),
+            None => ControlFlow::Break(()),
         }
-    }
-    let walk = Walk { module, groups, buffer, names };
-    let _ = walk.visit(Address::whole(variable.type_), String::new(), None, visit);
+    });
 }
 
-impl Walk<'_> {
-    /// Types nest at most 255 deep, so this may recurse.
-    fn visit(&self, at: Address, path: String, index: Option<u64>, visit: &mut dyn FnMut(Element) -> ControlFlow<()>) -> ControlFlow<()> {
-        let types = self.module.module.types();
-        let full = |path: &str| index.map_or_else(|| path.to_string(), |i| format!("{path}[{i}]"));
-        match types.get(at.type_) {
-            Some(Type::Struct { count, .. }) => {
-                let path = full(&path);
-                for member in 0..count {
-                    let Some(next) = types.address(at, member.into()) else { continue };
-                    let name = self.names.get(&(at.type_, member)).cloned().unwrap_or_else(|| format!("member {member}"));
-                    self.visit(next, if path.is_empty() { name } else { format!("{path}.{name}") }, None, visit)?;
-                }
-                ControlFlow::Continue(())
-            }
-            Some(Type::Array { .. } | Type::RuntimeArray { .. }) => {
-                let path = full(&path);
-                let length = match types.get(at.type_) {
-                    Some(Type::Array { length, .. }) => length,
-                    _ => runtime_length(&self.module.module, &at, self.buffer.bytes.len() as u64).unwrap_or(0),
-                };
-                for i in 0..length {
-                    let Some(next) = types.address(at, i).filter(|next| next.offset < self.buffer.bytes.len() as u64) else { break };
-                    self.visit(next, path.clone(), Some(i), visit)?;
-                }
-                ControlFlow::Continue(())
-            }
-            _ => {
-                let mut made = None;
-                match self.text(at, &mut made) {
-                    Some(text) => visit(Element { path, index, text, made }),
-                    None => ControlFlow::Break(()),
-                }
-            }
-        }
-    }
+struct Reading<'a> {
+    module: &'a ComputeModule,
+    groups: [u32; 3],
+    buffer: &'a ObservedBuffer,
+}
 
+impl Reading<'_> {
     fn text(&self, at: Address, made: &mut Option<String>) -> Option<String> {
         let types = self.module.module.types();
         if let Some(parts @ 1..) = types.parts(at.type_) {
@@ -126,7 +142,8 @@ impl Walk<'_> {
     }
 }
 
-fn scalar_text(type_: Type, bits: u64) -> String {
+/// A scalar as a number.
+pub fn scalar_text(type_: Type, bits: u64) -> String {
     match type_ {
         Type::Float { width: 32 } => f32::from_bits(bits as u32).to_string(),
         Type::Float { width: 64 } => f64::from_bits(bits).to_string(),

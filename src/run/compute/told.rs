@@ -87,6 +87,11 @@ impl AssemblyLines {
         self
     }
 
+    /// The file and line of an instruction, as `a.spvasm:12`.
+    pub fn place(&self, instruction: u32) -> Option<String> {
+        Some(format!("{}:{}", self.name, self.of(instruction)?))
+    }
+
     /// The line of an instruction, from 1.
     pub fn of(&self, instruction: u32) -> Option<u32> {
         self.lines.get((instruction as usize).checked_sub(self.first)?).copied()

@@ -7,6 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
+use super::optimised::{Optimised, Optimiser, optimised};
 use super::quirk::{Known, OnDevice};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub limits: Limits,
     /// The interpreters.
     pub engines: Engines,
+    /// An optimiser whose modules must refine the generated ones.
+    pub optimiser: Option<Optimiser>,
 }
 
 /// What is wrong with one dispatch.
@@ -76,6 +79,12 @@ pub struct Tally {
     pub device_agrees: u64,
     /// Dispatches that the device was not asked about, or that it refused, by why.
     pub device_unchecked: BTreeMap<String, u64>,
+    /// Optimised modules, twins' too, that show what the modules allow.
+    pub optimised: u64,
+    /// Those of modules that are undefined, and allow everything.
+    pub optimised_vacuous: u64,
+    /// Those that are not wholly compared, by why.
+    pub optimised_undecided: BTreeMap<String, u64>,
     /// What is wrong, by seed.
     pub findings: Vec<Finding>,
 }
@@ -87,6 +96,7 @@ impl Tally {
             "modules": self.modules, "referenced": self.referenced, "agree": self.agree, "twins": self.twins, "reported": self.reported,
             "uncompiled": self.uncompiled, "instructions": self.instructions, "invocations": self.invocations,
             "device_agrees": self.device_agrees, "device_unchecked": self.device_unchecked,
+            "optimised": self.optimised, "optimised_vacuous": self.optimised_vacuous, "optimised_undecided": self.optimised_undecided,
             "findings": self.findings.iter().map(|f| json!({
                 "seed": f.seed, "defect": f.defect.map(|d| format!("{d:?}")), "runner": f.runner.to_string(), "what": f.what, "failed": f.failed,
             })).collect::<Vec<_>>(),
@@ -100,6 +110,7 @@ struct Done {
     case: ComputeCase,
     judged: Judged,
     twins: Vec<(Defect, Judged)>,
+    optimised: Vec<(Option<Defect>, Optimised)>,
 }
 
 /// The module of a seed, or its twin.
@@ -134,8 +145,14 @@ fn one(plan: &Plan, index: u64) -> Done {
     let clean = spirv::module(seed, &plan.limits);
     let case = clean.case();
     let judged = judge(&case, &engines);
-    let twins = twins(seed, &clean, plan.twins).into_iter().map(|(defect, twin)| (defect, judge(&twin, &engines))).collect();
-    Done { seed, case, judged, twins }
+    let twins = twins(seed, &clean, plan.twins);
+    let mut optimised_modules = Vec::new();
+    if let (Some(optimiser), false) = (&plan.optimiser, matches!(judged, Judged::Wrong(..))) {
+        optimised_modules.push((None, optimised(&case, optimiser)));
+        optimised_modules.extend(twins.iter().map(|(defect, twin)| (Some(*defect), optimised(twin, optimiser))));
+    }
+    let twins = twins.into_iter().map(|(defect, twin)| (defect, judge(&twin, &engines))).collect();
+    Done { seed, case, judged, twins, optimised: optimised_modules }
 }
 
 fn chunk(plan: &Plan, first: u64, end: u64) -> Vec<Done> {
@@ -186,7 +203,8 @@ pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMu
 /// Counts a chunk; the clean dispatches whose observation stands.
 fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d ComputeCase, &'d Observation)> {
     let mut observed = Vec::new();
-    for Done { seed, case, judged, twins } in done {
+    for Done { seed, case, judged, twins, optimised } in done {
+        count_optimised(tally, *seed, optimised);
         tally.modules += 1;
         tally.referenced += u64::from(plan.references != 0 && seed.wrapping_sub(plan.seed).is_multiple_of(plan.references));
         tally.invocations += u64::from(case.invocations());
@@ -218,6 +236,20 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
         }
     }
     observed
+}
+
+fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, Optimised)]) {
+    for (defect, became) in optimised {
+        match became {
+            Optimised::Allowed => tally.optimised += 1,
+            Optimised::Vacuous => tally.optimised_vacuous += 1,
+            Optimised::Undecided(why) | Optimised::Unchecked(why) => *tally.optimised_undecided.entry(why.clone()).or_default() += 1,
+            Optimised::Wrong { what, failed } => {
+                let (what, failed) = (what.clone(), *failed);
+                tally.findings.push(Finding { seed, defect: *defect, runner: Runner::Optimiser, what, failed });
+            }
+        }
+    }
 }
 
 fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeCase, &Observation)]) {
@@ -268,6 +300,11 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
     let mut fails = |module: &tree::Module| {
         let case = module.case();
+        if finding.runner == Runner::Optimiser {
+            let Some(optimiser) = &plan.optimiser else { return false };
+            return matches!(optimised(&case, optimiser), Optimised::Wrong { what, failed }
+                if failed == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
+        }
         match (judge(&case, &plan.engines), finding.runner) {
             (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
             (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {

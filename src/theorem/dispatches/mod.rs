@@ -4,6 +4,7 @@
 //! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
 pub mod campaign;
+pub mod optimised;
 pub mod planted;
 pub mod quirk;
 
@@ -30,6 +31,8 @@ pub enum Runner {
     Machine,
     /// A device.
     Device,
+    /// An optimiser.
+    Optimiser,
 }
 
 impl fmt::Display for Runner {
@@ -39,6 +42,7 @@ impl fmt::Display for Runner {
             Runner::Relation => "the SPIR-V relation",
             Runner::Machine => "the lockstep machine",
             Runner::Device => "the device",
+            Runner::Optimiser => "the optimiser",
         })
     }
 }

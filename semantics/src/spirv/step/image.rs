@@ -14,9 +14,9 @@ use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling}
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
-use crate::spirv::report;
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
+use crate::spirv::report;
 use crate::spirv::shared::texel_scalar;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::spirv::words::Instruction;

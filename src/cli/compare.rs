@@ -1,0 +1,230 @@
+//! `smallstep compare`: whether one compute module may stand for another.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use smallstep::run::compute::ComputeModule;
+use smallstep::run::compute::given::SpecValue;
+use smallstep::run::compute::told;
+use smallstep::theorem::refine::blame::{Disagreement, Writer};
+use smallstep::theorem::refine::observe::How;
+use smallstep::theorem::refine::{self, Engine, Input, Settings, Shape, Side, Summary, Unchecked, Verdict};
+
+use super::bar::Bar;
+use super::compute::{ComputeArgs, Failure, invalid, undefined_json};
+use super::{exit, input};
+
+/// Check that one compute module shows only what another allows, over generated inputs
+#[derive(Args)]
+pub(crate) struct Compare {
+    /// The module that is believed: words, assembly or WGSL.
+    before: PathBuf,
+    /// The module that may stand for it.
+    after: PathBuf,
+    /// How many inputs.
+    #[arg(long, default_value_t = 100)]
+    inputs: u64,
+    /// Which inputs.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The compute entry point, where there are several.
+    #[arg(long)]
+    entry: Option<String>,
+    /// What runs the modules: machine or reference; the machine where it can, if not given.
+    #[arg(long, value_parser = engine)]
+    engine: Option<Engine>,
+    /// The most instructions of BEFORE for one input; 4194304 if not given.
+    #[arg(long)]
+    fuel: Option<u64>,
+    /// One JSON object on standard output.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    compute: ComputeArgs,
+}
+
+fn engine(text: &str) -> Result<Engine, String> {
+    match text {
+        "machine" => Ok(Engine::Machine),
+        "reference" => Ok(Engine::Reference),
+        _ => Err(format!("no engine to compare with is called \"{text}\"; there are machine and reference")),
+    }
+}
+
+impl Compare {
+    pub(crate) fn run(self) -> ExitCode {
+        match self.compare() {
+            Ok(code) => code.into(),
+            Err((code, message)) => input::fail_with(code, &message),
+        }
+    }
+
+    fn side(&self, path: &Path, values: &[SpecValue]) -> Result<Side, Failure> {
+        let name = path.display().to_string();
+        let bytes = input::bytes(path).map_err(invalid)?;
+        let source = self.compute.source_with(&name, &bytes, self.entry.as_deref(), values)?;
+        let Some(source) = source else {
+            return Err(invalid(format!("{name}: it has no compute entry point, and only these are compared")));
+        };
+        let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(|e| invalid(format!("{name}: {e}")))?;
+        Ok(Side::new(name, module, source.assembly))
+    }
+
+    fn compare(&self) -> Result<u8, Failure> {
+        if self.compute.schedule.is_some() {
+            return Err(invalid("--schedule is for one run; a comparison tries several"));
+        }
+        let before = self.side(&self.before, &self.compute.spec)?;
+        let after = self.side(&self.after, &self.values_after()?)?;
+        let settings = Settings {
+            inputs: self.inputs,
+            seed: self.seed,
+            engine: self.engine.unwrap_or_default(),
+            fuel: self.fuel.unwrap_or(Settings::default().fuel),
+            robustness: self.compute.robustness.unwrap_or_default(),
+            groups: self.compute.groups,
+            pinned: self.compute.buffers()?,
+            push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
+            ..Settings::default()
+        };
+        let bar = Bar::new(Some(settings.inputs));
+        let summary = refine::refines(&before, &after, &settings, |summary| bar.0.set_position(summary.inputs));
+        bar.0.finish_and_clear();
+        let between = format!("{} against {}", before.name, after.name);
+        let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
+        let code = code(&summary);
+        let shape = Shape::of(&before, &settings).map_err(invalid)?;
+        if self.json {
+            say!("{}", self.to_json(&before, &after, &shape, &summary, code));
+        } else {
+            self.report(&before, &after, &shape, &summary);
+        }
+        Ok(code)
+    }
+
+    /// The values of specialization constants that AFTER has: it may have lost some.
+    fn values_after(&self) -> Result<Vec<SpecValue>, Failure> {
+        let ids = |path: &Path| {
+            let name = path.display().to_string();
+            let bytes = input::bytes(path).map_err(invalid)?;
+            super::compute::spec_ids(&name, &bytes)
+        };
+        let (before, after) = (ids(&self.before)?, ids(&self.after)?);
+        if let Some(new) = after.iter().find(|id| !before.contains(id)) {
+            let name = self.after.display();
+            return Err(invalid(format!("{name}: a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
+        }
+        Ok(self.compute.spec.iter().filter(|value| after.contains(&value.id)).cloned().collect())
+    }
+
+    fn replay(&self, file: &str, shape: &Shape<'_>, minimal: &Input) -> String {
+        let mut words = vec!["smallstep".into(), "run".into(), quoted(file)];
+        words.extend(self.entry.iter().flat_map(|entry| ["--entry".into(), quoted(entry)]));
+        words.extend(shape.arguments(minimal).iter().map(|word| quoted(word)));
+        words.extend(self.compute.spec.iter().flat_map(|s| ["--spec".into(), quoted(&format!("{}={}", s.id, s.value))]));
+        words.extend(self.compute.robustness_name().into_iter().flat_map(|name| ["--robustness".into(), name.into()]));
+        words.extend(self.compute.lenient.then(|| "--lenient".into()));
+        words.join(" ")
+    }
+
+    fn report(&self, before: &Side, after: &Side, shape: &Shape<'_>, summary: &Summary) {
+        if let Some(disagreement) = &summary.disagreement {
+            let (index, minimal, disagreement) = disagreement.as_ref();
+            say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
+            say!("BEFORE, {}: {}", before.name, disagreement.before);
+            say!("AFTER, {}: {}", after.name, disagreement.after);
+            say!("minimal input:");
+            for side in [before, after] {
+                say!("  {}", self.replay(&side.name, shape, minimal));
+            }
+            let default = smallstep_semantics::spirv::concurrency::Schedule::default();
+            let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];
+            for (name, schedule) in schedules.into_iter().filter(|(_, schedule)| **schedule != default) {
+                say!("{name} under --schedule '{}'", schedule.to_string().replacen(' ', ":", 1));
+            }
+        }
+        let verdict = summary.verdict();
+        let vacuous: u64 = summary.vacuous.values().sum();
+        let undecided: u64 = summary.undecided.values().sum();
+        say!(
+            "{}: {} inputs, {} agree, {vacuous} vacuous, {undecided} undecided; {} drafts were vacuous and drawn again",
+            verdict.name(),
+            summary.inputs,
+            summary.agree,
+            summary.redrawn
+        );
+        if summary.sampled > 0 {
+            say!("of {} inputs some orders of the invocations only", summary.sampled);
+        }
+        for (why, count) in &summary.vacuous {
+            say!("vacuous: {count}: BEFORE ends with {why}");
+        }
+        for (why, count) in &summary.undecided {
+            say!("undecided: {count}: {why}");
+        }
+        if verdict == Verdict::Vacuous {
+            say!("nothing was shown: BEFORE allows everything on all of these inputs; pin buffers by --set, or workgroups by --groups");
+        }
+        if let Some((index, what)) = &summary.unchecked {
+            let text = match what {
+                Unchecked::Unsupported(what) => format!("unsupported: {what}"),
+                Unchecked::Limit(what) => what.clone(),
+            };
+            say!("unchecked: input {index}: {text}");
+        }
+    }
+
+    fn to_json(&self, before: &Side, after: &Side, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
+        let disagreement = summary.disagreement.as_ref().map(|found| {
+            let (index, minimal, disagreement) = found.as_ref();
+            let Disagreement { difference, what, before: b, after: a, before_writer, after_writer } = disagreement;
+            let (undefined, place) = match &difference.how {
+                How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly.as_ref())), None),
+                How::Byte { place, byte, bytes, undefined } => {
+                    (None, Some(json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined})))
+                }
+                How::Ends(_) => (None, None),
+            };
+            let writer = |side: &Side, writer: &Option<Writer>| {
+                writer.map(|w| {
+                    let global = side.module.global(minimal.groups, w.invocation.workgroup, w.invocation.local);
+                    json!({"instruction": w.instruction, "opcode": told::instruction(&side.module.module, w.instruction), "function": w.at.function,
+                        "block": w.at.block, "invocation": global, "step": w.step, "bits": format!("{:#x}", w.bits), "undefined": w.undefined.is_some(),
+                        "assembly_line": side.assembly.as_ref().and_then(|lines| lines.of(w.instruction))})
+                })
+            };
+            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "place": place, "undefined": undefined,
+                "before_writer": writer(before, before_writer), "after_writer": writer(after, after_writer), "groups": minimal.groups,
+                "arguments": shape.arguments(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
+        });
+        let unchecked = summary.unchecked.as_ref().map(|(index, what)| match what {
+            Unchecked::Unsupported(what) => json!({"input": index, "unsupported": what}),
+            Unchecked::Limit(what) => json!({"input": index, "limit": what}),
+        });
+        json!({"schema": 1, "kind": "summary", "before": before.name, "after": after.name, "entry": before.module.entry, "seed": self.seed,
+            "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
+            "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
+            "disagreement": disagreement, "exit": code})
+    }
+}
+
+fn code(summary: &Summary) -> u8 {
+    match (summary.verdict(), &summary.unchecked) {
+        (Verdict::Agree, _) => exit::DONE,
+        (Verdict::Disagree, _) => exit::DISAGREE,
+        (_, Some((_, Unchecked::Unsupported(_)))) => exit::UNSUPPORTED,
+        (_, Some((_, Unchecked::Limit(_)))) => exit::LIMIT,
+        (Verdict::Undecided | Verdict::Vacuous | Verdict::Unchecked, _) => exit::UNCHECKED,
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

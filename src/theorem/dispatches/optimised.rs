@@ -1,0 +1,197 @@
+//! Generated modules through an optimiser: a command that reads a module from a file and writes another. What it writes must refine what it read
+//! ([`crate::theorem::refine`]), on the one input that a generated dispatch has.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use smallstep_semantics::spirv::concurrency::explore::Budget;
+use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
+
+use crate::generate::spirv::{ComputeCase, Kind, Twin};
+use crate::run::compute::ComputeModule;
+use crate::theorem::refine::observe::{How, judge};
+use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
+
+/// The most bytes of what a command says that are shown.
+const SAID: usize = 300;
+
+/// An optimiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optimiser {
+    program: String,
+    arguments: Vec<String>,
+    limit: Duration,
+}
+
+/// Why there is no optimised module: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotOptimised {
+    /// The command ends with an error.
+    Refused(String),
+    /// It crashes, or takes longer than its limit.
+    Failed(String),
+    /// It could not be run: nothing is known about it.
+    NotRun(String),
+}
+
+/// What became of one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Optimised {
+    /// The optimised module shows what the module allows.
+    Allowed,
+    /// The module is undefined, and so allows everything.
+    Vacuous,
+    /// Devices may differ, or some orders of invocations were left out.
+    Undecided(String),
+    /// It was not compared: why.
+    Unchecked(String),
+    /// The optimiser is wrong, or failed: a sentence.
+    Wrong {
+        /// How.
+        what: String,
+        /// Whether it crashed or hung.
+        failed: bool,
+    },
+}
+
+impl Optimiser {
+    /// The command of those words, with so much time for each module.
+    ///
+    /// Errors: there is no such command: a sentence.
+    pub fn new(command: &str, limit: Duration) -> Result<Optimiser, String> {
+        let mut words = command.split_whitespace().map(str::to_string);
+        let program = words.next().ok_or("the optimiser's command is empty")?;
+        let optimiser = Optimiser { program, arguments: words.collect(), limit };
+        // Whatever it makes of that, it is there.
+        let started =
+            Command::new(&optimiser.program).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = started.map_err(|e| format!("the optimiser \"{}\" cannot be run: {e}", optimiser.program))?;
+        let _ = ended(&mut child, limit);
+        Ok(optimiser)
+    }
+
+    /// The command's words, without those for files.
+    pub fn command(&self) -> String {
+        std::iter::once(&self.program).chain(&self.arguments).cloned().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The words that it makes of these.
+    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, NotOptimised> {
+        let not_run = |e: std::io::Error| NotOptimised::NotRun(format!("{}: {e}", self.program));
+        let folder = tempfile::tempdir().map_err(not_run)?;
+        let path = |name: &str| folder.path().join(name);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(path("before.spv"), bytes).map_err(not_run)?;
+        let said = File::create(path("said")).map_err(not_run)?;
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .arg(path("before.spv"))
+            .arg("-o")
+            .arg(path("after.spv"))
+            .stdin(Stdio::null())
+            .stdout(said.try_clone().map_err(not_run)?)
+            .stderr(said)
+            .spawn()
+            .map_err(not_run)?;
+        let status = ended(&mut child, self.limit).map_err(not_run)?;
+        let said = || {
+            let mut text = Vec::new();
+            let _ = File::open(path("said")).and_then(|file| file.take(SAID as u64).read_to_end(&mut text));
+            String::from_utf8_lossy(&text).trim().replace(&path("before.spv").display().to_string(), "FILE")
+        };
+        match status {
+            None => return Err(NotOptimised::Failed(format!("the optimiser has not ended after {} s", self.limit.as_secs()))),
+            Some(status) if status.code().is_none() => {
+                return Err(NotOptimised::Failed(format!("the optimiser crashes ({status}): {}", said())));
+            }
+            Some(status) if !status.success() => {
+                return Err(NotOptimised::Refused(format!("the optimiser refuses a valid module: {}", said())));
+            }
+            Some(_) => {}
+        }
+        let bytes = match std::fs::read(path("after.spv")) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(NotOptimised::Failed("the optimiser writes no file".into())),
+            Err(e) => return Err(not_run(e)),
+        };
+        words_of_bytes(&bytes).map_err(|e| NotOptimised::Failed(format!("the optimiser writes no words: {e}")))
+    }
+}
+
+/// How a command ended; none where it was ended for taking longer than that.
+fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begun.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+/// Optimises a generated module and compares what both show. Modules that no loader has to accept are not compared.
+pub fn optimised(case: &ComputeCase, optimiser: &Optimiser) -> Optimised {
+    if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
+        return Optimised::Vacuous;
+    }
+    match optimiser.run(&case.words) {
+        Ok(words) => compared(case, &words),
+        Err(NotOptimised::Refused(what)) => Optimised::Wrong { what, failed: false },
+        Err(NotOptimised::Failed(what)) => Optimised::Wrong { what, failed: true },
+        Err(NotOptimised::NotRun(what)) => Optimised::Unchecked(what),
+    }
+}
+
+/// Compares what other words show with what a generated module allows, on its own input.
+pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
+    let wrong = |what: String| Optimised::Wrong { what, failed: false };
+    let side = |name: &str, words: &[u32]| {
+        let module = Module::load(words).map_err(|e| match e {
+            LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
+            other => wrong(format!("{name} is refused: {other}")),
+        })?;
+        let module =
+            ComputeModule::new(module, Some(&case.entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
+        Ok::<Side, Optimised>(Side::new(name, module, None))
+    };
+    let (before, after) = match (side("the module", &case.words), side("the optimised module", words)) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(error), _) | (_, Err(error)) => return error,
+    };
+    if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
+        return wrong(format!("the optimised module has another interface: {mismatch}"));
+    }
+    let input = Input { groups: case.groups, buffers: super::contents(case), push_constants: Vec::new() };
+    // One input of many modules, most of which do the same whatever the schedule.
+    let settings = Settings { fuel: 1 << 30, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
+    match judge(&before, &after, &input, &settings) {
+        Judged::Agree { .. } => Optimised::Allowed,
+        Judged::Vacuous(_) => {
+            // Whatever it does is allowed; it runs all the same, which it must be fit for.
+            after.run(&input, &settings, 1 << 24);
+            Optimised::Vacuous
+        }
+        Judged::Undecided(why) => Optimised::Undecided(why),
+        Judged::Unchecked(Unchecked::Unsupported(what)) => Optimised::Unchecked(format!("unsupported: {what}")),
+        Judged::Unchecked(Unchecked::Limit(what)) => Optimised::Unchecked(what),
+        Judged::Disagree(difference) => wrong(match difference.how {
+            How::Undefined(undefined) => {
+                format!("the optimised module has undefined behaviour that the module has not: {}", undefined.ub.id())
+            }
+            How::Ends(how) => format!("the optimised module ends without an observation: {how}"),
+            How::Byte { place, byte, undefined: true, .. } => {
+                format!("the optimised module shows any value in byte {byte} of the buffer at {place}, the module one value")
+            }
+            How::Byte { place, byte, .. } => format!("the optimised module shows another value in byte {byte} of the buffer at {place}"),
+        }),
+    }
+}

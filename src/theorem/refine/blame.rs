@@ -1,0 +1,332 @@
+//! Who is to blame: the last store to a byte, in both modules, or the undefined behaviour of AFTER. Found by running the relation again.
+
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHashMap;
+use smallstep_semantics::number::{Profile, Trust};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::Event;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{InvocationId, Observation, ObservedBuffer};
+use smallstep_semantics::spirv::error::Place as At;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::memory::Value;
+use smallstep_semantics::spirv::module::Module;
+use smallstep_semantics::spirv::shared::{Extent, ObjectId};
+use smallstep_semantics::spirv::step::Action;
+use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::spirv::value::{Origin, Scalar};
+use smallstep_semantics::undefined::{Ub, Undefined};
+
+use super::observe::{Difference, How, bytes_at};
+use super::{Input, Settings, Side};
+use crate::run::compute::given::Place;
+use crate::run::compute::{show, told};
+
+/// The last store to some byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer {
+    /// The index of the instruction.
+    pub instruction: u32,
+    /// Its function and block.
+    pub at: At,
+    /// Who executed it.
+    pub invocation: InvocationId,
+    /// How many rules that invocation had applied before.
+    pub step: u64,
+    /// The first byte that the scalar takes.
+    pub start: u64,
+    /// How many bytes it takes.
+    pub width: u8,
+    /// The scalar's bits.
+    pub bits: u64,
+    /// What made it undefined, if it is.
+    pub undefined: Option<Origin>,
+    /// What is known about it.
+    pub trust: Trust,
+    /// Whether it is a float.
+    pub is_float: bool,
+    /// Its type.
+    pub type_: Option<Type>,
+}
+
+/// What a run of the relation left behind.
+pub(super) struct Traced {
+    /// What the module asks of float arithmetic.
+    pub(super) profile: Profile,
+    writers: Vec<Writer>,
+    /// By place and byte: which writer was last.
+    last: FxHashMap<(Place, u64), u32>,
+    /// What was last known about an id of an invocation, where that is a doubt.
+    doubts: FxHashMap<(InvocationId, u32), bool>,
+    /// Of ids of an invocation that were undefined: whether they are computed from what is undefined, and so may not take every value.
+    computed: FxHashMap<(InvocationId, u32), bool>,
+    size: u32,
+    /// The undefined behaviour that it met, if any: perhaps of another invocation than another engine meets first.
+    pub(super) met: Option<Undefined>,
+    operands: Vec<(u32, Vec<u32>)>,
+}
+
+impl Traced {
+    /// The last store to a byte.
+    pub(super) fn writer(&self, place: Place, byte: u64) -> Option<&Writer> {
+        self.writers.get(*self.last.get(&(place, byte))? as usize)
+    }
+
+    /// Whether undefined behaviour was met where an operand may be another value on another device, or after control has depended on one.
+    pub(super) fn in_doubt(&self, undefined: &Undefined) -> bool {
+        self.any_operand(undefined, &self.doubts) || self.known(undefined, &self.doubts, CONTROL)
+    }
+
+    /// Whether undefined behaviour was met because an operand is undefined that may not take every value: `undef | 1` is no zero.
+    pub(super) fn is_by_computed(&self, undefined: &Undefined) -> bool {
+        undefined.ub == Ub::UndefinedOperand && self.any_operand(undefined, &self.computed)
+    }
+
+    fn known(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>, id: u32) -> bool {
+        let Some(site) = &undefined.site else { return false };
+        let size = self.size.max(1);
+        let invocation = InvocationId { workgroup: site.invocation / size, local: site.invocation % size };
+        of.get(&(invocation, id)).copied().unwrap_or(false)
+    }
+
+    fn any_operand(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>) -> bool {
+        let at = undefined.site.as_ref().map(|site| site.instruction);
+        let here = self.operands.iter().filter(|(instruction, _)| Some(*instruction) == at);
+        here.flat_map(|(_, ids)| ids).any(|&id| self.known(undefined, of, id))
+    }
+}
+
+/// Whether an instruction only moves components from its operands, all of which it has in registers.
+fn moves(op: Op) -> bool {
+    matches!(
+        op,
+        Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::VectorShuffle
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::Bitcast
+            | Op::Phi
+            | Op::Select
+    )
+}
+
+/// No id: stands for what control has depended on.
+const CONTROL: u32 = 0;
+
+/// Runs a module by the relation, and keeps who wrote what.
+pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> Traced {
+    let module = &side.module.module;
+    let profile = module.entry_point(&side.module.entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
+    let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
+    let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
+    let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, met: None, operands: Vec::new() };
+    let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
+        let operands = event.instruction.operands(module.words());
+        let doubtful = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
+        if let Some(Value::Scalars(scalars)) = event.value {
+            trace.doubts.insert((event.invocation, event.instruction.result), scalars.iter().any(doubtful));
+            let known = |id: &u32| trace.computed.get(&(event.invocation, *id)).copied().unwrap_or(false);
+            let computed = scalars.iter().filter_map(|scalar| scalar.undefined).any(|origin| {
+                let made_here =
+                    module.instructions().get(origin.instruction as usize).is_some_and(|i| i.result == event.instruction.result);
+                !made_here && (!moves(event.instruction.op) || operands.iter().any(known))
+            });
+            trace.computed.insert((event.invocation, event.instruction.result), computed);
+        }
+        if matches!(event.instruction.op, Op::BranchConditional | Op::Switch)
+            && trace.doubts.get(&(event.invocation, operands[0])).copied().unwrap_or(false)
+        {
+            trace.doubts.insert((event.invocation, CONTROL), true);
+        }
+        for action in event.actions {
+            match action {
+                Action::Store(extent, scalars) => {
+                    let type_ = operands.get(1).and_then(|&id| module.type_of(id));
+                    trace.wrote(event, (module, input), extent, scalars, &|k| type_.and_then(|id| module.types().scalar_at(id, k)));
+                }
+                Action::Atomic { extent, store: Some(scalar), .. } => {
+                    let type_ = operands.first().and_then(|&id| module.type_of(id)).and_then(|id| module.pointer_type(id));
+                    let scalars = std::slice::from_ref(scalar);
+                    trace.wrote(event, (module, input), extent, scalars, &|_| type_.and_then(|(_, id)| module.types().get(id)));
+                }
+                _ => {}
+            }
+        }
+    });
+    trace.met = report.undefined.first().cloned();
+    for undefined in &report.undefined {
+        let Some(site) = &undefined.site else { continue };
+        if let Some(i) = module.instructions().get(site.instruction as usize) {
+            trace.operands.push((site.instruction, i.operands(module.words()).to_vec()));
+        }
+    }
+    trace
+}
+
+impl Traced {
+    fn wrote(
+        &mut self,
+        event: &Event<'_, '_>,
+        (module, input): (&Module, &Input),
+        extent: &Extent,
+        scalars: &[Scalar],
+        type_: &dyn Fn(u64) -> Option<Type>,
+    ) {
+        let ObjectId::Buffer(index) = extent.object else { return };
+        let Some(buffer) = input.buffers.get(index as usize) else { return };
+        let place = Place { set: buffer.set, binding: buffer.binding };
+        let before = module.instructions().partition_point(|i| i.offset < event.instruction.offset);
+        let instruction = before as u32;
+        for ((cell, scalar), k) in extent.cells.iter().zip(scalars).zip(0..) {
+            let type_ = type_(k);
+            self.writers.push(Writer {
+                instruction,
+                at: event.at,
+                invocation: event.invocation,
+                step: event.step,
+                start: cell.offset,
+                width: cell.bytes,
+                bits: scalar.bits,
+                undefined: scalar.undefined,
+                trust: scalar.trust,
+                is_float: matches!(type_, Some(Type::Float { .. })),
+                type_,
+            });
+            for byte in cell.offset..cell.offset + u64::from(cell.bytes) {
+                self.last.insert((place, byte), self.writers.len() as u32 - 1);
+            }
+        }
+    }
+}
+
+/// A disagreement, with what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// How AFTER differs.
+    pub difference: Difference,
+    /// In a sentence.
+    pub what: String,
+    /// What BEFORE does there: some lines.
+    pub before: String,
+    /// What AFTER does there: some lines.
+    pub after: String,
+    /// The last store to the byte in BEFORE.
+    pub before_writer: Option<Writer>,
+    /// The last store to the byte in AFTER.
+    pub after_writer: Option<Writer>,
+}
+
+/// Says who is to blame for a difference.
+pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Settings, difference: Difference) -> Disagreement {
+    let mut disagreement = Disagreement {
+        what: String::new(),
+        before: "it has an observation, and no undefined behaviour".into(),
+        after: String::new(),
+        before_writer: None,
+        after_writer: None,
+        difference,
+    };
+    match &disagreement.difference.how {
+        How::Undefined(undefined) => {
+            disagreement.what = format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id());
+            disagreement.after = told::undefined(&after.module.module, undefined, after.assembly.as_ref());
+        }
+        How::Ends(how) => {
+            disagreement.what = format!("AFTER ends without an observation: {how}");
+            disagreement.after = match how.as_str() {
+                "out of fuel" => format!("it executes more than {} instructions", disagreement.difference.fuel),
+                how => how.into(),
+            };
+        }
+        &How::Byte { place, byte, bytes, .. } => {
+            let of = |side: &Side, fuel: u64, schedule: &Schedule| {
+                let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
+                let trace = traced(side, input, settings, fuel, schedule);
+                let observation = if let Outcome::Observed(observation) = observation { observation } else { Observation::default() };
+                (element(before, side, input, place, byte, &observation), trace.writer(place, byte).copied())
+            };
+            let (b, b_writer) = of(before, settings.fuel, &disagreement.difference.before);
+            let (a, a_writer) = of(after, disagreement.difference.fuel, &disagreement.difference.after);
+            let more = if bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
+            disagreement.what = format!("{place} {}: BEFORE shows {}, AFTER shows {}{more}", b.path, b.text, a.text);
+            disagreement.before = stored(before, input, b_writer.as_ref());
+            disagreement.after = stored(after, input, a_writer.as_ref());
+            (disagreement.before_writer, disagreement.after_writer) = (b_writer, a_writer);
+        }
+    }
+    disagreement
+}
+
+struct Found {
+    path: String,
+    text: String,
+}
+
+/// The element that a byte is in, by the type that BEFORE gives the buffer, with its value in an observation of a side.
+fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, observation: &Observation) -> Found {
+    let unnamed = || Found { path: format!("byte {byte}"), text: "?".into() };
+    let Some(variable) = before.module.storage_at(place) else { return unnamed() };
+    let types = before.module.module.types();
+    let mut wanted = None;
+    let length = input.at(place).len() as u64;
+    let _ = show::places(&before.module.module, variable, length, &mut |path, index, at| {
+        let mut inside = false;
+        types.visit_addresses(at, &mut |offset, width| inside |= (offset..offset + u64::from(width / 8)).contains(&byte));
+        match inside {
+            true => {
+                wanted = Some((path.to_string(), index));
+                ControlFlow::Break(())
+            }
+            false => ControlFlow::Continue(()),
+        }
+    });
+    let shown = bytes_at(observation, input, place);
+    let known = observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
+    let buffer = ObservedBuffer {
+        set: place.set,
+        binding: place.binding,
+        bytes: shown.iter().map(|byte| byte.unwrap_or(0)).collect(),
+        undefined: known.map(|b| b.undefined.clone()).unwrap_or_default(),
+    };
+    let mut found = None;
+    show::elements(&before.module, input.groups, variable, &buffer, &mut |e| {
+        if wanted.as_ref().is_some_and(|(path, index)| *path == e.path && *index == e.index) {
+            found = Some(Found { path: e.place(), text: if e.text == "any" { "any value".into() } else { e.text } });
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    let mut found = found.unwrap_or_else(unnamed);
+    let undefined = buffer.undefined.iter().find(|u| (u.start..u.end).contains(&byte));
+    if let Some(bytes) = undefined {
+        let _ = write!(found.text, ", made at {}", told::origin(&side.module, input.groups, bytes));
+    }
+    found
+}
+
+/// The last store, in words.
+fn stored(side: &Side, input: &Input, writer: Option<&Writer>) -> String {
+    let module: &Module = &side.module.module;
+    let Some(writer) = writer else { return "nothing stores there: it is what was given".into() };
+    let value = match (writer.undefined, writer.type_) {
+        (Some(_), _) => "any value".to_string(),
+        (None, Some(type_)) => show::scalar_text(type_, writer.bits),
+        (None, None) => format!("{:#x}", writer.bits),
+    };
+    let global = side.module.global(input.groups, writer.invocation.workgroup, writer.invocation.local);
+    let (function, block) = (told::id(module, writer.at.function), told::id(module, writer.at.block));
+    let instruction = told::instruction(module, writer.instruction);
+    let mut text = format!("{instruction} (instruction {}) stores {value}", writer.instruction);
+    let _ = write!(text, "\n  in {function}, block {block}, invocation {}, step {}", told::invocation(global), writer.step);
+    if let Some((file, line, column)) = module.source_line(writer.instruction as usize) {
+        let _ = write!(text, "\n  source {file}:{line}:{column}");
+    }
+    if let Some(place) = side.assembly.as_ref().and_then(|lines| lines.place(writer.instruction)) {
+        let _ = write!(text, "\n  at {place}");
+    }
+    text
+}

@@ -1,0 +1,335 @@
+//! Inputs: how many workgroups, and what is in the buffers and push constants that BEFORE uses.
+//!
+//! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame: runtime arrays with room for every invocation, small
+//! positive integers, which as indices stay in bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of the inputs
+//! begins at each of the four levels; one that turns out vacuous gives way to a tamer draft, at most [`DRAFTS`] in all.
+
+use std::ops::ControlFlow;
+
+use rspirv::spirv::StorageClass;
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::module::{Module, Variable};
+use smallstep_semantics::spirv::types::Type;
+
+use super::interface::{Mismatch, least};
+use super::{Settings, Side};
+use crate::dispatch::resources::Behind;
+use crate::generate::Random;
+use crate::run::compute::given::{Place, written};
+use crate::run::compute::show;
+
+/// The most drafts of one input.
+pub const DRAFTS: u32 = 7;
+/// The wildest level.
+const WILD: u32 = 3;
+/// The most bytes that a runtime array is given.
+const MAX_ARRAY: u64 = 1 << 18;
+
+/// What a dispatch is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+    /// The buffers, in the order of their places.
+    pub buffers: Vec<Buffer>,
+    /// The push constants.
+    pub push_constants: Vec<u8>,
+}
+
+impl Input {
+    /// The bytes at a place; none where there is no buffer.
+    pub fn at(&self, place: Place) -> &[u8] {
+        self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
+    }
+}
+
+/// A scalar in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its first byte.
+    pub offset: u64,
+    /// Its type.
+    pub type_: Type,
+    /// The member or array that it is of: a number, the same for all elements of one.
+    group: u32,
+}
+
+/// A buffer that inputs have.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Its place.
+    pub place: Place,
+    /// The fewest bytes that it must have.
+    pub least: u64,
+    /// Bytes from one element of its runtime array to the next, if it has one.
+    pub stride: Option<u64>,
+    /// Its bytes, if they do not vary.
+    pub pinned: Option<Vec<u8>>,
+    variable: Variable,
+}
+
+/// What inputs of a module have.
+#[derive(Clone, Debug)]
+pub struct Shape<'m> {
+    /// The buffers, in the order of their places.
+    pub slots: Vec<Slot>,
+    module: &'m Module,
+    push: Option<Variable>,
+    push_bytes: u64,
+    size: [u32; 3],
+}
+
+impl<'m> Shape<'m> {
+    /// What the inputs of BEFORE have.
+    ///
+    /// Errors: a pinned buffer is for no variable, or is too short.
+    pub fn of(before: &'m Side, settings: &Settings) -> Result<Shape<'m>, Mismatch> {
+        let module = &before.module.module;
+        let mut slots: Vec<Slot> = Vec::new();
+        for (place, behind, variable) in before.module.bound() {
+            if !matches!(behind, Behind::Uniform | Behind::Storage) || slots.iter().any(|slot| slot.place == place) {
+                continue;
+            }
+            let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
+            let least = least(before, place);
+            if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
+                let name = before.module.name_of(variable);
+                return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
+            }
+            slots.push(Slot { place, least, stride: stride(module, variable.type_), pinned, variable: *variable });
+        }
+        slots.sort_by_key(|slot| slot.place);
+        for (place, _) in &settings.pinned {
+            if !slots.iter().any(|slot| slot.place == *place) {
+                return Err(Mismatch(format!("a buffer is given for {place}, and BEFORE uses no buffer there")));
+            }
+        }
+        let needs = before.module.needs();
+        let push = module.globals().iter().find(|v| v.class == StorageClass::PushConstant).copied();
+        if let Some(bytes) = &settings.push
+            && (bytes.len() as u64) < needs.push_constant_bytes
+        {
+            let wanted = needs.push_constant_bytes;
+            return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {wanted}", bytes.len())));
+        }
+        Ok(Shape { slots, module, push, push_bytes: needs.push_constant_bytes, size: needs.local_size.unwrap_or([1; 3]) })
+    }
+
+    /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole belong to none.
+    pub fn cells(&self, slot: &Slot, bytes: u64) -> Vec<Cell> {
+        cells(self.module, &slot.variable, bytes)
+    }
+
+    /// The draft of that number of an input. Later drafts are tamer.
+    pub fn draw(&self, settings: &Settings, index: u64, draft: u32) -> Input {
+        let mut random = Random::new(settings.seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(draft) << 56);
+        let level = ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2);
+        // Lengths give way before values, and then grow.
+        let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
+        let groups = settings.groups.unwrap_or_else(|| self.groups(&mut random, level));
+        let invocations = groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>();
+        let buffers = self.slots.iter().map(|slot| {
+            let bytes = slot.pinned.clone().unwrap_or_else(|| {
+                let length = length(slot, invocations, tight, room, &mut random);
+                filled(length, &self.cells(slot, length), level, &mut random)
+            });
+            Buffer { set: slot.place.set, binding: slot.place.binding, bytes }
+        });
+        let buffers = buffers.collect();
+        let push_constants = settings.push.clone().unwrap_or_else(|| {
+            let cells = self.push.map(|variable| cells(self.module, &variable, self.push_bytes)).unwrap_or_default();
+            filled(self.push_bytes, &cells, level, &mut random)
+        });
+        Input { groups, buffers, push_constants }
+    }
+
+    /// A few workgroups, so that one workgroup, several, and several in another direction come up.
+    fn groups(&self, random: &mut Random, level: u32) -> [u32; 3] {
+        let most = 256 / self.size.iter().fold(1u32, |n, &s| n.saturating_mul(s)).clamp(1, 256);
+        match random.below(if level == 0 { 3 } else { 6 }) {
+            1 => [2.min(most.max(1)), 1, 1],
+            3 => [random.between(1, most.clamp(1, 4)), 1, 1],
+            4 if most >= 4 => [2, 2, 1],
+            5 if most >= 2 => [1, 1, 2],
+            _ => [1; 3],
+        }
+    }
+
+    /// The push constants as the command line takes them.
+    pub fn push_text(&self, input: &Input) -> Option<String> {
+        let cells = self.push.map(|variable| cells(self.module, &variable, input.push_constants.len() as u64)).unwrap_or_default();
+        (!input.push_constants.is_empty()).then(|| written(&input.push_constants, one_type(&cells, input.push_constants.len())))
+    }
+
+    /// The input as arguments of `smallstep run`.
+    pub fn arguments(&self, input: &Input) -> Vec<String> {
+        let [x, y, z] = input.groups;
+        let mut arguments = Vec::new();
+        if input.groups != [1; 3] {
+            arguments.extend(["--groups".into(), format!("{x},{y},{z}")]);
+        }
+        for buffer in &input.buffers {
+            let place = Place { set: buffer.set, binding: buffer.binding };
+            let slot = self.slots.iter().find(|slot| slot.place == place);
+            let of = slot.and_then(|slot| one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len()));
+            arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
+        }
+        arguments.extend(self.push_text(input).into_iter().flat_map(|text| ["--push".into(), text]));
+        arguments
+    }
+}
+
+/// The type of all scalars, if it is one and they fill all bytes.
+fn one_type(cells: &[Cell], bytes: usize) -> Option<Type> {
+    let first = cells.first()?.type_;
+    let width = usize::from(first.width()? / 8);
+    (cells.iter().all(|cell| cell.type_ == first) && cells.len() * width == bytes).then_some(first)
+}
+
+/// The stride of the runtime array that a block ends with.
+fn stride(module: &Module, type_: u32) -> Option<u64> {
+    let last = module.types().members(type_).last()?.type_;
+    match module.types().get(last) {
+        Some(Type::RuntimeArray { stride, .. }) => Some(u64::from(stride.max(1))),
+        _ => None,
+    }
+}
+
+fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
+    let types = module.types();
+    let mut cells = Vec::new();
+    let (mut group, mut last) = (0, String::new());
+    let _ = show::places(module, variable, bytes, &mut |path, _, at| {
+        if path != last {
+            (group, last) = (group + 1, path.to_string());
+        }
+        if let Some(type_) = types.component(at.type_).or_else(|| types.scalar_at(at.type_, 0)) {
+            types.visit_addresses(at, &mut |offset, width| {
+                if offset + u64::from(width / 8) <= bytes {
+                    cells.push(Cell { offset, type_, group });
+                }
+            });
+        }
+        ControlFlow::Continue(())
+    });
+    cells
+}
+
+/// How many bytes a buffer has: with room for every invocation where it is not tight, and the least that is allowed among others where it is.
+fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
+    let Some(stride) = slot.stride else { return slot.least.max(4) };
+    let each = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
+    let elements = match (tight, random.below(4)) {
+        (0, _) => invocations.max(16) * each,
+        (1, _) => invocations * each,
+        (2, 0) => invocations.saturating_sub(1),
+        (2, _) => invocations * random.pick(&[1, 1, 2]),
+        (_, 0) => random.pick(&[0, 1, 2]),
+        (_, 1) => u64::from(random.between(1, 20)),
+        _ => invocations + u64::from(random.below(4)),
+    };
+    // A buffer has a byte at least, and a variable at least what its type says.
+    let least_elements = u64::from(slot.least < 4);
+    let elements = elements.max(least_elements).min((MAX_ARRAY / stride).max(1));
+    slot.least + elements * stride
+}
+
+/// Values by type, those of one member or array at one level, which is at most the given one.
+fn filled(length: u64, cells: &[Cell], level: u32, random: &mut Random) -> Vec<u8> {
+    let mut bytes = vec![0; length as usize];
+    let (mut group, mut own) = (u32::MAX, 0);
+    for cell in cells {
+        if cell.group != group {
+            (group, own) = (cell.group, random.below(level + 1).max(random.below(level + 1)));
+        }
+        let (bits, width) = match cell.type_ {
+            Type::Int { width, .. } => (integer(width, own, random), width),
+            Type::Float { width } => (float(width, own, random), width),
+            _ => continue,
+        };
+        let end = cell.offset as usize + usize::from(width / 8);
+        bytes[cell.offset as usize..end].copy_from_slice(&bits.to_le_bytes()[..usize::from(width / 8)]);
+    }
+    bytes
+}
+
+fn integer(width: u8, level: u32, random: &mut Random) -> u64 {
+    let small = u64::from(random.below(5));
+    match (level, random.below(8)) {
+        (0, 0) => small,
+        (0, _) => 1 + small,
+        (1, 0) => u64::from(random.below(100)),
+        (1, _) => u64::from(random.below(16)),
+        (2, 0..=3) => u64::from(random.below(16)),
+        (_, 0) => random.bits(),
+        (_, 1) => random.bits() >> random.below(64),
+        _ => {
+            let (least, all) = (1u64 << (width - 1), u64::MAX >> (64 - width));
+            let power = 1u64 << random.below(u32::from(width));
+            let near = [0, 1, 2, 3, all, all - 1, least, least - 1, least + 1, u64::from(width), u64::from(width) - 1];
+            match random.below(3) {
+                0 => power,
+                1 => power.wrapping_sub(1),
+                _ => random.pick(&near),
+            }
+        }
+    }
+}
+
+fn float(width: u8, level: u32, random: &mut Random) -> u64 {
+    // Values that every width has.
+    let tame = f32::from(random.below(9) as u8 + 1) * random.pick(&[0.25, 0.5, 1.0, 1.0, 2.0]);
+    let signed = if random.percent(30) { -tame } else { tame };
+    let (exponent, fraction) = match width {
+        16 => (5, 10),
+        32 => (8, 23),
+        _ => (11, 52),
+    };
+    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let special = [
+        0,
+        1 << (width - 1),
+        infinity,
+        infinity | 1 << (width - 1),
+        infinity | 1 << (fraction - 1),
+        infinity - 1,
+        1,
+        1 << fraction,
+        (1 << fraction) - 1,
+    ];
+    match (level, random.below(8)) {
+        (0, _) => of_width(width, tame),
+        (1, 0) => of_width(width, 0.0),
+        (1, _) | (2, 0..=3) => of_width(width, signed),
+        (_, 0) => random.bits(),
+        (_, 1..=3) => random.pick(&special),
+        _ => of_width(width, signed * random.pick(&[1.0, 1.5, 100.0, 0.125])),
+    }
+}
+
+/// A float with few bits in a format that holds it.
+fn of_width(width: u8, value: f32) -> u64 {
+    match width {
+        32 => value.to_bits().into(),
+        64 => f64::from(value).to_bits(),
+        _ => {
+            let bits = value.to_bits();
+            let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+            // Normal in 16 bits, or zero.
+            u64::from(sign | (magnitude >> 13).saturating_sub(112 << 10))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_width;
+
+    #[test]
+    fn tame_floats_have_every_width() {
+        assert_eq!(of_width(16, 1.0), 0x3c00);
+        assert_eq!(of_width(16, -2.5), 0xc100);
+        assert_eq!(of_width(16, 0.0), 0);
+        assert_eq!(of_width(64, 1.5), 1.5f64.to_bits());
+    }
+}

@@ -1,0 +1,79 @@
+//! What two modules must have alike, so that one dispatch means the same for both (Vulkan, "Shader Interfaces").
+
+use std::fmt;
+
+use super::Side;
+use crate::dispatch::resources::Behind;
+use crate::run::compute::given::Place;
+
+/// Why two modules cannot be compared: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch(pub String);
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+fn mismatch<T>(what: String) -> Result<T, Mismatch> {
+    Err(Mismatch(what))
+}
+
+/// What stands behind a descriptor, in words.
+fn kind(behind: Behind) -> &'static str {
+    match behind {
+        Behind::Uniform => "a uniform buffer",
+        Behind::Storage => "a storage buffer",
+        Behind::Array => "an array of descriptors",
+        _ => "an image or a sampler",
+    }
+}
+
+/// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and asks for no more. It may use less.
+pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
+    let (b, a) = (&before.module, &after.module);
+    if b.entry != a.entry {
+        return mismatch(format!("the entry points have the names \"{}\" before and \"{}\" after; they must be one", b.entry, a.entry));
+    }
+    let size = |size: Option<[u32; 3]>| size.map_or("no size".into(), |[x, y, z]| format!("{x},{y},{z}"));
+    if b.needs().local_size != a.needs().local_size {
+        let (b, a) = (size(b.needs().local_size), size(a.needs().local_size));
+        return mismatch(format!("a workgroup has {b} invocations before and {a} after; they must be as many"));
+    }
+    let (wanted, there) = (a.needs().push_constant_bytes, b.needs().push_constant_bytes);
+    if wanted > there {
+        return mismatch(format!("AFTER uses {wanted} bytes of push constants, BEFORE {there}; AFTER may use no more"));
+    }
+    for (place, behind, variable) in a.bound() {
+        let of_before: Vec<_> = b.bound().filter(|(at, ..)| *at == place).collect();
+        let name = a.name_of(variable);
+        match of_before.iter().map(|(_, b, _)| *b).find(|b| *b == behind) {
+            None if of_before.is_empty() => {
+                return mismatch(format!("AFTER uses {} at {place} ({name}), and BEFORE uses nothing there", kind(behind)));
+            }
+            None => {
+                return mismatch(format!("at {place} is {} before and {} after ({name})", kind(of_before[0].1), kind(behind)));
+            }
+            Some(_) => {}
+        }
+        let (wanted, there) = (a.module.buffer_size(variable.id), least(before, place));
+        if wanted > there {
+            return mismatch(format!("AFTER needs {wanted} bytes at {place} ({name}), BEFORE {there}; AFTER may need no more"));
+        }
+    }
+    for descriptor in &a.needs().descriptors {
+        if descriptor.set.is_none() || descriptor.binding.is_none() {
+            return mismatch(format!("%{} of AFTER has no descriptor set and binding", descriptor.id));
+        }
+    }
+    Ok(())
+}
+
+/// The fewest bytes that a buffer at a place must have for all of the variables that see it.
+pub(super) fn least(side: &Side, place: Place) -> u64 {
+    let sizes = side.module.bound().filter(|(at, ..)| *at == place).map(|(.., v)| side.module.module.buffer_size(v.id));
+    sizes.max().unwrap_or(0)
+}

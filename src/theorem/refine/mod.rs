@@ -1,0 +1,219 @@
+//! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only what BEFORE allows.
+//!
+//! What is observed are the bytes of the storage buffers. For one input, and for each observation of AFTER:
+//!
+//! | BEFORE | allows |
+//! |---|---|
+//! | has undefined behaviour under some schedule, never ends, or ends without an observation | everything: the input is *vacuous* |
+//! | a byte that is any value | any byte, defined or not: undefined values may shrink |
+//! | a byte that is one value | this value |
+//! | a byte that conforming devices may differ in ([`Trust`](smallstep_semantics::number::Trust), by the float controls that BEFORE declares) | this value; another is *undecided* |
+//!
+//! Undefined behaviour of AFTER, or another ending without an observation, is allowed for vacuous inputs only; if it depends on a value that
+//! devices may differ in, it is undecided. What BEFORE shows is a set where atomics make it depend on the schedule: AFTER must stay
+//! in it, and a disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them only is undecided.
+//!
+//! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of an undefined `x` is any value here: of BEFORE that
+//! allows too much, and of AFTER it would ask too much: where an operand has undefined
+//! behaviour for some values only, as a divisor, and is computed from what is undefined, the input is undecided.
+//!
+//! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`] is the relation of one input, [`shrink`] makes
+//! an input that shows a disagreement small, [`blame`] says who wrote a byte.
+
+pub mod blame;
+pub mod input;
+pub mod interface;
+pub mod observe;
+pub mod shrink;
+mod side;
+
+use std::collections::BTreeMap;
+
+use smallstep_semantics::spirv::concurrency::explore::Budget;
+use smallstep_semantics::spirv::environment::Robustness;
+
+use crate::run::compute::given::Place;
+pub use blame::Disagreement;
+pub use input::{Input, Shape};
+pub use interface::Mismatch;
+pub use observe::Judged;
+pub use side::Side;
+
+/// What runs the modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// The lockstep machine where it compiles a module and the order of invocations does not matter, otherwise the relation.
+    #[default]
+    Any,
+    /// The lockstep machine only: of several orders of invocations, one.
+    Machine,
+    /// The relation only.
+    Reference,
+}
+
+/// How modules are compared.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many inputs.
+    pub inputs: u64,
+    /// Which; input i is a function of the seed, i, and the interface of BEFORE.
+    pub seed: u64,
+    /// What runs them.
+    pub engine: Engine,
+    /// The most instructions of one run of BEFORE. AFTER has [`SLOWER`] times what BEFORE took, and [`ALLOWANCE`] more.
+    pub fuel: u64,
+    /// What buffer accesses out of bounds do, in both.
+    pub robustness: Robustness,
+    /// How many random schedules are tried where atomics make the schedule matter.
+    pub schedules: u64,
+    /// How far all schedules are tried.
+    pub budget: Budget,
+    /// The number of workgroups, if it does not vary.
+    pub groups: Option<[u32; 3]>,
+    /// Buffers that do not vary.
+    pub pinned: Vec<(Place, Vec<u8>)>,
+    /// The push constants, if they do not vary.
+    pub push: Option<Vec<u8>>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            inputs: 100,
+            seed: 1,
+            engine: Engine::Any,
+            fuel: 1 << 22,
+            robustness: Robustness::None,
+            schedules: 4,
+            budget: Budget { executions: 2_000, steps: 400_000 },
+            groups: None,
+            pinned: Vec::new(),
+            push: None,
+        }
+    }
+}
+
+/// How many instructions AFTER may take for one of BEFORE.
+pub const SLOWER: u64 = 16;
+/// How many instructions AFTER may take beyond that.
+pub const ALLOWANCE: u64 = 1 << 16;
+
+/// What a comparison came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every input that was not vacuous was compared, and AFTER shows what BEFORE allows.
+    Agree,
+    /// AFTER shows something that BEFORE does not allow.
+    Disagree,
+    /// Nothing wrong was found, and some inputs stay undecided.
+    Undecided,
+    /// BEFORE allows everything for every input: nothing was shown.
+    Vacuous,
+    /// An engine refuses a module, or a limit was passed.
+    Unchecked,
+}
+
+impl Verdict {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Agree => "agree",
+            Verdict::Disagree => "disagree",
+            Verdict::Undecided => "undecided",
+            Verdict::Vacuous => "vacuous",
+            Verdict::Unchecked => "unchecked",
+        }
+    }
+}
+
+/// Why there is nothing to compare for an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unchecked {
+    /// An engine does not model something.
+    Unsupported(String),
+    /// A limit of an engine was passed.
+    Limit(String),
+}
+
+/// What became of all inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Inputs that were tried; a disagreement ends the comparison.
+    pub inputs: u64,
+    /// Those on which AFTER shows what BEFORE allows.
+    pub agree: u64,
+    /// Those of them for which BEFORE's schedule matters and was not tried in every way, in either module.
+    pub sampled: u64,
+    /// Those on which BEFORE allows everything, by why.
+    pub vacuous: BTreeMap<String, u64>,
+    /// Drafts of inputs that were vacuous and gave way to a tamer draft.
+    pub redrawn: u64,
+    /// Those that stay undecided, by why.
+    pub undecided: BTreeMap<String, u64>,
+    /// What could not be checked, with the input's number.
+    pub unchecked: Option<(u64, Unchecked)>,
+    /// The number of the input on which AFTER shows something else, the minimal input, and what is to blame.
+    pub disagreement: Option<Box<(u64, Input, Disagreement)>>,
+}
+
+impl Summary {
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Summary { disagreement: Some(_), .. } => Verdict::Disagree,
+            Summary { unchecked: Some(_), .. } => Verdict::Unchecked,
+            Summary { undecided, .. } if !undecided.is_empty() => Verdict::Undecided,
+            Summary { agree: 0, .. } => Verdict::Vacuous,
+            _ => Verdict::Agree,
+        }
+    }
+}
+
+/// Compares AFTER with BEFORE over generated inputs, up to the first disagreement, whose input is then made small. `progress` hears of each input.
+///
+/// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
+pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
+    interface::check(before, after)?;
+    let shape = Shape::of(before, settings)?;
+    let mut summary = Summary::default();
+    for index in 0..settings.inputs {
+        let mut judged = Judged::Vacuous(String::new());
+        let mut input = None;
+        let mut first = None;
+        for draft in 0..input::DRAFTS {
+            let drawn = shape.draw(settings, index, draft);
+            judged = observe::judge(before, after, &drawn, settings);
+            input = Some(drawn);
+            match &judged {
+                Judged::Vacuous(why) => _ = first.get_or_insert_with(|| why.clone()),
+                _ => break,
+            }
+            summary.redrawn += u64::from(draft + 1 < input::DRAFTS);
+        }
+        summary.inputs += 1;
+        match judged {
+            Judged::Agree { all } => {
+                summary.agree += 1;
+                summary.sampled += u64::from(!all);
+            }
+            Judged::Vacuous(why) => *summary.vacuous.entry(first.unwrap_or(why)).or_default() += 1,
+            Judged::Undecided(why) => *summary.undecided.entry(why).or_default() += 1,
+            Judged::Unchecked(what) => {
+                summary.unchecked = Some((index, what));
+                return Ok(summary);
+            }
+            Judged::Disagree(_) => {
+                let Some(input) = input else { break };
+                let minimal = shrink::minimal(before, after, &shape, input, settings);
+                // The minimal input was seen to disagree.
+                if let Judged::Disagree(difference) = observe::judge(before, after, &minimal, settings) {
+                    let disagreement = blame::blame(before, after, &minimal, settings, *difference);
+                    summary.disagreement = Some(Box::new((index, minimal, disagreement)));
+                }
+                return Ok(summary);
+            }
+        }
+        progress(&summary);
+    }
+    Ok(summary)
+}

@@ -1,0 +1,319 @@
+//! The relation between what BEFORE and AFTER show of one input.
+
+use std::ops::ControlFlow;
+
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::concurrency::explore::Budget;
+use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
+use smallstep_semantics::spirv::{Relation, grid};
+use smallstep_semantics::undefined::Undefined;
+
+use super::blame::{Traced, traced};
+use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked};
+use crate::run::compute::given::Place;
+
+/// How many instructions the search through all schedules of AFTER may take for one input, about.
+const AFTER_INSTRUCTIONS: u64 = 1 << 18;
+/// The same of BEFORE, which is searched only where AFTER shows something else than the schedules that are known.
+const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
+
+/// What one input shows.
+#[derive(Clone, Debug)]
+pub enum Judged {
+    /// AFTER shows what BEFORE allows, in every order of invocations if `all`.
+    Agree {
+        /// Whether no order of the invocations was left out, of those that can matter.
+        all: bool,
+    },
+    /// BEFORE allows everything: why.
+    Vacuous(String),
+    /// Devices may differ, or orders of invocations were left out: why.
+    Undecided(String),
+    /// There is nothing to compare.
+    Unchecked(Unchecked),
+    /// AFTER shows what BEFORE does not allow.
+    Disagree(Box<Difference>),
+}
+
+/// How AFTER differs, with the orders of invocations in which both were seen.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// How.
+    pub how: How,
+    /// The schedule of BEFORE.
+    pub before: Schedule,
+    /// The schedule of AFTER.
+    pub after: Schedule,
+    /// How many instructions AFTER may execute.
+    pub fuel: u64,
+}
+
+/// How AFTER differs from what BEFORE allows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum How {
+    /// It has undefined behaviour that BEFORE has not.
+    Undefined(Box<Undefined>),
+    /// It ends without an observation: how.
+    Ends(String),
+    /// A byte has another value, or any value.
+    Byte {
+        /// The buffer.
+        place: Place,
+        /// The byte in it.
+        byte: u64,
+        /// How many bytes differ.
+        bytes: u64,
+        /// Whether it is any value in AFTER.
+        undefined: bool,
+    },
+}
+
+impl How {
+    /// The kind of difference, which stays the same while an input is made smaller.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            How::Undefined(undefined) => undefined.ub.id(),
+            How::Ends(_) => "no observation",
+            How::Byte { undefined: true, .. } => "any value",
+            How::Byte { .. } => "another value",
+        }
+    }
+}
+
+/// A byte after the dispatch: its value, or none where it is any value.
+pub(super) type Byte = Option<u8>;
+
+/// The bytes of the buffer at a place after a dispatch: what was observed, or where the entry point does not use it, what it was given.
+pub(super) fn bytes_at(observation: &Observation, input: &Input, place: Place) -> Vec<Byte> {
+    match observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)) {
+        Some(buffer) => bytes_of(buffer),
+        None => input.at(place).iter().map(|&byte| Some(byte)).collect(),
+    }
+}
+
+fn bytes_of(buffer: &ObservedBuffer) -> Vec<Byte> {
+    let mut bytes: Vec<Byte> = buffer.bytes.iter().map(|&byte| Some(byte)).collect();
+    for u in &buffer.undefined {
+        bytes[u.start as usize..u.end as usize].fill(None);
+    }
+    bytes
+}
+
+/// The bytes in which AFTER shows what BEFORE does not: place, byte, both.
+pub(super) fn differing(before: &Observation, after: &Observation, input: &Input) -> Vec<(Place, u64, Byte, Byte)> {
+    let mut found = Vec::new();
+    for buffer in &before.buffers {
+        let place = Place { set: buffer.set, binding: buffer.binding };
+        let shown = bytes_at(after, input, place);
+        if after.buffers.iter().any(|other| other == buffer) {
+            continue;
+        }
+        for (at, (b, a)) in bytes_of(buffer).into_iter().zip(shown).enumerate() {
+            if b.is_some() && b != a {
+                found.push((place, at as u64, b, a));
+            }
+        }
+    }
+    found
+}
+
+/// Why a run has no observation to compare; `None` for undefined behaviour and what else has no observation by its own fault.
+fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
+    match outcome {
+        Outcome::Unsupported(what) => Some(Unchecked::Unsupported(what.clone())),
+        Outcome::Limit(limit) => Some(Unchecked::Limit(limit.to_string())),
+        _ => None,
+    }
+}
+
+fn ending<O>(outcome: &Outcome<O>) -> String {
+    match outcome {
+        Outcome::OutOfFuel => "out of fuel".into(),
+        Outcome::Undefined(undefined) => undefined.ub.id().into(),
+        Outcome::Stuck(stuck) => format!("stuck, at {}: {}", stuck.at, stuck.why),
+        other => other.name().into(),
+    }
+}
+
+/// What one module shows in some orders of its invocations.
+struct Shown {
+    outcomes: Vec<(Outcome<Observation>, Schedule)>,
+    /// Whether these are all that matter.
+    complete: bool,
+}
+
+/// Judges one input.
+pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) -> Judged {
+    let default = Schedule::default();
+    let first = before.run(input, settings, settings.fuel);
+    if let Some(what) = unchecked(&first) {
+        return Judged::Unchecked(what);
+    }
+    let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
+    let each = observation.instructions.max(1);
+    let fuel = each.saturating_mul(SLOWER).saturating_add(ALLOWANCE);
+    let mut of_before = Shown { outcomes: vec![(first, default.clone())], complete: !before.depends_on_schedule() };
+    let mut of_after = Shown { outcomes: vec![(after.run(input, settings, fuel), default)], complete: !after.depends_on_schedule() };
+    if !of_after.complete {
+        more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
+    }
+    let mut undecided = None;
+    for (outcome, schedule) in &of_after.outcomes {
+        if let Some(what) = unchecked(outcome) {
+            return Judged::Unchecked(what);
+        }
+        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+            continue;
+        }
+        if !of_before.complete {
+            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
+        }
+        if let Some((ended, _)) = of_before.outcomes.iter().find(|(outcome, _)| outcome.observed().is_none()) {
+            return match unchecked(ended) {
+                Some(what) => Judged::Unchecked(what),
+                None => Judged::Vacuous(ending(ended)),
+            };
+        }
+        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+            continue;
+        }
+        let sides = Sides { before, after, input, settings, fuel };
+        match sides.decide(&of_before, outcome, schedule) {
+            Ok(difference) => return Judged::Disagree(Box::new(difference)),
+            Err(why) => undecided = Some(why),
+        }
+    }
+    match undecided {
+        Some(why) => Judged::Undecided(why),
+        None => Judged::Agree { all: of_after.complete },
+    }
+}
+
+/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random ones.
+fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
+    let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
+    let dispatch = side.dispatch(input, settings, fuel);
+    let module = &side.module.module;
+    let mut found = Vec::new();
+    let explored = grid::exhaust(module, &dispatch, &Relation::default(), budget, |outcome, schedule| {
+        if !found.iter().any(|(known, _)| known == outcome) {
+            found.push((outcome.clone(), schedule.clone()));
+        }
+        ControlFlow::Continue(())
+    });
+    let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
+    for (outcome, schedule) in found {
+        // An exploration that is refused is no outcome of the module.
+        if !matches!(outcome, Outcome::Limit(_)) && new(shown, &outcome) {
+            shown.outcomes.push((outcome, schedule));
+        }
+    }
+    shown.complete = explored.is_ok_and(|explored| explored.complete);
+    for seed in (1..=settings.schedules).take_while(|_| !shown.complete) {
+        let schedule = Schedule::Random { seed };
+        let outcome = side.report(input, settings, fuel, &schedule, &mut ()).outcome;
+        if new(shown, &outcome) {
+            shown.outcomes.push((outcome, schedule));
+        }
+    }
+}
+
+/// Whether two outcomes show the same, however many instructions they took.
+fn same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
+    match (a, b) {
+        (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers,
+        _ => a == b,
+    }
+}
+
+fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &Input) -> bool {
+    match (before, after) {
+        (Outcome::Observed(before), Outcome::Observed(after)) => differing(before, after, input).is_empty(),
+        _ => false,
+    }
+}
+
+/// What decides an observation of AFTER that no known observation of BEFORE allows.
+struct Sides<'a> {
+    before: &'a Side,
+    after: &'a Side,
+    input: &'a Input,
+    settings: &'a Settings,
+    fuel: u64,
+}
+
+impl Sides<'_> {
+    /// The difference, or why there may be none.
+    fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Difference, String> {
+        let difference = |how, before: &Schedule| Difference { how, before: before.clone(), after: schedule.clone(), fuel: self.fuel };
+        let own = &of_before.outcomes[0].1;
+        let after = match outcome {
+            Outcome::Observed(after) => after,
+            Outcome::Undefined(undefined) => {
+                let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
+                // The invocation that the relation sees there first, where the machine saw another one.
+                let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
+                if trace.in_doubt(undefined) {
+                    return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));
+                }
+                if trace.is_by_computed(undefined) {
+                    return Err(format!(
+                        "{} is met with a value computed from an undefined one, which may not take every value",
+                        undefined.ub.id()
+                    ));
+                }
+                return Ok(difference(How::Undefined(Box::new(undefined.clone())), own));
+            }
+            other => return Ok(difference(How::Ends(ending(other)), own)),
+        };
+        let mut nearest: Option<(usize, Difference)> = None;
+        for (before, schedule) in &of_before.outcomes {
+            let Outcome::Observed(before) = before else { continue };
+            let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
+            let differing = differing(before, after, self.input);
+            let decided: Vec<_> = differing.iter().filter(|(place, at, b, a)| self.is_wrong(&trace, *place, *at, *b, *a, after)).collect();
+            let Some(&&(place, byte, _, shown)) = decided.first() else {
+                return Err("a byte depends on a value that devices may differ in".into());
+            };
+            let how = How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none() };
+            if nearest.as_ref().is_none_or(|(least, _)| decided.len() < *least) {
+                nearest = Some((decided.len(), difference(how, schedule)));
+            }
+        }
+        match (nearest, of_before.complete) {
+            (Some((_, difference)), true) => Ok(difference),
+            _ => Err("not every order of the invocations was tried".into()),
+        }
+    }
+
+    /// Whether a byte that differs is certain in BEFORE.
+    fn is_wrong(&self, trace: &Traced, place: Place, at: u64, before: Byte, after: Byte, shown: &Observation) -> bool {
+        // What nothing wrote is what was given.
+        let Some(writer) = trace.writer(place, at) else { return true };
+        let profile = trace.profile;
+        if !writer.trust.is_decided(profile) {
+            return false;
+        }
+        if !writer.is_float {
+            return true;
+        }
+        let (start, width) = (writer.start, writer.width);
+        let bytes = bytes_at(shown, self.input, place);
+        let of_after: Option<Vec<u8>> = bytes[start as usize..(start + u64::from(width)) as usize].iter().copied().collect();
+        let Some(of_after) = of_after else { return after.is_none() && before.is_some() };
+        let bits = of_after.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+        let all = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
+        let magnitude = |bits: u64| bits << 1 & all;
+        let infinity: u64 = match width {
+            2 => 0x7c00 << 1,
+            4 => 0x7f80_0000 << 1,
+            _ => 0x7ff0_0000_0000_0000 << 1,
+        };
+        let is_nan = magnitude(writer.bits) > infinity;
+        let zero_of_any_sign =
+            !(profile == Profile::Strict && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
+        !is_nan && !zero_of_any_sign
+    }
+}

@@ -1,0 +1,507 @@
+//! Refinement: right rewrites are allowed and wrong ones are caught, with the input, the place and the writer; inputs, schedules, WGSL, optimisers.
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use smallstep::generate::spirv::{Limits, case};
+use smallstep::run::compute::ComputeModule;
+use smallstep::theorem::dispatches::optimised::{NotOptimised, Optimised, Optimiser, compared, optimised};
+use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
+use smallstep_semantics::spirv::{Module, Options, assemble};
+
+/// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of the output.
+const FRAME: &str = r#"
+OpCapability Shader
+CAPABILITIES
+OpExtension "SPV_KHR_storage_buffer_storage_class"
+EXTENSIONS
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main" %gid
+OpExecutionMode %main LocalSize 4 1 1
+MODES
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %array ArrayStride 4
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %block Block
+OpDecorate %in DescriptorSet 0
+OpDecorate %in Binding 0
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 1
+DECORATIONS
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%bool = OpTypeBool
+%u = OpTypeInt 32 0
+%f = OpTypeFloat 32
+%v2 = OpTypeVector %u 2
+%v3 = OpTypeVector %u 3
+%v4 = OpTypeVector %u 4
+%true = OpConstantTrue %bool
+%u0 = OpConstant %u 0
+%u1 = OpConstant %u 1
+%u2 = OpConstant %u 2
+%u3 = OpConstant %u 3
+%u4 = OpConstant %u 4
+%u7 = OpConstant %u 7
+%u31 = OpConstant %u 31
+%u264 = OpConstant %u 264
+%four = OpTypeArray %u %u4
+%p_four = OpTypePointer Workgroup %four
+%p_shared = OpTypePointer Workgroup %u
+%array = OpTypeRuntimeArray %u
+%block = OpTypeStruct %array
+%p_block = OpTypePointer StorageBuffer %block
+%pu = OpTypePointer StorageBuffer %u
+%p_gid = OpTypePointer Input %v3
+%in = OpVariable %p_block StorageBuffer
+%out = OpVariable %p_block StorageBuffer
+%gid = OpVariable %p_gid Input
+%shared = OpVariable %p_four Workgroup
+%main = OpFunction %void None %function
+%entry = OpLabel
+%id = OpLoad %v3 %gid
+%i = OpCompositeExtract %u %id 0
+%i4 = OpIAdd %u %i %u4
+%pa = OpAccessChain %pu %in %u0 %i
+%pb = OpAccessChain %pu %in %u0 %i4
+%po = OpAccessChain %pu %out %u0 %i
+%a = OpLoad %u %pa
+%b = OpLoad %u %pb
+%fa = OpBitcast %f %a
+%fb = OpBitcast %f %b
+BODY
+OpReturn
+OpFunctionEnd
+"#;
+
+/// Lines that begin with `@` are decorations.
+fn text(body: &str, strict: bool) -> String {
+    let (decorations, code): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.trim_start().starts_with('@'));
+    let decorations: Vec<&str> = decorations.iter().map(|line| line.trim_start().trim_start_matches('@')).collect();
+    let when = |text: &'static str| if strict { text } else { "" };
+    FRAME
+        .trim_start()
+        .replace("CAPABILITIES", when("OpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve"))
+        .replace("EXTENSIONS", when("OpExtension \"SPV_KHR_float_controls\""))
+        .replace("MODES", when("OpExecutionMode %main RoundingModeRTE 32\nOpExecutionMode %main SignedZeroInfNanPreserve 32"))
+        .replace("DECORATIONS", &decorations.join("\n"))
+        .replace("BODY", &code.join("\n"))
+}
+
+fn side(name: &str, text: &str) -> Side {
+    let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{name}: {}:{}: {}", e.line, e.column, e.what));
+    let module = Module::load(&words).unwrap_or_else(|e| panic!("{name}: {e}"));
+    Side::new(name, ComputeModule::new(module, None).expect("one entry point"), None)
+}
+
+fn settings() -> Settings {
+    Settings { inputs: 24, groups: Some([1; 3]), fuel: 1 << 12, ..Settings::default() }
+}
+
+fn compared_texts(before: &str, after: &str) -> Summary {
+    refines(&side("BEFORE", before), &side("AFTER", after), &settings(), |_| {}).expect("the interfaces match")
+}
+
+/// What a comparison of two bodies comes to: the verdict, or the kind of difference.
+fn verdict(before: &str, after: &str, strict: bool) -> String {
+    let summary = compared_texts(&text(before, strict), &text(after, strict));
+    match &summary.disagreement {
+        Some(found) => found.2.difference.how.kind().to_string(),
+        None => summary.verdict().name().to_string(),
+    }
+}
+
+const GUARDED: &str = "%c = OpINotEqual %bool %b %u0
+    OpSelectionMerge %end None
+    OpBranchConditional %c %then %end
+    %then = OpLabel
+    %q = OpUDiv %u %a %b
+    OpBranch %end
+    %end = OpLabel
+    %r = OpPhi %u %q %then %u0 %entry
+    OpStore %po %r";
+const HOISTED: &str = "%c = OpINotEqual %bool %b %u0
+    %q = OpUDiv %u %a %b
+    %r = OpSelect %u %c %q %u0
+    OpStore %po %r";
+const EXCHANGE: &str = "%own = OpAccessChain %p_shared %shared %i
+    OpStore %own %a
+    OpControlBarrier %u2 %u2 %u264
+    %j = OpBitwiseXor %u %i %u1
+    %other = OpAccessChain %p_shared %shared %j
+    %x = OpLoad %u %other
+    OpStore %po %x";
+const LOOP: &str = "OpBranch %head
+    %head = OpLabel
+    %k = OpPhi %u %u0 %entry %k2 %next
+    %s = OpPhi %u %u0 %entry %s2 %next
+    %more = OpULessThan %bool %k %u4
+    OpLoopMerge %done %next None
+    OpBranchConditional %more %next %done
+    %next = OpLabel
+    %pk = OpAccessChain %pu %in %u0 %k
+    %x = OpLoad %u %pk
+    %s2 = OpIAdd %u %s %x
+    %k2 = OpIAdd %u %k %u1
+    OpBranch %head
+    %done = OpLabel
+    OpStore %po %s";
+const ENDLESS: &str = "OpStore %po %a
+    OpBranch %head
+    %head = OpLabel
+    OpLoopMerge %done %next None
+    OpBranchConditional %true %next %done
+    %next = OpLabel
+    OpBranch %head
+    %done = OpLabel";
+const SHUFFLED: &str = "%v = OpCompositeConstruct %v2 %a %b
+    %w = OpVectorShuffle %v2 %v %v 0 1
+    %x = OpCompositeExtract %u %w 0
+    OpStore %po %x";
+const BRANCHED_ON_UNDEF: &str = "%c = OpUndef %bool
+    OpSelectionMerge %end None
+    OpBranchConditional %c %then %end
+    %then = OpLabel
+    OpBranch %end
+    %end = OpLabel
+    %r = OpPhi %u %a %then %b %entry
+    OpStore %po %r";
+const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
+    %r = OpSelect %u %c %a %b
+    OpStore %po %r";
+/// Each invocation takes a ticket from a Workgroup counter, which invocation 0 clears before a barrier.
+const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
+    %first = OpIEqual %bool %i %u0
+    OpSelectionMerge %cleared None
+    OpBranchConditional %first %clear %cleared
+    %clear = OpLabel
+    OpAtomicStore %pc %u2 %u0 %u0
+    OpBranch %cleared
+    %cleared = OpLabel
+    OpControlBarrier %u2 %u2 %u264
+    %t = OpAtomicIAdd %u %pc %u2 %u0 %u1
+    OpStore %po %t";
+
+/// Rewrites that optimisers make rightly or wrongly: name, BEFORE, AFTER, and what a comparison must say.
+fn rewrites() -> Vec<(&'static str, String, String, &'static str)> {
+    let s = |text: &str| text.to_string();
+    let stored = |value: &str| format!("%x = {value}\nOpStore %po %x");
+    vec![
+        ("nothing is changed", s("OpStore %po %a"), s("OpStore %po %a"), "agree"),
+        ("a store is dropped", s("OpStore %po %a"), s(""), "another value"),
+        ("a dead store is dropped", s("OpStore %po %b\nOpStore %po %a"), s("OpStore %po %a"), "agree"),
+        ("two stores are swapped", s("OpStore %po %b\nOpStore %po %a"), s("OpStore %po %a\nOpStore %po %b"), "another value"),
+        (
+            "a signed division is unsigned",
+            s("%d = OpBitwiseOr %u %b %u1\n%x = OpSDiv %u %a %d\nOpStore %po %x"),
+            s("%d = OpBitwiseOr %u %b %u1\n%x = OpUDiv %u %a %d\nOpStore %po %x"),
+            "another value",
+        ),
+        ("a division is hoisted above its guard", s(GUARDED), s(HOISTED), "spirv/division-by-zero"),
+        ("a division sinks under a guard", s(HOISTED), s(GUARDED), "agree"),
+        ("a sum is reassociated", s("%t = OpIAdd %u %a %b\n%x = OpISub %u %t %a\nOpStore %po %x"), s("OpStore %po %b"), "agree"),
+        (
+            "a sum must not wrap any more",
+            stored("OpIAdd %u %a %b"),
+            stored("OpIAdd %u %a %b") + "\n@OpDecorate %x NoUnsignedWrap",
+            "spirv/wrap",
+        ),
+        ("a sum may wrap now", stored("OpIAdd %u %a %b") + "\n@OpDecorate %x NoUnsignedWrap", stored("OpIAdd %u %a %b"), "agree"),
+        (
+            "a shift loses its mask",
+            s("%n = OpBitwiseAnd %u %b %u31\n%x = OpShiftLeftLogical %u %a %n\nOpStore %po %x"),
+            stored("OpShiftLeftLogical %u %a %b"),
+            "any value",
+        ),
+        (
+            "a shift gets a mask",
+            stored("OpShiftLeftLogical %u %a %b"),
+            s("%n = OpBitwiseAnd %u %b %u31\n%x = OpShiftLeftLogical %u %a %n\nOpStore %po %x"),
+            "agree",
+        ),
+        ("a product is a shift", stored("OpIMul %u %a %u4"), stored("OpShiftLeftLogical %u %a %u2"), "agree"),
+        ("a product is a shift too far", stored("OpIMul %u %a %u2"), stored("OpShiftLeftLogical %u %a %u2"), "another value"),
+        (
+            "an arithmetic shift is logical",
+            stored("OpShiftRightArithmetic %u %a %u4"),
+            stored("OpShiftRightLogical %u %a %u4"),
+            "another value",
+        ),
+        (
+            "a signed comparison is unsigned",
+            s("%c = OpSLessThan %bool %a %b\n%x = OpSelect %u %c %u1 %u0\nOpStore %po %x"),
+            s("%c = OpULessThan %bool %a %b\n%x = OpSelect %u %c %u1 %u0\nOpStore %po %x"),
+            "another value",
+        ),
+        ("a barrier is removed", s(EXCHANGE), EXCHANGE.replace("OpControlBarrier %u2 %u2 %u264\n", ""), "spirv/data-race"),
+        ("a barrier loses its semantics", s(EXCHANGE), EXCHANGE.replace("%u264", "%u0"), "spirv/data-race"),
+        ("a store is moved behind the barrier", s(EXCHANGE), EXCHANGE.replace("%u264\n", "%u264\nOpStore %own %b\n"), "spirv/data-race"),
+        ("what is undefined is a value", stored("OpUndef %u"), s("OpStore %po %u7"), "agree"),
+        ("a value is undefined", s("OpStore %po %u7"), stored("OpUndef %u"), "any value"),
+        (
+            "undefined by a mask of nothing",
+            s("OpStore %po %u0"),
+            s("%y = OpUndef %u\n%x = OpBitwiseAnd %u %y %u0\nOpStore %po %x"),
+            "agree",
+        ),
+        (
+            "a divisor is undefined",
+            s("%q = OpUDiv %u %a %u7\nOpStore %po %a"),
+            s("%d = OpUndef %u\n%q = OpUDiv %u %a %d\nOpStore %po %a"),
+            "spirv/undefined-operand",
+        ),
+        (
+            "a divisor is undefined and no zero",
+            s("%q = OpUDiv %u %a %u7\nOpStore %po %a"),
+            s("%y = OpUndef %u\n%d = OpBitwiseOr %u %y %u1\n%q = OpUDiv %u %a %d\nOpStore %po %a"),
+            "undecided",
+        ),
+        ("a selection by what is undefined is decided", s(SELECTED_BY_UNDEF), s("OpStore %po %b"), "agree"),
+        ("a selection by what is undefined is a branch", s(SELECTED_BY_UNDEF), s(BRANCHED_ON_UNDEF), "spirv/branch-on-undefined"),
+        ("a branch on what is undefined is a selection", s(BRANCHED_ON_UNDEF), s("OpStore %po %u7"), "vacuous"),
+        ("a loop takes a turn less", s(LOOP), LOOP.replace("OpULessThan %bool %k %u4", "OpULessThan %bool %k %u3"), "another value"),
+        ("a loop takes turns more", s(LOOP), LOOP.replace("%k %u4", "%k %u7"), "another value"),
+        ("a loop never ends", s("OpStore %po %a"), s(ENDLESS), "no observation"),
+        ("a loop that never ended ends", s(ENDLESS), s("OpStore %po %b"), "vacuous"),
+        ("a shuffle takes the other component", s(SHUFFLED), SHUFFLED.replace("%v %v 0 1", "%v %v 1 0"), "another value"),
+        ("a shuffle takes none", s(SHUFFLED), SHUFFLED.replace("%v %v 0 1", "%v %v 0xFFFFFFFF 1"), "any value"),
+        ("a shuffle goes", s(SHUFFLED), s("OpStore %po %a"), "agree"),
+        ("a store goes to another place", s("OpStore %po %a"), s("%p = OpAccessChain %pu %out %u0 %u0\nOpStore %p %a"), "spirv/data-race"),
+        ("tickets as they come", s(TICKET), s(TICKET), "agree"),
+        ("tickets in order", s(TICKET), TICKET.replace("OpStore %po %t", "OpStore %po %i"), "agree"),
+        ("tickets in reverse", s(TICKET), TICKET.replace("OpStore %po %t", "%r = OpISub %u %u3 %i\nOpStore %po %r"), "agree"),
+    ]
+}
+
+#[test]
+fn every_rewrite_is_allowed_or_caught_as_argued() {
+    let mut wrong = Vec::new();
+    for (name, before, after, expected) in rewrites() {
+        let found = verdict(&before, &after, false);
+        if found != expected {
+            wrong.push(format!("{name}: {found}, where {expected} is due"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Adding and taking away a float rounds, unless float controls leave it open.
+#[test]
+fn rounding_is_held_to_what_is_declared() {
+    let (before, after) = (
+        "%m = OpConvertUToF %f %a\n%n = OpConvertUToF %f %b\n%t = OpFAdd %f %m %n\n%x = OpFSub %f %t %n\n%y = OpBitcast %u %x\nOpStore %po %y",
+        "%m = OpConvertUToF %f %a\n%y = OpBitcast %u %m\nOpStore %po %y",
+    );
+    let uncontracted = "\n@OpDecorate %t NoContraction\n@OpDecorate %x NoContraction";
+    assert_eq!(verdict(before, after, false), "undecided");
+    assert_eq!(verdict(&format!("{before}{uncontracted}"), after, true), "another value");
+    // What no rounding excuses is caught without any controls.
+    let half = ("%x = OpConvertUToF %f %i\n%y = OpBitcast %u %x\nOpStore %po %y", "%y = OpCopyObject %u %i\nOpStore %po %y");
+    assert_eq!(verdict(half.0, half.1, false), "another value");
+}
+
+/// Every schedule of four invocations was tried: nobody can be the first twice.
+#[test]
+fn a_schedule_that_cannot_be_is_caught() {
+    assert_eq!(verdict(TICKET, &TICKET.replace("OpStore %po %t", "OpStore %po %u0"), false), "another value");
+    // Where not all were tried, that is not known.
+    let few = Settings { budget: smallstep_semantics::spirv::concurrency::explore::Budget { executions: 1, steps: 1_000 }, ..settings() };
+    let reverse = text(&TICKET.replace("OpStore %po %t", "%r = OpISub %u %u3 %i\nOpStore %po %r"), false);
+    let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &reverse), &few, |_| {}).expect("the interfaces match");
+    assert_ne!(summary.verdict(), Verdict::Disagree);
+}
+
+#[test]
+fn interfaces_must_match() {
+    let before = text("OpStore %po %a", false);
+    let mismatch = |after: &str| refines(&side("BEFORE", &before), &side("AFTER", after), &settings(), |_| {}).expect_err("differs").0;
+    let said = mismatch(&before.replace("LocalSize 4 1 1", "LocalSize 2 1 1"));
+    assert_eq!(said, "a workgroup has 4,1,1 invocations before and 2,1,1 after; they must be as many");
+    let said = mismatch(&before.replace("GLCompute %main \"main\"", "GLCompute %main \"other\""));
+    assert!(said.contains("\"main\" before and \"other\" after"), "{said}");
+    let said = mismatch(&before.replace("%out Binding 1", "%out Binding 2"));
+    assert!(said.contains("at 0.2") && said.contains("BEFORE uses nothing there"), "{said}");
+    let said = mismatch(&before.replace("MemberDecorate %block 0 Offset 0", "MemberDecorate %block 0 Offset 8"));
+    assert!(said.contains("AFTER needs 8 bytes at 0.0") && said.contains("BEFORE 0"), "{said}");
+    // AFTER may use less: the input is not read.
+    assert_eq!(
+        compared_texts(&text("%x = OpBitwiseAnd %u %a %u0\nOpStore %po %x", false), &text("OpStore %po %u0", false)).verdict(),
+        Verdict::Agree
+    );
+    let pinned = Settings { pinned: vec![("0.7".parse().expect("a place"), vec![0; 64])], ..settings() };
+    let sides = (side("BEFORE", &before), side("AFTER", &before));
+    assert!(refines(&sides.0, &sides.1, &pinned, |_| {}).expect_err("no such buffer").0.contains("0.7"));
+}
+
+/// Inputs are a function of seed and number, most of them say something, and a disagreement is the same each time.
+#[test]
+fn inputs_say_something_and_come_back() {
+    let before = text(GUARDED, false);
+    let free = Settings { inputs: 60, ..Settings::default() };
+    let again = || refines(&side("BEFORE", &before), &side("AFTER", &text(HOISTED, false)), &free, |_| {}).expect("the interfaces match");
+    let (one, two) = (again(), again());
+    assert_eq!(format!("{:?}", one.disagreement), format!("{:?}", two.disagreement));
+    let (_, minimal, _) = *one.disagreement.expect("a division by zero");
+    assert_eq!(minimal.groups, [1; 3]);
+    assert!(minimal.buffers.iter().all(|b| b.bytes.iter().all(|&byte| byte == 0) && b.bytes.len() <= 32), "{minimal:?}");
+    let summary = refines(&side("BEFORE", &before), &side("AFTER", &before), &free, |_| {}).expect("the interfaces match");
+    assert!(summary.verdict() == Verdict::Agree && summary.agree >= 57, "{summary:?}");
+}
+
+fn smallstep(args: &[&str]) -> (i32, String, String) {
+    let output: Output =
+        Command::new(env!("CARGO_BIN_EXE_smallstep")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+/// The words of a command line as a shell reads them, where no word holds a quote.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.trim().split('\'').enumerate();
+    parts
+        .flat_map(|(i, part)| if i % 2 == 1 { vec![part.to_string()] } else { part.split_whitespace().map(str::to_string).collect() })
+        .collect()
+}
+
+#[test]
+fn the_command_blames_and_its_minimal_input_reproduces() {
+    let (before, after) = ("examples/spirv/average.spvasm", "examples/spirv/average-hoisted.spvasm");
+    let (code, out, err) = smallstep(&["compare", before, after]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("disagree on input "), "{out}");
+    assert!(out.contains("AFTER has undefined behaviour that BEFORE has not: spirv/division-by-zero"), "{out}");
+    assert!(out.contains(&format!("\n  at {after}:")), "{out}");
+    let lines: Vec<Vec<String>> = out.lines().filter(|line| line.starts_with("  smallstep run ")).map(words).collect();
+    let codes: Vec<i32> = lines.iter().map(|line| smallstep(&line[1..].iter().map(String::as_str).collect::<Vec<_>>()).0).collect();
+    assert_eq!(codes, [0, 5], "{out}");
+
+    let (code, out, _) = smallstep(&["compare", before, after, "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &object["verdict"], &object["disagreement"]["kind"]), (1, &"disagree".into(), &"spirv/division-by-zero".into()));
+
+    assert_eq!(smallstep(&["compare", after, before, "--inputs", "20"]).0, 0, "a division may sink under its guard");
+    let (code, out, _) = smallstep(&["compare", "examples/spirv/race.spvasm", "examples/spirv/sum.spvasm", "--inputs", "5"]);
+    assert!(code == 3 && out.contains("nothing was shown"), "{code}: {out}");
+    assert_eq!(smallstep(&["compare", before, "examples/spirv/sum.spvasm"]).0, 2, "another interface");
+    assert_eq!(smallstep(&["compare", before, "no-such-file"]).0, 2);
+    assert_eq!(smallstep(&["compare", before, after, "--schedule", "random:1"]).0, 2);
+}
+
+#[test]
+fn a_byte_is_blamed_on_its_writers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let a = file("a.spvasm", &text("%x = OpIAdd %u %a %b\nOpStore %po %x", false));
+    let b = file("b.spvasm", &text("%x = OpISub %u %a %b\nOpStore %po %x", false));
+    let (code, out, _) = smallstep(&["compare", &a, &b]);
+    let line = 1 + std::fs::read_to_string(&b).expect("there").lines().position(|line| line == "OpStore %po %x").expect("it stores");
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("0.1 member 0[") && out.contains("BEFORE shows 1, AFTER shows 4294967295"), "{out}");
+    assert!(out.contains("OpStore (instruction ") && out.contains(" stores 4294967295\n  in %"), "{out}");
+    assert!(out.contains(&format!("  at {b}:{line}\n")), "{out}");
+    // What is pinned stays as it is.
+    let (code, out, _) = smallstep(&["compare", &a, &b, "--set", "0.0=u32:5*8", "--groups", "1"]);
+    assert!(code == 1 && out.contains("--set '0.0=u32:5*8'"), "{out}");
+    assert_eq!(smallstep(&["compare", &a, &b, "--set", "0.0=u32:0*8", "--groups", "1", "--engine", "reference"]).0, 0);
+}
+
+#[test]
+fn wgsl_is_read_by_naga() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let shader = |value: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read> a: array<u32>;\n@group(0) @binding(1) var<storage, read_write> b: array<u32>;\n\
+             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n  b[id.x] = {value};\n}}\n"
+        )
+    };
+    let (double, shifted, tripled) =
+        (file("a.wgsl", &shader("a[id.x] * 2")), file("b.wgsl", &shader("a[id.x] << 1")), file("c.wgsl", &shader("a[id.x] * 3")));
+    assert_eq!(smallstep(&["compare", &double, &shifted, "--inputs", "20"]).0, 0);
+    let (code, out, _) = smallstep(&["compare", &double, &tripled]);
+    assert!(code == 1 && out.contains("c.wgsl:4:"), "{out}");
+    let (code, out, err) = smallstep(&["run", &double, "--set", "0.0=u32:1,2,3,4", "--set", "0.1=u32:0*4"]);
+    assert!(code == 0 && out.contains("= 2 4 6 8"), "{out}{err}");
+    let (code, _, err) = smallstep(&["run", &file("d.wgsl", "fn main( {")]);
+    assert!(code == 2 && err.contains("d.wgsl:1:"), "{err}");
+    // An index that is not checked stays undefined.
+    assert_eq!(smallstep(&["run", &double, "--set", "0.0=u32:1", "--set", "0.1=u32:0*4"]).0, 5);
+}
+
+/// A rewrite of words: every instruction of one opcode gets another.
+fn replaced(words: &[u32], from: u32, to: u32) -> Vec<u32> {
+    let mut words = words.to_vec();
+    let mut at = 5;
+    while at < words.len() {
+        if words[at] & 0xffff == from {
+            words[at] = words[at] & 0xffff_0000 | to;
+        }
+        at += (words[at] >> 16).max(1) as usize;
+    }
+    words
+}
+
+#[test]
+fn wrong_optimisers_of_generated_modules_are_caught() {
+    use rspirv::spirv::Op;
+    let count = |rewrite: &dyn Fn(&[u32]) -> Vec<u32>| {
+        let mut wrong = 0;
+        for seed in 0..12 {
+            let case = case(seed, &Limits { executed: 60, ..Limits::default() });
+            match compared(&case, &rewrite(&case.words)) {
+                Optimised::Allowed => {}
+                Optimised::Wrong { .. } => wrong += 1,
+                Optimised::Undecided(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        wrong
+    };
+    assert_eq!(count(&|words| words.to_vec()), 0);
+    for (from, to) in [(Op::IAdd, Op::ISub), (Op::ULessThan, Op::ULessThanEqual), (Op::ShiftLeftLogical, Op::ShiftRightLogical)] {
+        let wrong = count(&|words| replaced(words, from as u32, to as u32));
+        assert!(wrong > 0, "{from:?} as {to:?} survives");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn commands_that_optimise_are_run_and_bounded() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = |name: &str, body: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{body}\n")).expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+        path.display().to_string()
+    };
+    let case = case(3, &Limits { executed: 40, ..Limits::default() });
+    let made = |command: &str, seconds: u64| Optimiser::new(command, Duration::from_secs(seconds)).expect("it is there");
+    let copies = made(&format!("{} -O", script("copies", "cp \"$2\" \"$4\"")), 60);
+    assert_eq!(copies.run(&case.words), Ok(case.words.clone()));
+    assert_eq!(optimised(&case, &copies), Optimised::Allowed);
+    let refuses = made(&script("refuses", "echo no such pass >&2; exit 1"), 60);
+    assert_eq!(
+        optimised(&case, &refuses),
+        Optimised::Wrong { what: "the optimiser refuses a valid module: no such pass".into(), failed: false }
+    );
+    let hangs = made(&script("hangs", "exec sleep 600"), 1);
+    assert_eq!(hangs.run(&case.words), Err(NotOptimised::Failed("the optimiser has not ended after 1 s".into())));
+    let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
+    assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { failed: true, .. }));
+    let writes_nothing = made(&script("nothing", "exit 0"), 60);
+    assert!(matches!(writes_nothing.run(&case.words), Err(NotOptimised::Failed(_))));
+    assert!(Optimiser::new("no-such-optimiser -O", Duration::from_secs(1)).expect_err("absent").contains("no-such-optimiser"));
+    let (code, _, err) = smallstep(&["fuzz-spirv", "--count", "1", "--optimiser", "no-such-optimiser -O"]);
+    assert!(code == 3 && err.contains("no-such-optimiser"), "{code}: {err}");
+    let (code, out, _) = smallstep(&["fuzz-spirv", "--count", "3", "--executed", "40", "--optimiser", &copies.command()]);
+    assert!(code == 0 && out.contains("0 disagree or failed"), "{code}: {out}");
+}
