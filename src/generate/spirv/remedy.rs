@@ -14,11 +14,14 @@ pub enum Remedy {
     FixedLoops,
     /// No OpPhi is of Booleans: each gives way to false.
     NoBooleanPhi,
+    /// No OpPhi is of a vector, or of what holds one: each gives way to zeros.
+    NoVectorPhi,
 }
 
 impl Remedy {
     /// Every remedy with its name.
-    pub const ALL: [(&'static str, Remedy); 2] = [("fixed-loops", Remedy::FixedLoops), ("no-boolean-phi", Remedy::NoBooleanPhi)];
+    pub const ALL: [(&'static str, Remedy); 3] =
+        [("fixed-loops", Remedy::FixedLoops), ("no-boolean-phi", Remedy::NoBooleanPhi), ("no-vector-phi", Remedy::NoVectorPhi)];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -29,7 +32,11 @@ impl Remedy {
     pub fn applied(self, module: &Module) -> Option<Module> {
         let mut remedied = module.clone();
         let locals = module.locals.clone();
-        let is_boolean = |local: Local| locals.get(local as usize) == Some(&Type::BOOL);
+        let goes = |ty: &Type| match self {
+            Remedy::FixedLoops => false,
+            Remedy::NoBooleanPhi => *ty == Type::BOOL,
+            Remedy::NoVectorPhi => has_vector(ty),
+        };
         remedied.each_block(&mut |block| match self {
             Remedy::FixedLoops => {
                 block.iter_mut().for_each(|stmt| {
@@ -41,15 +48,14 @@ impl Remedy {
                 });
                 block.retain(|stmt| !matches!(stmt, Stmt::Exit(Exit::Break | Exit::Continue, _)));
             }
-            Remedy::NoBooleanPhi => block.iter_mut().for_each(|stmt| {
-                let booleans: Vec<usize> = match &*stmt {
-                    Stmt::If(_, _, phis) | Stmt::Switch(_, _, _, phis) => {
-                        phis.iter().enumerate().filter(|(_, (_, ty))| *ty == Type::BOOL).map(|(i, _)| i).collect()
-                    }
-                    Stmt::Loop(l) => l.carried.iter().enumerate().filter(|(_, c)| is_boolean(c.inside)).map(|(i, _)| i).collect(),
+            Remedy::NoBooleanPhi | Remedy::NoVectorPhi => block.iter_mut().for_each(|stmt| {
+                let types: Vec<Option<&Type>> = match &*stmt {
+                    Stmt::If(_, _, phis) | Stmt::Switch(_, _, _, phis) => phis.iter().map(|(_, ty)| Some(ty)).collect(),
+                    Stmt::Loop(l) => l.carried.iter().map(|c| locals.get(c.inside as usize)).collect(),
                     _ => Vec::new(),
                 };
-                booleans.into_iter().rev().for_each(|i| unphi(stmt, i));
+                let going: Vec<usize> = (0..types.len()).rev().filter(|&i| types[i].is_some_and(goes)).collect();
+                going.into_iter().for_each(|i| unphi(stmt, i));
             }),
         });
         if remedied == *module {
@@ -57,6 +63,15 @@ impl Remedy {
         }
         repair(&mut remedied);
         Some(remedied)
+    }
+}
+
+fn has_vector(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) => false,
+        Type::Vector(..) => true,
+        Type::Array(element, _) => has_vector(element),
+        Type::Struct(members) => members.iter().any(has_vector),
     }
 }
 
