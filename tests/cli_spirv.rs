@@ -234,12 +234,12 @@ fn exit_codes_say_why_there_is_no_value() {
     assert_eq!(code(DIVIDE, &["--fuel", "5"]), 7);
     assert_eq!(code(DIVIDE, &["--engine", "reference", "--fuel", "5"]), 7);
     assert_eq!(code(DIVIDE, &["--groups", "100000,100000"]), 7, "more invocations than the limit");
-    assert_eq!(code(DIVIDE, &["--engine", "machine", "--robustness", "rba2"]), 6);
+    assert_eq!(code(DIVIDE, &["--engine", "machine", "--robustness", "rba2"]), 0);
     assert_eq!(code(DIVIDE, &["--engine", "no such adapter"]), 3);
     assert_eq!(code(&DIVIDE.replace("OpUDiv %u", "OpUDiv %v3"), &[]), 2, "ill typed");
     assert_eq!(code(&DIVIDE.replace("OpUDiv", "OpNoSuch"), &[]), 2, "not assembled");
     let robust = run(DIVIDE, &["--set", "0.2=u32:9,1,2,4", "--spec", "7=0", "--robustness", "rba2"]);
-    assert!(robust.code == 5 && robust.err.starts_with("note: the machine does not run this"), "{}", robust.err);
+    assert!(robust.code == 5 && !robust.err.contains("note:"), "{}", robust.err);
 }
 
 #[test]
