@@ -1,5 +1,10 @@
 //! The bytes of buffers: what a script says they hold at first, and what an engine has left in them.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use smallstep_semantics::image::Codes;
+
 use super::scalar::{Class, Number, Scalar, Value, f16_bits};
 use super::script::{Buffer, BufferId, Initial, Lane, Script};
 
@@ -9,10 +14,45 @@ pub enum Known {
     /// It holds this and nothing else.
     #[default]
     Decided,
+    /// It is of a scalar that holds one of a few values, all of which are known: [`Contents::choice`].
+    OneOf,
     /// A conforming device may hold something else: the value is one of several that are not all known.
     Doubtful,
     /// It is undefined: any value.
     Undefined,
+}
+
+impl Known {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Known::Decided => "decided",
+            Known::OneOf => "one-of",
+            Known::Doubtful => "doubtful",
+            Known::Undefined => "undefined",
+        }
+    }
+}
+
+/// The values of which a scalar holds one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Bytes of the scalar, 8 at most.
+    pub size: usize,
+    /// The values as bits.
+    pub codes: Codes,
+}
+
+impl Choice {
+    /// Every value, all NaNs as one.
+    pub fn all(&self) -> impl Iterator<Item = u64> {
+        let nan = match self.codes.nan {
+            16 => Some(0x7e00),
+            32 => Some(0x7fc0_0000),
+            _ => None,
+        };
+        std::iter::once(self.codes.best).chain(self.codes.others.iter().copied()).chain(nan)
+    }
 }
 
 /// A buffer's bytes.
@@ -22,12 +62,76 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// What is known of each byte. Empty where all are decided, and always in what a device gives back.
     pub known: Vec<Known>,
+    /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no others are.
+    choices: BTreeMap<usize, Choice>,
 }
 
 impl Contents {
     /// Decided bytes.
     pub fn of(bytes: Vec<u8>) -> Contents {
-        Contents { bytes, known: Vec::new() }
+        Contents { bytes, ..Contents::default() }
+    }
+
+    /// The scalar that a byte belongs to, by its first byte, if it holds one of a few values.
+    pub fn choice(&self, byte: usize) -> Option<(usize, &Choice)> {
+        let (&start, choice) = self.choices.range(..=byte).next_back()?;
+        (byte < start + choice.size).then_some((start, choice))
+    }
+
+    /// The values that a scalar may have; none if it has one. An error for a byte that says nothing, and what is known of it.
+    pub fn values(&self, offset: usize, size: usize) -> Result<Option<&Choice>, (usize, Known)> {
+        match (self.open(offset, size), self.choices.get(&offset)) {
+            (None, _) => Ok(None),
+            (Some((_, Known::OneOf)), Some(choice)) if choice.size == size => Ok(Some(choice)),
+            (Some(open), _) => Err(open),
+        }
+    }
+
+    /// Puts in place what is one of these values, the best one as bytes. A scalar past the end is left out.
+    pub fn choose(&mut self, offset: usize, size: usize, codes: Codes) {
+        let Some(bytes) = offset.checked_add(size).and_then(|end| self.bytes.get_mut(offset..end)).filter(|bytes| bytes.len() <= 8) else {
+            return;
+        };
+        bytes.copy_from_slice(&codes.best.to_le_bytes()[..size]);
+        if codes.any.is_some() {
+            return self.mark(offset..offset + size, Known::Undefined);
+        }
+        if codes.is_exact() {
+            return self.mark(offset..offset + size, Known::Decided);
+        }
+        self.mark(offset..offset + size, Known::OneOf);
+        self.choices.insert(offset, Choice { size, codes });
+    }
+
+    /// Takes over what is known of the bytes of another, not the bytes.
+    pub fn know_as(&mut self, other: &Contents) {
+        self.known = other.known.clone();
+        self.choices = other.choices.clone();
+    }
+
+    /// Takes over some bytes of another, and what is known of them.
+    pub fn take(&mut self, range: Range<usize>, other: &Contents) {
+        let Some(from) = other.bytes.get(range.clone()) else { return };
+        let Some(to) = self.bytes.get_mut(range.clone()) else { return };
+        to.copy_from_slice(from);
+        let mut at = range.start;
+        while at < range.end {
+            match other.choice(at) {
+                Some((start, choice)) if start == at && at + choice.size <= range.end => {
+                    self.mark(at..at + choice.size, Known::OneOf);
+                    self.choices.insert(at, choice.clone());
+                    at += choice.size;
+                }
+                Some(_) => {
+                    self.mark(at..at + 1, Known::Doubtful);
+                    at += 1;
+                }
+                None => {
+                    self.mark(at..at + 1, other.known_at(at));
+                    at += 1;
+                }
+            }
+        }
     }
 
     /// What is known of one byte.
@@ -35,22 +139,28 @@ impl Contents {
         self.known.get(offset).copied().unwrap_or_default()
     }
 
-    /// The first of these bytes that is not decided, and what is known of it; an undefined one before a doubtful one.
+    /// The first of these bytes of which least is known, if any is not decided, and what is known of it.
     pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Known)> {
-        let known = self.known.iter().enumerate().skip(offset).take(size);
         let mut found = None;
-        for (at, &known) in known {
-            match known {
-                Known::Undefined => return Some((at, known)),
-                Known::Doubtful => found = found.or(Some((at, known))),
-                Known::Decided => {}
+        for (at, &known) in self.known.iter().enumerate().skip(offset).take(size) {
+            if known > found.map_or(Known::Decided, |(_, known)| known) {
+                found = Some((at, known));
             }
         }
         found
     }
 
-    /// Says what is known of these bytes; those past the end are left out.
-    pub fn mark(&mut self, range: std::ops::Range<usize>, known: Known) {
+    /// Says what is known of these bytes; those past the end are left out. Of a scalar of several values that loses some bytes the others are doubtful.
+    pub fn mark(&mut self, range: Range<usize>, known: Known) {
+        let first = self.choice(range.start).map_or(range.start, |(start, _)| start);
+        let lost: Vec<usize> =
+            if range.is_empty() { Vec::new() } else { self.choices.range(first..range.end).map(|(&at, _)| at).collect() };
+        for at in lost {
+            let Some(choice) = self.choices.remove(&at) else { continue };
+            for one in self.known.iter_mut().take(at + choice.size).skip(at) {
+                *one = Known::Doubtful;
+            }
+        }
         if self.known.is_empty() {
             if known == Known::Decided {
                 return;
@@ -214,5 +324,43 @@ pub(super) fn check_series(scalar: Scalar, from: &Number, by: &Number, items: u6
     match scalar.bits_of_integer(last) {
         Some(_) => Ok(()),
         None => Err(format!("the series reaches {last}, outside the range of {}", scalar.name())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::image::{Numeric, pack};
+
+    use super::*;
+
+    fn half() -> Codes {
+        pack(Numeric::Unorm, 8, 0.5f32.to_bits())
+    }
+
+    #[test]
+    fn a_scalar_of_two_values_is_kept_until_it_is_written_over() {
+        let mut held = Contents::of(vec![0; 4]);
+        held.choose(1, 1, half());
+        assert_eq!((&held.bytes[..], held.known_at(1), held.known_at(2)), (&[0, 128, 0, 0][..], Known::OneOf, Known::Decided));
+        let values = |held: &Contents| held.values(1, 1).map(|choice| choice.map(|c| c.all().collect::<Vec<_>>()));
+        assert_eq!(values(&held), Ok(Some(vec![128, 127])));
+        assert_eq!(held.values(0, 1), Ok(None));
+        // As a part of a greater scalar it says nothing.
+        assert_eq!(held.values(0, 4), Err((1, Known::OneOf)));
+        let mut copy = Contents::of(vec![9; 4]);
+        copy.take(1..3, &held);
+        assert_eq!((copy.bytes.as_slice(), values(&copy)), (&[9, 128, 0, 9][..], values(&held)));
+        held.mark(0..4, Known::Decided);
+        assert_eq!((held.choice(1), held.open(0, 4)), (None, None));
+    }
+
+    #[test]
+    fn half_a_scalar_is_doubtful() {
+        let mut held = Contents::of(vec![0; 4]);
+        held.choose(0, 2, pack(Numeric::Unorm, 16, 0.3f32.to_bits()));
+        held.mark(1..2, Known::Decided);
+        assert_eq!((held.known_at(0), held.known_at(1), held.choice(0)), (Known::Doubtful, Known::Decided, None));
+        held.choose(3, 2, half());
+        assert_eq!(held.choice(3), None, "it does not lie inside");
     }
 }

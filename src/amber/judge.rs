@@ -14,11 +14,12 @@
 //! - EQ_HISTOGRAM_EMD_BUFFER makes for each of four 8-bit channels a histogram of 256 bins divided by the number of texels; the distance is
 //!   the sum of the absolute values of the cumulated differences, divided by 256; the greatest of the four counts.
 //!
-//! A byte that is not decided decides nothing: an expectation that depends on one is open, unless it fails on decided bytes alone. What it depends
-//! on says how: on an undefined byte anything may be found; on a doubtful one, one of several values that are not all known, so that a tolerance
-//! decides nothing either.
+//! Where a scalar holds one of a few known values, an expectation of it holds or fails if it does for all of them, and is open if it holds for some.
+//! Another byte that is not decided decides nothing: an expectation that depends on one is open, unless it fails on decided bytes alone. What it
+//! depends on says how: on an undefined byte anything may be found; on a doubtful one, one of several values that are not all known, so that a
+//! tolerance decides nothing either.
 
-use super::contents::{Buffers, Contents, Known};
+use super::contents::{Buffers, Choice, Contents, Known};
 use super::format::{Channel, Format};
 use super::limits::MAX_FAILURES;
 use super::scalar::{Scalar, Value};
@@ -175,18 +176,24 @@ impl Judge<'_> {
                 self.fail(place, format!("the end of the buffer's {} bytes", self.held.bytes.len()), expected);
                 continue;
             };
-            if let Some(open) = self.held.open(start, size) {
-                self.open(self.id, open, place);
-                continue;
-            }
+            let choice = match self.held.values(start, size) {
+                Ok(choice) => choice,
+                Err(open) => {
+                    self.open(self.id, open, place);
+                    continue;
+                }
+            };
             let found = lane.scalar.value(lane.scalar.load(bytes));
             let allowed = match tolerance {
                 [] => None,
                 [one] => Some(*one),
                 several => Some(several.get(lane.component as usize).copied().unwrap_or(EXACT)),
             };
-            if !holds(lane.scalar, comparator, allowed, found, expected) {
-                self.fail(place, found, Wanted { comparator, allowed, expected });
+            let fits = |found: Value| holds(lane.scalar, comparator, allowed, found, expected);
+            match agreed(choice, fits(found), |bits| fits(lane.scalar.value(bits))) {
+                Some(true) => {}
+                Some(false) => self.fail(place, found, Wanted { comparator, allowed, expected }),
+                None => self.open(self.id, (start, Known::OneOf), place),
             }
         }
         self.result
@@ -213,9 +220,9 @@ impl Judge<'_> {
                     self.fail(place, format!("the end of the buffer's {} bytes", held.bytes.len()), "a texel");
                     return self.result;
                 };
-                let texel = Texel { format, bytes: &texel[..size], known: held.known.get(start..start + size).unwrap_or(&[]) };
+                let texel = Texel { format, bytes: &texel[..size], held, start };
                 let (mut wrong, mut open) = (false, None);
-                for (c, found, unknown) in texel.components() {
+                for Component { place: c, channel, value: found, values } in texel.components() {
                     if c == 3 && !alpha {
                         continue;
                     }
@@ -224,13 +231,22 @@ impl Judge<'_> {
                         [one] => *one,
                         several => several.get(c).copied().unwrap_or(EXACT),
                     };
-                    let amount = allowed.amount.value() * if allowed.percent { found.abs() / 100.0 } else { 1.0 };
-                    let near = (found - f64::from(colour[c]) / 255.0).abs() <= amount;
-                    wrong |= unknown.is_none() && !near;
-                    if let Some((at, known)) = unknown
-                        && open.is_none_or(|(_, before)| before < known)
-                    {
-                        open = Some((start + at, known));
+                    let near = |found: f64| {
+                        let amount = allowed.amount.value() * if allowed.percent { found.abs() / 100.0 } else { 1.0 };
+                        (found - f64::from(colour[c]) / 255.0).abs() <= amount
+                    };
+                    let unknown = match values {
+                        Err(unknown) => unknown,
+                        Ok((at, choice)) => match agreed(choice, near(found), |bits| near(format.component(channel, bits).as_f64())) {
+                            Some(is_near) => {
+                                wrong |= !is_near;
+                                continue;
+                            }
+                            None => (at, Known::OneOf),
+                        },
+                    };
+                    if open.is_none_or(|(_, before)| before < unknown.1) {
+                        open = Some(unknown);
                     }
                 }
                 if wrong {
@@ -253,7 +269,8 @@ impl Judge<'_> {
         }
         for (i, (x, y)) in a.bytes.iter().zip(&b.bytes).enumerate() {
             let (known, other_known) = (a.known_at(i), b.known_at(i));
-            if known.max(other_known) > Known::Decided {
+            let disjoint = || matches!((byte_values(a, i), byte_values(b, i)), (Some(a), Some(b)) if a.iter().all(|x| !b.contains(x)));
+            if known.max(other_known) > Known::Decided && !(known.max(other_known) == Known::OneOf && disjoint()) {
                 let whose = if known >= other_known { self.id } else { other };
                 self.open(whose, (i, known.max(other_known)), || format!("byte {i}"));
             } else if x != y {
@@ -263,8 +280,8 @@ impl Judge<'_> {
         self.result
     }
 
-    /// Whether both buffers are whole and defined; if not the judgement says so.
-    fn comparable(&mut self, other: BufferId) -> bool {
+    /// Whether both buffers are whole and nothing that is known less than `least` allows is in them; if not the judgement says so.
+    fn comparable(&mut self, other: BufferId, least: Known) -> bool {
         let (a, b) = (self.held, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
         for (held, id, whose) in [(a, self.id, &self.buffer.name), (b, other, name)] {
@@ -272,7 +289,7 @@ impl Judge<'_> {
                 self.fail(String::new, format!("{} bytes in {whose}", held.bytes.len()), format!("{need} bytes"));
                 return false;
             }
-            if let Some((at, known)) = held.open(0, held.bytes.len()) {
+            if let Some((at, known)) = held.open(0, held.bytes.len()).filter(|(_, known)| *known > least) {
                 self.open(id, (at, known), || format!("byte {at} of {whose}"));
                 return false;
             }
@@ -282,26 +299,54 @@ impl Judge<'_> {
 
     fn rmse(mut self, other: BufferId, most: f64) -> Judgement {
         let buffers = self.buffers;
-        if !self.comparable(other) {
+        if !self.comparable(other, Known::OneOf) {
             return self.result;
         }
         let (a, b) = (self.held, &buffers[other]);
-        let (mut sum, count) = (0.0, self.buffer.scalars());
+        let (mut sum, mut least, mut greatest, count) = (0.0, 0.0, 0.0, self.buffer.scalars());
+        let mut chosen = None;
         for i in 0..count {
             let Some(slot) = self.buffer.slot(i) else { break };
-            let at = slot.offset as usize;
-            let difference =
-                difference(slot.scalar.value(slot.scalar.load(&a.bytes[at..])), slot.scalar.value(slot.scalar.load(&b.bytes[at..])));
-            sum += difference * difference;
+            let (at, size) = (slot.offset as usize, slot.scalar.size() as usize);
+            let value = |bits: u64| slot.scalar.value(bits);
+            let [ours, theirs] = [a, b].map(|held| value(slot.scalar.load(&held.bytes[at..])));
+            let square = difference(ours, theirs).powi(2);
+            sum += square;
+            match (a.values(at, size), b.values(at, size)) {
+                (Ok(None), Ok(None)) => {
+                    least += square;
+                    greatest += square;
+                }
+                (Ok(ours_of), Ok(theirs_of)) => {
+                    chosen = chosen.or(Some((if ours_of.is_some() { self.id } else { other }, at)));
+                    let all = |choice: Option<&Choice>, found: Value| match choice {
+                        Some(choice) => choice.all().map(value).collect(),
+                        None => vec![found],
+                    };
+                    let theirs = all(theirs_of, theirs);
+                    let squares = all(ours_of, ours).into_iter().flat_map(|x| theirs.iter().map(move |y| difference(x, *y).powi(2)));
+                    let squares: Vec<f64> = squares.collect();
+                    least += squares.iter().copied().fold(f64::INFINITY, f64::min);
+                    greatest += if squares.iter().any(|s| s.is_nan()) { f64::NAN } else { squares.iter().copied().fold(0.0, f64::max) };
+                }
+                (Err(open), _) => self.open(self.id, open, || format!("byte {at}")),
+                (_, Err(open)) => self.open(other, open, || format!("byte {at}")),
+            }
         }
-        let error = (sum / count as f64).sqrt();
-        self.at_most("a root mean square error", error, most, other);
+        let error = |sum: f64| (sum / count as f64).sqrt();
+        match chosen {
+            // Both ends of what the error may be are on one side of the bound.
+            Some((whose, at)) if (error(least) <= most) != (error(greatest) <= most) => {
+                self.open(whose, (at, Known::OneOf), || format!("byte {at}"));
+            }
+            _ => self.at_most("a root mean square error", error(sum), most, other),
+        }
         self.result
     }
 
     fn emd(mut self, other: BufferId, most: f64) -> Judgement {
         let buffers = self.buffers;
-        if !self.comparable(other) {
+        if !self.comparable(other, Known::Decided) {
             return self.result;
         }
         let texels = self.buffer.items;
@@ -390,40 +435,70 @@ impl fmt::Display for Wanted {
 struct Texel<'b> {
     format: Format,
     bytes: &'b [u8],
-    known: &'b [Known],
+    held: &'b Contents,
+    /// Its first byte.
+    start: usize,
 }
 
-impl Texel<'_> {
-    /// Each colour component that the format has: its place among red, green, blue and alpha, its value, and its first byte that is not decided.
-    fn components(&self) -> impl Iterator<Item = (usize, f64, Option<(usize, Known)>)> {
-        let scalar = self.format.scalar();
+/// A colour component that a format has.
+struct Component<'b> {
+    /// Its place among red, green, blue and alpha.
+    place: usize,
+    channel: Channel,
+    value: f64,
+    /// Its first byte and the values that it may have, or a byte that says nothing.
+    values: Result<(usize, Option<&'b Choice>), (usize, Known)>,
+}
+
+impl<'b> Texel<'b> {
+    fn components(&self) -> impl Iterator<Item = Component<'b>> {
+        let (format, held, bytes, start) = (self.format, self.held, self.bytes, self.start);
+        let scalar = format.scalar();
         let size = scalar.size() as usize;
-        self.format.channels().iter().enumerate().filter_map(move |(i, &channel): (usize, &Channel)| {
-            let value = self.format.component(channel, scalar.load(&self.bytes[i * size..])).as_f64();
-            let known = self.known.iter().copied().enumerate().skip(i * size).take(size);
-            let open = known.filter(|(_, known)| *known > Known::Decided).max_by_key(|(at, known)| (*known, std::cmp::Reverse(*at)));
-            Some((channel.colour()?, value, open))
+        format.channels().iter().enumerate().filter_map(move |(i, &channel): (usize, &Channel)| {
+            let value = format.component(channel, scalar.load(&bytes[i * size..])).as_f64();
+            let at = start + i * size;
+            let values = held.values(at, size).map(|choice| (at, choice));
+            Some(Component { place: channel.colour()?, channel, value, values })
         })
     }
 }
 
 impl fmt::Display for &Texel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rgba = [None; 4];
-        for (c, value, open) in self.components() {
-            rgba[c] = Some((value, open));
+        let mut rgba = [const { None }; 4];
+        for component in self.components() {
+            rgba[component.place] = Some(component.values.map_err(|(_, known)| known).map(|_| component.value));
         }
         let shown: Vec<String> = rgba
             .into_iter()
             .flatten()
-            .map(|(value, open)| match (open, self.format.is_normalized()) {
-                (Some((_, Known::Undefined)), _) => "undefined".into(),
-                (Some(_), _) => "undecided".into(),
+            .map(|found| match (found, self.format.is_normalized()) {
+                (Err(Known::Undefined), _) => "undefined".into(),
+                (Err(_), _) => "undecided".into(),
                 // In the unit of the script; three digits tell neighbours apart.
-                (None, true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
-                (None, false) => format!("{value:?} × 255"),
+                (Ok(value), true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
+                (Ok(value), false) => format!("{value:?} × 255"),
             })
             .collect();
         write!(f, "[{}]", shown.join(", "))
+    }
+}
+
+/// Whether what is found fits; nothing where it depends on which of several values is held.
+fn agreed(choice: Option<&Choice>, found_fits: bool, fits: impl Fn(u64) -> bool) -> Option<bool> {
+    let Some(choice) = choice else { return Some(found_fits) };
+    let best = fits(choice.codes.best);
+    choice.all().all(|bits| fits(bits) == best).then_some(found_fits)
+}
+
+/// The values that a byte may have, if they are known.
+fn byte_values(held: &Contents, at: usize) -> Option<Vec<u8>> {
+    match (held.known_at(at), held.choice(at)) {
+        (Known::Decided, _) => Some(vec![*held.bytes.get(at)?]),
+        (Known::OneOf, Some((start, choice))) if choice.codes.nan == 0 => {
+            Some(choice.all().map(|bits| bits.to_le_bytes()[at - start]).collect())
+        }
+        _ => None,
     }
 }

@@ -26,7 +26,7 @@ mod scalar;
 mod script;
 mod vkscript;
 
-pub use contents::{Buffers, Contents, Known, OutOfBounds};
+pub use contents::{Buffers, Choice, Contents, Known, OutOfBounds};
 pub use error::{Kind, ScriptError};
 pub use format::Format;
 pub use judge::{DOUBLE_TOLERANCE, Decision, Failure, Judgement, Open, TEXEL_TOLERANCE, judge};

@@ -4,8 +4,8 @@ use super::layout::{DataType, Standard, StructType};
 use super::limits::MAX_TEXT;
 use super::scalar::Scalar;
 use super::script::{
-    Action, Buffer, BufferId, BufferRange, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, Expect, Extent, FrontFace, Initial, Lane,
-    Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, Tolerance,
+    Action, Buffer, BufferId, BufferRange, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, DepthState, Expect, Extent, FrontFace, Initial,
+    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, Tolerance,
 };
 use std::fmt::Write as _;
 
@@ -256,6 +256,12 @@ impl<'s> Printer<'s> {
         }
         if pipeline.front_face != FrontFace::CounterClockwise {
             put!(self, "  FRONT_FACE {}\n", pipeline.front_face.name());
+        }
+        let depth = pipeline.depth;
+        if depth != DepthState::default() {
+            let switch = |on| if on { "on" } else { "off" };
+            put!(self, "  DEPTH\n    TEST {}\n    WRITE {}\n", switch(depth.test), switch(depth.write));
+            put!(self, "    COMPARE_OP {}\n    CLAMP {}\n  END\n", depth.compare.name(), switch(depth.clamp));
         }
         for binding in &pipeline.bindings {
             let place = format!("DESCRIPTOR_SET {} BINDING {}", binding.set, binding.binding);

@@ -201,7 +201,7 @@ impl Running<'_> {
             let some: Vec<_> = elements
                 .by_ref()
                 .take(IN_LINE)
-                .map(|e| json!({"offset": e.offset, "value": e.text, "known": format!("{:?}", e.known).to_lowercase(), "why": e.why}))
+                .map(|e| json!({"offset": e.offset, "value": e.text, "known": e.known.name(), "why": e.why}))
                 .collect();
             let next = first + some.len();
             say!(

@@ -48,7 +48,7 @@ fn a_device_agrees_byte_by_byte() {
     let legs = legs(REPEAT, &Interpreter::default(), Some(&mut device));
     assert_eq!(legs[1].verdict, Verdict::Agree);
     // Four dispatches over 48 bytes, and all three buffers at the end.
-    assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, left: 0 });
+    assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, one_of: 0, left: 0 });
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn open_bytes_are_left_alone_on_a_device() {
     );
     let both = legs(&undef, &Interpreter::default(), Some(&mut device));
     assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undefined(why) if why.contains("any value"))), "{both:?}");
-    assert_eq!(both[1].compared, Compared { expectations: 1, open: 1, bytes: 24, left: 8 });
+    assert_eq!(both[1].compared, Compared { expectations: 1, open: 1, bytes: 24, one_of: 0, left: 8 });
     let third = script_of(
         FLOATS,
         "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q",

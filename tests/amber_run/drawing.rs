@@ -2,7 +2,6 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Action, Known, Run};
-use smallstep::run::Wrong;
 use smallstep::run::amber::draw::{Drawing, drawing};
 use smallstep::run::amber::{Interpreter, Modules, Options, Verdict, check};
 use smallstep_semantics::image::{self, Format};
@@ -161,18 +160,13 @@ fn what_no_engine_takes_is_named() {
 }
 
 #[test]
-fn a_script_of_a_triangle_says_what_it_draws_and_who_does_not() {
+fn a_script_of_a_triangle_says_what_it_draws() {
     let triangle = script(include_str!("scripts/triangle.amber"));
     let run = triangle.commands.iter().find_map(|c| if let Action::Run(run) = &c.action { Some(run) } else { None });
     let drawing = drawing_of(&triangle, &triangle.contents(), run.expect("a RUN"));
     assert_eq!((drawing.assembled.count, drawing.assembled.attributes[0].format), (3, Format::Rgba32Sfloat));
     assert_eq!(drawing.targets[0].image.format(), Format::Bgra8Unorm);
-    match Modules::load("triangle.amber", &triangle, &Options::default()) {
-        // Until the loader takes vertex stages, it says so.
-        Err(error) => assert_eq!(error.wrong, Wrong::Unsupported, "{}", error.text),
-        Ok(modules) => {
-            let legs = check(&triangle, &modules, &Interpreter::default(), Vec::new());
-            assert!(matches!(&legs[0].verdict, Verdict::Unsupported(why) if why.ends_with("RUN of a graphics pipeline")), "{legs:?}");
-        }
-    }
+    let modules = Modules::load("triangle.amber", &triangle, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
+    let legs = check(&triangle, &modules, &Interpreter::default(), Vec::new());
+    assert_eq!(legs[0].verdict, Verdict::Agree);
 }

@@ -7,12 +7,12 @@ use crate::amber::lex::Word;
 use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALIZATIONS};
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
-    Attachment, Binding, BufferId, BufferRange, CullMode, Extent, FrontFace, Line, Pipeline, PipelineKind, Rate, Resource, Specialization,
-    Stage, VertexData, Viewport,
+    Attachment, Binding, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line, Pipeline, PipelineKind, Rate,
+    Resource, Specialization, Stage, VertexData, Viewport,
 };
 
 /// Blocks and lines of a pipeline that are left out.
-const BLOCKS_LEFT_OUT: [&str; 6] = ["COMPILE_OPTIONS", "DEPTH", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
+const BLOCKS_LEFT_OUT: [&str; 5] = ["COMPILE_OPTIONS", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
 const LINES_LEFT_OUT: [&str; 7] = [
     "PATCH_CONTROL_POINTS",
     "SET",
@@ -68,7 +68,8 @@ impl<'t> Parser<'t> {
         let mut depth = 1;
         while depth > 0 {
             let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
-            depth += i32::from(word.text == "SHADER_OPTIMIZATION" || BLOCKS_LEFT_OUT.contains(&word.text)) - i32::from(word.text == "END");
+            depth += i32::from(matches!(word.text, "SHADER_OPTIMIZATION" | "DEPTH") || BLOCKS_LEFT_OUT.contains(&word.text))
+                - i32::from(word.text == "END");
             if word.text != "END" {
                 while self.lexer.word().is_some() {}
             }
@@ -125,10 +126,16 @@ impl<'t> Parser<'t> {
             }
             "FLAGS" => return Err(self.unsupported(word, "FLAGS")),
             other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
-            "VERTEX_DATA" | "INDEX_DATA" | "FRAMEBUFFER_SIZE" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" if !graphics => {
+            "VERTEX_DATA" | "INDEX_DATA" | "FRAMEBUFFER_SIZE" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH"
+                if !graphics =>
+            {
                 return Err(self.invalid(word, format!("{} stands in a compute pipeline", word.text)));
             }
             "VERTEX_DATA" => return self.vertex_data(draft, word),
+            "DEPTH" => {
+                self.end()?;
+                return self.block(word, |parser, line| parser.depth_line(&mut draft.pipeline.depth, line));
+            }
             "INDEX_DATA" => {
                 let (buffer, at) = self.buffer_name()?;
                 let integer = match self.script[buffer].layout.slot(0).map(|s| s.scalar) {
@@ -166,6 +173,24 @@ impl<'t> Parser<'t> {
                 }
             }
             other => return Err(self.invalid(word, format!("found {}, where a command of a pipeline or END should stand", quoted(other)))),
+        }
+        self.end()
+    }
+
+    /// A line of a DEPTH block.
+    fn depth_line(&mut self, depth: &mut DepthState, word: Word<'t>) -> Step {
+        const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
+        match word.text {
+            "TEST" => depth.test = self.one_of("on or off", &SWITCH)?,
+            "WRITE" => depth.write = self.one_of("on or off", &SWITCH)?,
+            "CLAMP" => depth.clamp = self.one_of("on or off", &SWITCH)?,
+            "COMPARE_OP" => depth.compare = self.one_of("a comparison", Compare::ALL)?,
+            "BOUNDS" | "BIAS" => {
+                if self.one_of("on or off", &SWITCH)? {
+                    return Err(self.unsupported(word, &format!("{} on", word.text)));
+                }
+            }
+            other => return Err(self.invalid(word, format!("found {}, where a command of DEPTH or END should stand", quoted(other)))),
         }
         self.end()
     }

@@ -43,8 +43,8 @@ mod shader;
 pub use buffer::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Sampler};
 pub use command::{Action, Bits64, Check, Command, Comparator, Expect, Lane, Run, RunKind, Tolerance, Topology};
 pub use pipeline::{
-    Attachment, Binding, BufferRange, CullMode, DEFAULT_FRAMEBUFFER, FrontFace, Pipeline, PipelineKind, Rate, Resource, Specialization,
-    VertexData, Viewport,
+    Attachment, Binding, BufferRange, Compare, CullMode, DEFAULT_FRAMEBUFFER, DepthState, FrontFace, Pipeline, PipelineKind, Rate,
+    Resource, Specialization, VertexData, Viewport,
 };
 pub use shader::{Compiler, Language, Shader, ShaderError, Source, Stage, version_of};
 

@@ -23,6 +23,31 @@ named! {
     Rate { Vertex "vertex", Instance "instance", }
 }
 
+named! {
+    /// How a depth is compared with the one that is stored.
+    Compare { Never "never", Less "less", Equal "equal", LessOrEqual "less_or_equal", Greater "greater", NotEqual "not_equal",
+        GreaterOrEqual "greater_or_equal", Always "always", }
+}
+
+/// The depth test: what a DEPTH block says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthState {
+    /// Whether depths are compared; off if not said.
+    pub test: bool,
+    /// Whether depths that pass are stored; off if not said.
+    pub write: bool,
+    /// How they are compared; less if not said.
+    pub compare: Compare,
+    /// Whether depths are clamped to the viewport's in place of clipping; off if not said.
+    pub clamp: bool,
+}
+
+impl Default for DepthState {
+    fn default() -> DepthState {
+        DepthState { test: false, write: false, compare: Compare::Less, clamp: false }
+    }
+}
+
 /// A pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline {
@@ -53,6 +78,8 @@ pub struct Pipeline {
     pub cull_mode: CullMode,
     /// Which faces are front; counter-clockwise ones if not said.
     pub front_face: FrontFace,
+    /// The depth test.
+    pub depth: DepthState,
     /// Where.
     pub line: Line,
 }
@@ -77,6 +104,7 @@ impl Pipeline {
             viewport: None,
             cull_mode: CullMode::None,
             front_face: FrontFace::CounterClockwise,
+            depth: DepthState::default(),
             line,
         }
     }

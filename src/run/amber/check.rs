@@ -1,14 +1,16 @@
 //! A script on an interpreter and on devices at once: each against the script's expectations, and each device against the interpreter.
 //!
-//! After every RUN the buffers that it may have changed are compared, and all buffers at the end, byte by byte where the interpreter is decided. From
-//! the command on that the interpreter calls undefined nothing is compared, and nothing is expected of devices.
+//! After every RUN the buffers that it may have changed are compared, and all buffers at the end: byte by byte where the interpreter is decided, scalar by
+//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to. The rest is counted and left alone, such as
+//! pixels whose centres lie within the sub-pixel precision of an edge. From the command on that the interpreter calls undefined nothing is compared,
+//! and nothing is expected of devices.
 
 use std::fmt;
 
 use super::modules::Modules;
 use super::play::{End, Engine, Interpreter, Player, Step, commands};
-use super::requirement;
-use crate::amber::{Action, BufferId, Buffers, Check, Decision, Expect, Judgement, Known, Line, Open, Script};
+use super::{requirement, show};
+use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
 use crate::gpu::Device;
 
 /// Two sides that should be the same, and are not.
@@ -152,6 +154,8 @@ pub struct Compared {
     pub open: u64,
     /// Bytes that were compared with the interpreter's, at each comparison.
     pub bytes: u64,
+    /// Of these, bytes of scalars that hold one of a few values by the interpreter.
+    pub one_of: u64,
     /// Bytes that were left alone, since the interpreter does not decide them.
     pub left: u64,
 }
@@ -299,7 +303,8 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
             if let Action::Expect(expect) = &command.action {
                 // What the interpreter does not decide, no device decides for it.
                 for id in subjects(expect) {
-                    one.player.buffers[id].known = if ended { Vec::new() } else { own.buffers[id].known.clone() };
+                    let known = if ended { &Contents::default() } else { &own.buffers[id] };
+                    one.player.buffers[id].know_as(known);
                 }
             }
             match one.player.step(command, &mut one.engine) {
@@ -340,18 +345,28 @@ impl Beside<'_, '_> {
     fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
         for id in which {
             let (expected, found) = (&own[id], &self.player.buffers[id]);
-            let mut left = 0;
+            let (mut left, mut one_of) = (0, 0);
             for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
-                if expected.known_at(at) > Known::Decided {
-                    left += 1;
-                } else if e != f {
-                    let (place, expected, found) = element(script, id, at, &expected.bytes, &found.bytes);
+                let admitted = match expected.known_at(at) {
+                    Known::Decided => e == f,
+                    Known::OneOf => {
+                        one_of += 1;
+                        expected.choice(at).is_none_or(|(start, choice)| start != at || admits(choice, &found.bytes[at..]))
+                    }
+                    Known::Doubtful | Known::Undefined => {
+                        left += 1;
+                        true
+                    }
+                };
+                if !admitted {
+                    let (place, expected, found) = element(script, id, at, expected, &found.bytes);
                     let between = (Side::Interpreter, self.leg.side());
                     self.same = false;
                     self.leg.note(Verdict::Disagree(Box::new(Difference { between, line, place: Some(place), expected, found })));
                     return;
                 }
             }
+            self.leg.compared.one_of += one_of;
             self.leg.compared.left += left;
             self.leg.compared.bytes += expected.bytes.len() as u64 - left;
             if left > 0 {
@@ -362,8 +377,14 @@ impl Beside<'_, '_> {
     }
 }
 
-/// The element that a byte belongs to, and it in two contents of a buffer.
-fn element(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u8]) -> (Place, String, String) {
+/// Whether a scalar is one of these values, by its bytes and what follows them.
+fn admits(choice: &Choice, bytes: &[u8]) -> bool {
+    let bits = bytes.iter().take(choice.size).rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    choice.codes.admits(bits)
+}
+
+/// The element that a byte belongs to, and it in two contents of a buffer; of an image the component of a texel.
+fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found: &[u8]) -> (Place, String, String) {
     let buffer = &script[id];
     let at = at as u64;
     let slot = (at.saturating_sub(7)..=at).rev().find_map(|start| {
@@ -372,13 +393,26 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &[u8], found: &[u
     });
     let (element, expected, found) = match slot {
         Some(slot) => {
+            let (start, size) = (slot.offset as usize, slot.scalar.size() as usize);
             let value = |bytes: &[u8]| {
-                let bits = slot.scalar.load(&bytes[slot.offset as usize..]);
-                format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * slot.scalar.size() as usize)
+                let bits = slot.scalar.load(&bytes[start..]);
+                format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * size)
             };
-            (format!("IDX {}, {}", slot.offset, slot.scalar.name()), value(expected), value(found))
+            let wanted = match expected.values(start, size) {
+                Ok(Some(choice)) => show::one_of(choice, slot.scalar),
+                _ => value(&expected.bytes),
+            };
+            let name = match (buffer.extent.image(), buffer.format()) {
+                (Some((width, _)), Some(format)) => {
+                    let (texel, channel) = (slot.offset / buffer.stride, slot.offset % buffer.stride / size as u64);
+                    let channel = format.channels().get(channel as usize).map_or(String::new(), |c| format!("{c:?}").to_lowercase());
+                    format!("texel ({}, {}), {channel}", texel % u64::from(width), texel / u64::from(width))
+                }
+                _ => format!("IDX {}, {}", slot.offset, slot.scalar.name()),
+            };
+            (name, wanted, value(found))
         }
-        None => (format!("byte {at}, padding"), format!("{:#04x}", expected[at as usize]), format!("{:#04x}", found[at as usize])),
+        None => (format!("byte {at}, padding"), format!("{:#04x}", expected.bytes[at as usize]), format!("{:#04x}", found[at as usize])),
     };
     (Place { buffer: buffer.name.clone(), offset: Some(at), element }, expected, found)
 }

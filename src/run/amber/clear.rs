@@ -1,5 +1,7 @@
 //! What CLEAR leaves in an attachment: Vulkan, Clear Values; the same on every engine, but for codes that a device may round either way.
 
+use smallstep_semantics::image::Codes;
+
 use crate::amber::format::{Channel, Numeric};
 use crate::amber::{Contents, Format, Known};
 
@@ -21,12 +23,12 @@ impl Default for ClearValues {
 }
 
 impl ClearValues {
-    /// Fills an attachment. Where a component may be stored as either of two codes it is doubtful.
+    /// Fills an attachment. A component may be one of two codes; in sRGB, whose rounding has loose bounds, it is doubtful then.
     ///
     /// Errors: a format of integers, whose clear value is no float.
     pub fn fill(&self, format: Format, contents: &mut Contents) -> Result<(), String> {
         let mut texel = Vec::new();
-        let mut doubtful = Vec::new();
+        let mut open = Vec::new();
         for &channel in format.channels() {
             let scalar = format.scalar();
             let value = match channel {
@@ -42,18 +44,22 @@ impl ClearValues {
             texel.resize(start + scalar.size() as usize, 0);
             scalar.store(written.nearest, &mut texel[start..]);
             if written.low != written.high {
-                doubtful.push(start..texel.len());
+                // Neighbours, but where the bounds are loose.
+                let known = format.numeric() != Numeric::Srgb && !value.is_nan();
+                let others = [written.low, written.high].into_iter().filter(|code| *code != written.nearest).collect();
+                open.push((start, texel.len() - start, known.then_some(Codes { best: written.nearest, others, nan: 0, any: None })));
             }
         }
         let size = texel.len();
         for one in contents.bytes.chunks_exact_mut(size) {
             one.copy_from_slice(&texel);
         }
-        contents.known = Vec::new();
-        if !doubtful.is_empty() {
-            for start in (0..contents.bytes.len()).step_by(size) {
-                for range in &doubtful {
-                    contents.mark(start + range.start..start + range.end, Known::Doubtful);
+        contents.mark(0..contents.bytes.len(), Known::Decided);
+        for start in (0..contents.bytes.len()).step_by(size).filter(|_| !open.is_empty()) {
+            for (at, size, codes) in &open {
+                match codes {
+                    Some(codes) => contents.choose(start + at, *size, codes.clone()),
+                    None => contents.mark(start + at..start + at + size, Known::Doubtful),
                 }
             }
         }
@@ -72,12 +78,15 @@ mod tests {
         assert_eq!(values.fill(Format::B8G8R8A8_UNORM, &mut held), Ok(()));
         // 0.5 · 255 is 127.5: a device stores 127 or 128.
         assert_eq!(held.bytes, [128, 0, 255, 255, 128, 0, 255, 255]);
-        let open: Vec<usize> = (0..8).filter(|&i| held.known_at(i) == Known::Doubtful).collect();
+        let open: Vec<usize> = (0..8).filter(|&i| held.known_at(i) == Known::OneOf).collect();
         assert_eq!(open, [0, 4]);
+        assert!(
+            held.choice(4).is_some_and(|(_, choice)| choice.codes.admits(127) && choice.codes.admits(128) && !choice.codes.admits(126))
+        );
         let depth = Format::named("D32_SFLOAT").expect("a format");
         let mut held = Contents::of(vec![9; 4]);
         assert_eq!(values.fill(depth, &mut held), Ok(()));
-        assert_eq!((held.bytes, held.known), (0.25f32.to_le_bytes().to_vec(), vec![]));
+        assert_eq!((held.open(0, 4), held.bytes), (None, 0.25f32.to_le_bytes().to_vec()));
         let mut held = Contents::of(vec![9; 2]);
         assert_eq!(values.fill(Format::named("S8_UINT").expect("a format"), &mut held), Ok(()));
         assert_eq!(held.bytes, [7, 7]);

@@ -2,17 +2,25 @@
 //!
 //! DRAW_RECT is a triangle strip of the corners bottom left, top left, bottom right, top right (y downwards), DRAW_GRID a list of two triangles for each
 //! cell, row by row; both give location 0 the corner's x and y in normalized device coordinates, z = 0 and w = 1, in place of all vertex data.
-//! Scripts have no depth state, so the depth test is off and a depth attachment keeps what CLEAR left in it.
+//! The triangles of a rectangle have one winding: triangle 1 of a strip is the vertices 1, 3, 2 (Vulkan, Triangle Strips). As the corners go it is
+//! clockwise in framebuffer coordinates (Vulkan, Basic Polygon Rasterization), as all of DRAW_GRID are, so that under the default FRONT_FACE they are
+//! back faces: a CULL_MODE of back draws nothing of them. The documents of AmberScript do not state the order, and culling depends on it.
+//!
+//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it.
+
+use std::ops::Range;
 
 use smallstep_semantics::image::{self, Image};
-use smallstep_semantics::raster::{self, Area, Cull, State};
+use smallstep_semantics::raster::{self, Area, Cull, DepthBuffer, State};
 use smallstep_semantics::spirv::Buffer;
-use smallstep_semantics::spirv::environment::{Attribute, BoundImage, BoundSampler, ColourTarget, Draw, Limits, Rate, Resources, Vertices};
+use smallstep_semantics::spirv::environment::{
+    Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Vertices,
+};
 
 use crate::amber::format::{Channel, Numeric};
 use crate::amber::{
-    self, AddressMode, BorderColour, BufferId, Buffers, CullMode, Filter, Format, FrontFace, Known, Pipeline, PipelineId, Resource,
-    RunKind, Sampler, Scalar, Script, Topology, VertexData,
+    self, AddressMode, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Filter, Format, FrontFace, Known, Pipeline,
+    PipelineId, Resource, RunKind, Sampler, Scalar, Script, Topology, VertexData,
 };
 
 /// What is assembled into triangles: [`Vertices`] that own what they are given.
@@ -32,6 +40,17 @@ pub struct Assembled {
     pub instances: u32,
     /// The vertex attributes.
     pub attributes: Vec<Attribute>,
+}
+
+/// A depth attachment and its test.
+#[derive(Clone, Debug)]
+pub struct Depth {
+    /// Which buffer it is.
+    pub buffer: BufferId,
+    /// As a texture.
+    pub image: Image,
+    /// As engines take it.
+    pub target: DepthTarget,
 }
 
 /// A draw that owns what it is given.
@@ -55,7 +74,9 @@ pub struct Drawing {
     pub targets: Vec<ColourTarget>,
     /// The buffers that the colour attachments are, in the same order; none for the one that no script sees.
     pub shown: Vec<Option<BufferId>>,
-    /// The first byte that it is given and that is not decided, and whose.
+    /// The depth attachment and its test, if there is one.
+    pub depth: Option<Depth>,
+    /// The first byte of vertex data, indices, images or push constants that is not decided, and whose.
     pub open: Option<(BufferId, usize, Known)>,
 }
 
@@ -84,7 +105,7 @@ impl Drawing {
             },
             state: self.state,
             targets: &self.targets,
-            depth: None,
+            depth: self.depth.as_ref().map(|depth| &depth.target),
             limits,
         }
     }
@@ -136,8 +157,9 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
         }
     };
     let (buffers, images, samplers) = given.resources(pipeline)?;
-    let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer, 0, None).to_vec());
+    let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer).to_vec());
     let (targets, shown) = given.targets(pipeline)?;
+    let depth = given.depth(pipeline)?;
     let state = state_of(pipeline);
     state.check().map_err(|e| format!("pipeline {}: {e}", pipeline.name))?;
     Ok(Drawing {
@@ -150,6 +172,7 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
         state,
         targets,
         shown,
+        depth,
         open: given.open,
     })
 }
@@ -195,6 +218,27 @@ impl Corners {
     }
 }
 
+/// Which bytes of a buffer a descriptor stands for.
+pub(super) fn bytes_of(held: &[u8], range: BufferRange) -> Range<usize> {
+    let whole = held.len();
+    let start = usize::try_from(range.offset).unwrap_or(whole).min(whole);
+    let length = range.range.and_then(|n| usize::try_from(n).ok()).unwrap_or(whole - start).min(whole - start);
+    start..start + length
+}
+
+fn compare_of(compare: Compare) -> image::Compare {
+    match compare {
+        Compare::Never => image::Compare::Never,
+        Compare::Less => image::Compare::Less,
+        Compare::Equal => image::Compare::Equal,
+        Compare::LessOrEqual => image::Compare::LessOrEqual,
+        Compare::Greater => image::Compare::Greater,
+        Compare::NotEqual => image::Compare::NotEqual,
+        Compare::GreaterOrEqual => image::Compare::GreaterOrEqual,
+        Compare::Always => image::Compare::Always,
+    }
+}
+
 fn topology_of(topology: Topology) -> raster::Topology {
     match topology {
         Topology::TriangleList => raster::Topology::List,
@@ -210,6 +254,7 @@ fn state_of(pipeline: &Pipeline) -> State {
         let [x, y, width, height, min_depth, max_depth] = viewport.bits.map(f32::from_bits);
         state.viewport = raster::Viewport { x, y, width, height, min_depth, max_depth };
     }
+    state.depth_clamp = pipeline.depth.clamp;
     state.area = Area::of_size(width, height);
     state.cull = match pipeline.cull_mode {
         CullMode::None => Cull::None,
@@ -225,7 +270,7 @@ fn state_of(pipeline: &Pipeline) -> State {
 }
 
 /// A sampler as engines take it. Scripts have one level, so that what is between levels does not matter.
-fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
+pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     let filter = |filter| match filter {
         Filter::Nearest => image::Filter::Nearest,
         Filter::Linear => image::Filter::Linear,
@@ -259,6 +304,19 @@ fn format_of(format: Format) -> Result<image::Format, String> {
     image::Format::of_name(&format.name()).ok_or_else(|| format!("the image format {}", format.name()))
 }
 
+/// A buffer's bytes as an image of one level.
+///
+/// Errors: it has no format or size of an image that is modeled: a sentence.
+pub(super) fn image_of(script: &Script, held: &Buffers, id: BufferId) -> Result<Image, String> {
+    let buffer = &script[id];
+    let named = |what: String| format!("the image {}: {what}", buffer.name);
+    let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
+    let (width, height) = buffer.extent.image().ok_or_else(|| named("a buffer without WIDTH and HEIGHT".into()))?;
+    let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(e.to_string()))?;
+    image.fill(0, &held[id].bytes).map_err(|e| named(e.to_string()))?;
+    Ok(image)
+}
+
 /// Reads what a draw is given, and notes the first byte that is not decided.
 struct Given<'s> {
     script: &'s Script,
@@ -267,31 +325,43 @@ struct Given<'s> {
 }
 
 impl<'s> Given<'s> {
-    fn bytes(&mut self, id: BufferId, offset: u64, range: Option<u64>) -> &'s [u8] {
+    fn bytes(&mut self, id: BufferId) -> &'s [u8] {
         let held = &self.held[id];
-        let whole = held.bytes.len();
-        let start = usize::try_from(offset).unwrap_or(whole).min(whole);
-        let length = range.and_then(|n| usize::try_from(n).ok()).unwrap_or(whole - start).min(whole - start);
-        if let (None, Some((at, known))) = (self.open, held.open(start, length)) {
+        if let (None, Some((at, known))) = (self.open, held.open(0, held.bytes.len())) {
             self.open = Some((id, at, known));
         }
-        &held.bytes[start..start + length]
+        &held.bytes
+    }
+
+    /// The depth attachment, if the depth test is on and there is one with depths.
+    fn depth(&mut self, pipeline: &Pipeline) -> Result<Option<Depth>, String> {
+        let is_depth = |id: &BufferId| self.script[*id].format().is_some_and(|f| f.channels() == [Channel::Depth]);
+        let Some(id) = pipeline.depth_stencil.filter(|id| pipeline.depth.test && is_depth(id)) else { return Ok(None) };
+        let image = self.attachment(pipeline, id)?;
+        let buffer = DepthBuffer::holding(&image).ok_or_else(|| format!("the depth format {}", image.format().name()))?;
+        let target = DepthTarget { buffer, compare: compare_of(pipeline.depth.compare), writes: pipeline.depth.write };
+        Ok(Some(Depth { buffer: id, image, target }))
+    }
+
+    /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open bytes are not noted.
+    fn attachment(&self, pipeline: &Pipeline, id: BufferId) -> Result<Image, String> {
+        let ((width, height), name) = (pipeline.framebuffer, &self.script[id].name);
+        let image = image_of(self.script, self.held, id)?;
+        match image.size(0) {
+            Some(size) if size == [width, height] => Ok(image),
+            _ => Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}")),
+        }
     }
 
     fn image(&mut self, id: BufferId) -> Result<Image, String> {
-        let buffer = &self.script[id];
-        let named = |what: String| format!("the image {}: {what}", buffer.name);
-        let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
-        let (width, height) = buffer.extent.image().ok_or_else(|| named("a buffer without WIDTH and HEIGHT".into()))?;
-        let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(e.to_string()))?;
-        image.fill(0, self.bytes(id, 0, None)).map_err(|e| named(e.to_string()))?;
-        Ok(image)
+        self.bytes(id);
+        image_of(self.script, self.held, id)
     }
 
     fn indices(&mut self, pipeline: &Pipeline) -> Result<Vec<u32>, String> {
         let id = pipeline.index_data.ok_or_else(|| format!("the pipeline {} has no INDEX_DATA", pipeline.name))?;
         let scalar = self.script[id].slot(0).map(|slot| slot.scalar);
-        let bytes = self.bytes(id, 0, None);
+        let bytes = self.bytes(id);
         match scalar {
             Some(Scalar::Uint16) => Ok(bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect()),
             Some(Scalar::Uint32) => Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()),
@@ -317,7 +387,7 @@ impl<'s> Given<'s> {
         let buffer = &self.script[data.buffer];
         let declared = data.format.or_else(|| buffer.item_format());
         let format = declared.ok_or_else(|| format!("vertex data of the type {}", buffer.data_type.name()))?;
-        let bytes = self.bytes(data.buffer, 0, None);
+        let bytes = self.bytes(data.buffer);
         let (offset, stride) = (u64::from(data.offset), data.stride.map_or(buffer.stride, u64::from));
         let rate = match data.rate {
             amber::Rate::Vertex => Rate::Vertex,
@@ -360,8 +430,8 @@ impl<'s> Given<'s> {
             let (set, binding, resource) = (binding.set, binding.binding, binding.resource);
             match resource {
                 Resource::Uniform(range) | Resource::Storage(range) => {
-                    let bytes = self.bytes(range.buffer, range.offset, range.range).to_vec();
-                    buffers.push(Buffer { set, binding, bytes });
+                    let held = &self.held[range.buffer].bytes;
+                    buffers.push(Buffer { set, binding, bytes: held[bytes_of(held, range)].to_vec() });
                 }
                 Resource::SampledImage(id) | Resource::StorageImage(id) => {
                     images.push(BoundImage { set, binding, image: self.image(id)? });
@@ -385,12 +455,7 @@ impl<'s> Given<'s> {
         }
         let mut targets = Vec::new();
         for &(location, id) in &pipeline.colours {
-            let image = self.image(id)?;
-            if image.size(0) != Some([width, height]) {
-                let name = &self.script[id].name;
-                return Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}"));
-            }
-            targets.push(ColourTarget { location, image });
+            targets.push(ColourTarget { location, image: self.attachment(pipeline, id)? });
         }
         Ok((targets, pipeline.colours.iter().map(|(_, id)| Some(*id)).collect()))
     }

@@ -7,19 +7,24 @@
 //! An interpreter also knows which bytes are undefined, with who made them, and which are doubtful: a conforming device may hold other ones there. A
 //! RUN that reads open bytes says nothing of what it writes, since no engine takes a set for an input: all bytes that it may write are doubtful then.
 
+mod adapted;
+mod bind;
 mod check;
 mod clear;
 pub mod compiler;
 pub mod draw;
+mod keep;
 mod modules;
 mod play;
+mod render;
 pub mod requirement;
 pub mod show;
 mod watch;
 
 pub use check::{Compared, Difference, Leg, Place, Side, Verdict, check, open_text};
+pub use keep::MAX_ORIGINS;
 pub use modules::{Loaded, Modules, Options, Stage};
-pub use play::{End, Engine, Interpreter, MAX_ORIGINS, Player, Step, commands};
+pub use play::{End, Engine, Interpreter, Player, Step, commands};
 
 /// Whether a file is an Amber script, by the ending of its name or the first line of its text.
 pub fn is_script(name: &str, bytes: &[u8]) -> bool {

@@ -1,12 +1,14 @@
 //! The modules of a script's pipelines: words from each shader's source, specialization constants frozen, loaded and checked before anything runs.
 
+use rspirv::spirv::ExecutionModel;
 use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization, spec_constants};
 
 use crate::amber::{
     Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, ShaderError, Source, Stage as For,
 };
-use crate::run::compute::ComputeModule;
+use crate::dispatch::resources::{self, Needs};
 use crate::run::compute::told::AssemblyLines;
+use crate::run::compute::{ComputeModule, Uses};
 use crate::run::{ReadError, Wrong};
 
 /// How shaders become modules.
@@ -24,6 +26,15 @@ pub struct Stage {
     pub module: Module,
     /// The entry point.
     pub entry: String,
+    /// What the entry point uses.
+    pub needs: Needs,
+}
+
+impl Stage {
+    /// What the entry point uses.
+    pub fn uses(&self) -> Uses<'_> {
+        Uses::new(&self.module, &self.needs)
+    }
 }
 
 /// What a pipeline runs.
@@ -101,8 +112,17 @@ fn load(name: &str, script: &Script, pipeline: &Pipeline, options: &Options<'_>)
             Ok(Loaded::Compute { module: Box::new(module), lines: lines.map(|l| l.beginning_at(shader.source_line.0)) })
         }
         PipelineKind::Graphics => {
-            let stage = |kind| stage(kind).map(|(attached, module)| Box::new(Stage { module, entry: attached.entry.to_string() }));
-            Ok(Loaded::Graphics { vertex: stage(For::Vertex)?, fragment: stage(For::Fragment)? })
+            let stage = |kind, model| {
+                let (attached, module) = stage(kind)?;
+                let entry = attached.entry.to_string();
+                let needs = resources::needs(module.words(), model, &entry).map_err(|what| ReadError {
+                    wrong: Wrong::Invalid,
+                    text: format!("error[amber]: {name}:{}: shader {}: {what}", attached.line, script[attached.shader].name),
+                })?;
+                Ok::<_, ReadError>(Box::new(Stage { module, entry, needs }))
+            };
+            let (vertex, fragment) = (stage(For::Vertex, ExecutionModel::Vertex)?, stage(For::Fragment, ExecutionModel::Fragment)?);
+            Ok(Loaded::Graphics { vertex, fragment })
         }
     }
 }

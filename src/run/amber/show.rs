@@ -1,7 +1,7 @@
 //! What the buffers of a script hold, by their types.
 
 use super::play::Player;
-use crate::amber::{BufferId, Known};
+use crate::amber::{BufferId, Choice, Known, Scalar};
 
 /// One scalar of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +28,20 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
         let bytes = held.bytes.get(start..start + size)?;
         let open = held.open(start, size);
         let known = open.map_or(Known::Decided, |(_, known)| known);
-        let text = if known == Known::Undefined { "any value".into() } else { slot.scalar.value(slot.scalar.load(bytes)).to_string() };
+        let text = match (known, held.values(start, size)) {
+            (Known::Undefined, _) => "any value".into(),
+            (_, Ok(Some(choice))) => one_of(choice, slot.scalar),
+            _ => slot.scalar.value(slot.scalar.load(bytes)).to_string(),
+        };
         let why = open.and_then(|(at, _)| player.origin(id, at)).map(str::to_string);
         Some(Element { item: i / buffer.layout.scalars.max(1), offset: slot.offset, text, known, why })
     })
+}
+
+/// The values of a scalar, as `128 or 127`.
+pub fn one_of(choice: &Choice, scalar: Scalar) -> String {
+    let values: Vec<String> = choice.all().map(|bits| scalar.value(bits).to_string()).collect();
+    values.join(" or ")
 }
 
 /// The same as lines, one for each item: its values, and where some are open, why.

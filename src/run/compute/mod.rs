@@ -19,9 +19,9 @@ use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
 
 use super::{ReadError, Wrong};
-use crate::compile::bindings;
+use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::dispatches::MachineBug;
 use given::{NotSpecialized, Place, SpecValue};
@@ -34,6 +34,62 @@ pub struct ComputeModule {
     pub entry: String,
     /// What the entry point uses.
     needs: Needs,
+}
+
+/// What an entry point of a module uses, of any stage.
+#[derive(Clone, Copy)]
+pub struct Uses<'m> {
+    module: &'m Module,
+    needs: &'m Needs,
+}
+
+impl<'m> Uses<'m> {
+    /// Of a module, and of what its entry point needs.
+    pub fn new(module: &'m Module, needs: &'m Needs) -> Uses<'m> {
+        Uses { module, needs }
+    }
+
+    /// The module.
+    pub fn module(self) -> &'m Module {
+        self.module
+    }
+
+    /// One past the last byte of the push constants.
+    pub fn push_constant_bytes(self) -> u64 {
+        self.needs.push_constant_bytes
+    }
+
+    /// The variables behind descriptors, with what is behind them. A descriptor without set or binding is left out.
+    pub fn bound(self) -> impl Iterator<Item = (Place, Behind, &'m Variable)> {
+        self.needs.descriptors.iter().filter_map(move |d| {
+            let place = Place { set: d.set?, binding: d.binding? };
+            Some((place, d.behind, self.module.variable(d.id)?))
+        })
+    }
+
+    /// A variable as messages name it: by its id, and by its name or that of its type.
+    pub fn name_of(self, variable: &Variable) -> String {
+        match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
+            Some(name) => format!("%{} \"{name}\"", variable.id),
+            None => format!("%{}", variable.id),
+        }
+    }
+
+    /// How a buffer at a place is bound, if it is used: as storage if one of several variables there may be written.
+    pub fn kind_at(self, place: Place) -> Option<BufferKind> {
+        let read_only = |variable: &Variable| {
+            let members = self.module.types().members(variable.type_).len() as u32;
+            let decorated = |target, member| self.module.decoration(target, member, Decoration::NonWritable).is_some();
+            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
+        };
+        let of_place = self.bound().filter(|(at, ..)| *at == place);
+        let kinds = of_place.map(|(_, behind, variable)| match behind {
+            Behind::Uniform => BufferKind::Uniform,
+            _ if read_only(variable) => BufferKind::ReadOnly,
+            _ => BufferKind::ReadWrite,
+        });
+        kinds.max()
+    }
 }
 
 /// Whether a module's entry point of that name is a compute one; without a name, or where none has it, whether one of its entry points is.
@@ -78,12 +134,14 @@ impl ComputeModule {
         &self.needs
     }
 
+    /// What the entry point uses.
+    pub fn uses(&self) -> Uses<'_> {
+        Uses { module: &self.module, needs: &self.needs }
+    }
+
     /// The variables behind descriptors that the entry point uses, with what is behind them. A descriptor without set or binding is left out.
     pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
-        self.needs.descriptors.iter().filter_map(|d| {
-            let place = Place { set: d.set?, binding: d.binding? };
-            Some((place, d.behind, self.module.variable(d.id)?))
-        })
+        self.uses().bound()
     }
 
     /// The variable through which the storage buffer at a place is seen.
@@ -93,10 +151,7 @@ impl ComputeModule {
 
     /// A variable as messages name it: by its id, and by its name or that of its type.
     pub fn name_of(&self, variable: &Variable) -> String {
-        match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
-            Some(name) => format!("%{} \"{name}\"", variable.id),
-            None => format!("%{}", variable.id),
-        }
+        self.uses().name_of(variable)
     }
 
     /// GlobalInvocationId of an invocation.
@@ -117,18 +172,7 @@ impl ComputeModule {
 
     /// How a buffer at a place is bound, if the entry point uses it: as storage if one of several variables there may be written.
     pub fn kind_at(&self, place: Place) -> Option<BufferKind> {
-        let read_only = |variable: &Variable| {
-            let members = self.module.types().members(variable.type_).len() as u32;
-            let decorated = |target, member| self.module.decoration(target, member, Decoration::NonWritable).is_some();
-            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
-        };
-        let of_place = self.bound().filter(|(at, ..)| *at == place);
-        let kinds = of_place.map(|(_, behind, variable)| match behind {
-            Behind::Uniform => BufferKind::Uniform,
-            _ if read_only(variable) => BufferKind::ReadOnly,
-            _ => BufferKind::ReadWrite,
-        });
-        kinds.max()
+        self.uses().kind_at(place)
     }
 
     /// A dispatch as a device takes it: only the buffers that the entry point uses.
@@ -314,20 +358,27 @@ pub fn interpret(
 ///
 /// Errors: what became of it instead.
 pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
+    let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
+    Ok(shown_by(dispatch, device)?.buffers.into_iter().map(shown).collect())
+}
+
+/// Runs a dispatch on a device, its words adapted to wgpu: the written buffers and the storage images, at their own places.
+///
+/// Errors: what became of it instead.
+pub fn shown_by(dispatch: &ComputeDispatch, device: &mut Device) -> Result<ComputeResult, DeviceOutcome> {
     let unchecked = |what: String| DeviceOutcome::Unchecked(what);
     dispatch.check().map_err(|e| unchecked(e.to_string()))?;
-    let (adapted, places) = bindings::adapt(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let (adapted, places) = compile::for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
     let words_hash = adapted.words_hash();
-    let result = match device.run(adapted).outcome {
+    let mut result = match device.run(adapted).outcome {
         DeviceOutcome::Computed(result) if result.words_hash == words_hash => result,
         DeviceOutcome::Computed(result) => {
             return Err(unchecked(format!("the device ran the words {:#018x}, and was given {words_hash:#018x}", result.words_hash)));
         }
         other => return Err(other),
     };
-    let buffers = result.buffers.into_iter().map(|b| {
-        let (set, binding) = places.original((b.set, b.binding)).unwrap_or((b.set, b.binding));
-        ObservedBuffer { set, binding, bytes: b.bytes, undefined: Vec::new() }
-    });
-    Ok(buffers.collect())
+    for shown in result.buffers.iter_mut().chain(&mut result.images) {
+        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
+    }
+    Ok(result)
 }

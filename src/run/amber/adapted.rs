@@ -1,0 +1,111 @@
+//! Whether words that are adapted for devices show what the script's own words show, by the interpreter.
+//!
+//! A program that the passes do not take is unchecked on a device, by the same message, and not run here.
+
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::draw::{Component, DrawObservation, ObservedTarget, run_by};
+use smallstep_semantics::spirv::environment::{Dispatch, Observation, ObservedBuffer, ObservedImage, Resources};
+use smallstep_semantics::spirv::{LoadOptions, Module};
+
+use super::play::Interpreter;
+use crate::compile::{self, bindings::Places};
+use crate::dispatch::{ComputeDispatch, DrawDispatch};
+use crate::run::compute::{self, ComputeModule};
+use crate::theorem::dispatches::Engines;
+
+fn refused(e: &dyn std::fmt::Display) -> String {
+    format!("the passes for devices make a module that is refused: {e}")
+}
+
+fn changed(what: &str) -> String {
+    format!("the passes for devices change what the program shows: {what}")
+}
+
+fn loaded(words: &[u32]) -> Result<Module, String> {
+    Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| refused(&e))
+}
+
+/// Whether a dispatch shows the same when it is adapted for devices, where there is anything to do for it; if not, how it differs.
+pub(super) fn shows(
+    given: &ComputeDispatch,
+    dispatch: &Dispatch<'_>,
+    by: &compute::Interpreter,
+    engines: &Engines,
+    observed: &Observation,
+) -> Result<(), String> {
+    let Ok((adapted, places)) = compile::for_wgpu(given) else { return Ok(()) };
+    if adapted.words == given.words {
+        return Ok(());
+    }
+    let module = ComputeModule::new(loaded(&adapted.words)?, Some(&adapted.entry)).map_err(|e| refused(&e))?;
+    let (buffers, images) = (adapted.contents(), adapted.bound().image_contents());
+    let resources = Resources { buffers: &buffers, images: &images, samplers: &adapted.samplers, ..dispatch.resources };
+    let dispatch = Dispatch { resources, ..dispatch.clone() };
+    let ran = compute::interpret(&module, &dispatch, by, &engines.relation, engines.planted.as_ref(), &mut ());
+    match ran.map_err(|e| refused(&e))?.report.outcome {
+        Outcome::Observed(found) => {
+            same_buffers(&observed.buffers, &found.buffers, &places)?;
+            same_images(&observed.images, &found.images, &places)
+        }
+        other => Err(changed(&format!("it ends with {}", other.name()))),
+    }
+}
+
+/// The same of a draw.
+pub(super) fn draw_shows(given: &DrawDispatch, interpreter: &Interpreter, observed: &DrawObservation) -> Result<(), String> {
+    let Ok((adapted, places)) = compile::draw_for_wgpu(given) else { return Ok(()) };
+    if adapted == *given {
+        return Ok(());
+    }
+    let (vertex, fragment) = (loaded(&adapted.vertex.words)?, loaded(&adapted.fragment.words)?);
+    let contents = adapted.contents();
+    let draw = contents.lend(&adapted, interpreter.limits());
+    let (engines, rules) = (&interpreter.engines, &interpreter.raster);
+    let ran = run_by(&vertex, &fragment, &draw, &engines.relation, rules, &engines.schedule, &mut ()).map_err(|e| refused(&e))?;
+    let found = match ran {
+        Outcome::Observed(found) => found,
+        other => return Err(changed(&format!("it ends with {}", other.name()))),
+    };
+    for (expected, found) in observed.targets.iter().zip(&found.targets) {
+        same_target(expected, found)?;
+    }
+    same_buffers(&observed.buffers, &found.buffers, &places)
+}
+
+fn same_buffers(expected: &[ObservedBuffer], found: &[ObservedBuffer], places: &Places) -> Result<(), String> {
+    for e in expected {
+        let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
+        let there = found.iter().find(|f| (f.set, f.binding) == place);
+        let undefined = |b: &ObservedBuffer| b.undefined.iter().map(|u| (u.start, u.end, u.kind)).collect::<Vec<_>>();
+        if !there.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
+            return Err(changed(&format!("the buffer at set {}, binding {} differs", e.set, e.binding)));
+        }
+    }
+    Ok(())
+}
+
+fn same_images(expected: &[ObservedImage], found: &[ObservedImage], places: &Places) -> Result<(), String> {
+    for e in expected {
+        let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
+        let there = found.iter().find(|f| (f.set, f.binding) == place);
+        let undefined = |i: &ObservedImage| i.undefined.iter().map(|u| (u.component, u.start, u.end, u.kind)).collect::<Vec<_>>();
+        if !there.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
+            return Err(changed(&format!("the image at set {}, binding {} differs", e.set, e.binding)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two attachments hold the same, and the same of it is not exact. Who made an undefined component is not compared: passes move instructions.
+fn same_target(expected: &ObservedTarget, found: &ObservedTarget) -> Result<(), String> {
+    let same = |a: &Component, b: &Component| match (a, b) {
+        (Component::Undefined(a), Component::Undefined(b)) => a.kind == b.kind,
+        (a, b) => a == b,
+    };
+    let (a, b) = (expected.inexact(), found.inexact());
+    let inexact = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a.0, a.1) == (b.0, b.1) && same(a.2, b.2));
+    if expected.image != found.image || !inexact {
+        return Err(changed(&format!("the attachment at location {} differs", expected.location)));
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! What a pipeline binds for the entry points that a RUN uses.
+
+use std::ops::Range;
+
+use smallstep_semantics::image::Image;
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
+use smallstep_semantics::spirv::module::Variable;
+
+use super::draw::{bytes_of, image_of, sampler_of};
+use super::play::End;
+use crate::amber::{BufferId, Buffers, Line, Pipeline, Resource, Script};
+use crate::dispatch::resources::Behind;
+use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
+use crate::run::compute::Uses;
+use crate::run::compute::given::Place;
+
+/// A buffer behind a descriptor that an entry point uses.
+pub(super) struct BufferAt {
+    pub place: Place,
+    pub buffer: BufferId,
+    pub range: Range<usize>,
+    pub kind: BufferKind,
+}
+
+/// An image behind a descriptor that an entry point uses.
+pub(super) struct ImageAt {
+    pub place: Place,
+    pub buffer: BufferId,
+    pub kind: ImageKind,
+    pub image: Image,
+}
+
+/// What is bound.
+#[derive(Default)]
+pub(super) struct Bound {
+    pub buffers: Vec<BufferAt>,
+    pub images: Vec<ImageAt>,
+    pub samplers: Vec<BoundSampler>,
+    /// A whole number of words.
+    pub push_constants: Vec<u8>,
+    /// Whose bytes the push constants are.
+    pub pushed: Option<BufferId>,
+}
+
+impl Bound {
+    /// The resources of these entry points.
+    ///
+    /// Errors: something is not bound or is bound as something else, or too short; one buffer is bound twice and written.
+    pub fn new(script: &Script, held: &Buffers, pipeline: &Pipeline, stages: &[Uses<'_>], line: Line) -> Result<Bound, End> {
+        let mut bound = Bound::default();
+        for &stage in stages {
+            for (place, behind, variable) in stage.bound() {
+                bound.descriptor(script, held, pipeline, stage, (place, behind, variable), line)?;
+            }
+        }
+        bound.apart(script, line)?;
+        let needed = stages.iter().map(|stage| stage.push_constant_bytes()).max().unwrap_or(0);
+        let mut bytes = pipeline.push_constants.map_or(&[][..], |buffer| &held[buffer].bytes).to_vec();
+        if (bytes.len() as u64) < needed {
+            let (name, found) = (&pipeline.name, bytes.len());
+            return Err(End::Invalid(format!("line {line}: pipeline {name} needs {needed} bytes of push constants, and is given {found}")));
+        }
+        bytes.truncate(needed as usize);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        (bound.push_constants, bound.pushed) = (bytes, pipeline.push_constants);
+        Ok(bound)
+    }
+
+    fn descriptor(
+        &mut self,
+        script: &Script,
+        held: &Buffers,
+        pipeline: &Pipeline,
+        stage: Uses<'_>,
+        (place, behind, variable): (Place, Behind, &Variable),
+        line: Line,
+    ) -> Result<(), End> {
+        let name = stage.name_of(variable);
+        let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
+        let unsupported = |what: String| End::Unsupported(format!("line {line}: {what}"));
+        let wanted = match behind {
+            Behind::Uniform => "uniform buffer",
+            Behind::Storage => "storage buffer",
+            Behind::SampledImage(_) => "sampled image",
+            Behind::StorageImage(..) => "storage image",
+            Behind::Sampler => "sampler",
+            Behind::CombinedImageSampler(_) => "combined image sampler",
+            Behind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
+            Behind::Opaque => {
+                return Err(unsupported(format!("{name}, an image that is not two-dimensional, of one layer and of one sample")));
+            }
+        };
+        let binding = pipeline.bindings.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
+        let binding = binding
+            .ok_or_else(|| invalid(format!("nothing is bound at descriptor set {}, binding {} for {name}", place.set, place.binding)))?;
+        let Place { set, binding: number } = place;
+        let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
+        let mut image = |buffer, kind| {
+            if !self.images.iter().any(|i| i.place == place) {
+                let image = image_of(script, held, buffer).map_err(unsupported)?;
+                self.images.push(ImageAt { place, buffer, kind, image });
+            }
+            Ok(())
+        };
+        match (binding.resource, behind) {
+            (Resource::Uniform(range), Behind::Uniform) | (Resource::Storage(range), Behind::Storage) => {
+                let range = (range.buffer, bytes_of(&held[range.buffer].bytes, range));
+                let (needed, length) = (stage.module().buffer_size(variable.id), range.1.len());
+                if (length as u64) < needed {
+                    let buffer = &script[range.0].name;
+                    return Err(invalid(format!("{name} needs {needed} bytes, and what is bound of {buffer} has {length}")));
+                }
+                let kind = stage.kind_at(place).unwrap_or(BufferKind::ReadWrite);
+                match self.buffers.iter_mut().find(|b| b.place == place) {
+                    // Both stages use it.
+                    Some(there) => there.kind = there.kind.max(kind),
+                    None => self.buffers.push(BufferAt { place, buffer: range.0, range: range.1, kind }),
+                }
+                Ok(())
+            }
+            (Resource::SampledImage(id), Behind::SampledImage(_)) => image(id, ImageKind::Sampled),
+            (Resource::StorageImage(id), Behind::StorageImage(..)) => image(id, ImageKind::Storage),
+            (Resource::CombinedImageSampler(id, with), Behind::CombinedImageSampler(_)) => {
+                image(id, ImageKind::Sampled)?;
+                self.sampler(sampler(with)?);
+                Ok(())
+            }
+            (Resource::Sampler(with), Behind::Sampler) => {
+                self.sampler(sampler(with)?);
+                Ok(())
+            }
+            _ => Err(invalid(format!("{name} is a {wanted}, and what line {} binds is none", binding.line))),
+        }
+    }
+
+    fn sampler(&mut self, sampler: BoundSampler) {
+        if !self.samplers.iter().any(|s| (s.set, s.binding) == (sampler.set, sampler.binding)) {
+            self.samplers.push(sampler);
+        }
+    }
+
+    /// Whether nothing that is written is bound twice.
+    fn apart(&self, script: &Script, line: Line) -> Result<(), End> {
+        let of_buffers = self.buffers.iter().map(|b| (b.place, b.buffer, b.range.clone(), b.kind == BufferKind::ReadWrite));
+        let of_images = self.images.iter().map(|i| (i.place, i.buffer, 0..usize::MAX, i.kind == ImageKind::Storage));
+        let all: Vec<_> = of_buffers.chain(of_images).collect();
+        for (i, (place, buffer, range, written)) in all.iter().enumerate() {
+            let meets = |(_, other, at, also): &&(Place, BufferId, Range<usize>, bool)| {
+                other == buffer && (*written || *also) && range.start < at.end && at.start < range.end
+            };
+            if let Some((other, ..)) = all[..i].iter().find(meets) {
+                let name = &script[*buffer].name;
+                return Err(End::Unsupported(format!("line {line}: the buffer {name}, bound at {other} and at {place} and written")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes behind descriptors, as the interpreters take them.
+    pub fn contents(&self, held: &Buffers) -> Vec<Buffer> {
+        let bytes = |b: &BufferAt| held[b.buffer].bytes[b.range.clone()].to_vec();
+        self.buffers.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect()
+    }
+
+    /// The images, as the interpreters take them.
+    pub fn image_contents(&self) -> Vec<BoundImage> {
+        self.images.iter().map(|i| BoundImage { set: i.place.set, binding: i.place.binding, image: i.image.clone() }).collect()
+    }
+
+    /// The buffers, as devices take them.
+    pub fn buffer_bindings(&self, held: &Buffers) -> Vec<BufferBinding> {
+        let contents = self.contents(held).into_iter().zip(&self.buffers);
+        contents.map(|(b, at)| BufferBinding { set: b.set, binding: b.binding, kind: at.kind, bytes: b.bytes }).collect()
+    }
+
+    /// The images, as devices take them.
+    pub fn image_bindings(&self) -> Vec<ImageBinding> {
+        let binding = |i: &ImageAt| ImageBinding { set: i.place.set, binding: i.place.binding, kind: i.kind, image: i.image.clone() };
+        self.images.iter().map(binding).collect()
+    }
+
+    /// The buffers that may be written.
+    pub fn written(&self) -> impl Iterator<Item = BufferId> {
+        let buffers = self.buffers.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| b.buffer);
+        buffers.chain(self.images.iter().filter(|i| i.kind == ImageKind::Storage).map(|i| i.buffer))
+    }
+
+    /// The first image with a byte that is not decided, and the byte.
+    pub fn open_image(&self, held: &Buffers) -> Option<(BufferId, usize)> {
+        self.images.iter().find_map(|i| Some((i.buffer, held[i.buffer].open(0, held[i.buffer].bytes.len())?.0)))
+    }
+}

@@ -1,0 +1,296 @@
+//! What a RUN shows, put into the buffers of a script: bytes, what is known of them, and who made what is not decided.
+
+use std::ops::Range;
+
+use smallstep_semantics::image::Codes;
+use smallstep_semantics::raster::DepthBuffer;
+use smallstep_semantics::spirv::draw::{Component, MadeBy, ObservedTarget};
+use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage, UndefinedBytes};
+use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
+
+use super::bind::{Bound, BufferAt};
+use super::play::{Given, Player};
+use crate::amber::{BufferId, Contents, Format, Known, Line};
+use crate::dispatch::{BufferKind, ImageKind};
+use crate::run::compute::given::Place;
+use crate::theorem::why_text;
+
+/// The most places of one buffer of which it is kept who made their undefined or doubtful bytes.
+pub const MAX_ORIGINS: usize = 4_096;
+
+/// The most depths that a depth which is not exact is told by.
+const MAX_DEPTHS: u64 = 16;
+
+/// Who made bytes undefined or doubtful.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Origin {
+    pub range: Range<usize>,
+    pub why: String,
+}
+
+/// What a draw has left in a depth attachment: depths that are not exact are intervals, of which bytes say less.
+#[derive(Clone, Debug)]
+pub(super) struct StoredDepth {
+    /// What the buffer holds as long as nothing else has written to it.
+    pub held: Contents,
+    pub depths: DepthBuffer,
+}
+
+/// Bytes of an image that are not exact, to be marked in one go.
+#[derive(Default)]
+pub(super) struct Marks(Vec<(Range<usize>, Known, String)>);
+
+impl Marks {
+    pub fn push(&mut self, range: Range<usize>, known: Known, why: String) {
+        self.0.push((range, known, why));
+    }
+
+    /// Marks, and notes each stretch that one thing has made.
+    fn apply(mut self, player: &mut Player<'_>, id: BufferId) {
+        self.0.sort_by_key(|(range, ..)| range.start);
+        let mut open: Option<(Range<usize>, String)> = None;
+        for (range, known, why) in self.0 {
+            if known > Known::OneOf {
+                player.buffers[id].mark(range.clone(), known);
+            }
+            match &mut open {
+                Some((before, of)) if before.end == range.start && *of == why => before.end = range.end,
+                _ => {
+                    if let Some((range, why)) = open.replace((range, why)) {
+                        player.note(id, range, why);
+                    }
+                }
+            }
+        }
+        if let Some((range, why)) = open {
+            player.note(id, range, why);
+        }
+    }
+}
+
+impl Player<'_> {
+    /// Keeps who made bytes undefined or doubtful.
+    pub(super) fn note(&mut self, buffer: BufferId, range: Range<usize>, why: String) {
+        let origins = &mut self.origins[buffer.0];
+        if origins.len() < MAX_ORIGINS {
+            origins.push(Origin { range, why });
+        }
+    }
+
+    /// Puts what the relation or the machine shows of a buffer in its place, with what is known of it: what it makes undefined or doubtful, and what was
+    /// so before and is not `written` over.
+    pub(super) fn keep<'d>(
+        &mut self,
+        made: &dyn Fn(&UndefinedBytes) -> String,
+        given: &Given,
+        which: usize,
+        observed: &ObservedBuffer,
+        doubtful: impl Iterator<Item = &'d Doubtful>,
+        written: &[bool],
+    ) {
+        let BufferAt { place, buffer: id, range, .. } = &given.bound.buffers[which];
+        let (line, id) = (given.line, *id);
+        let before = self.buffers[id].clone();
+        let origins = self.origins[id.0].clone();
+        if self.store(&given.bound, *place, &observed.bytes).is_none() {
+            return;
+        }
+        let mut stayed = false;
+        let mut at = range.start;
+        while at < range.end {
+            let is_written = |at: usize| written.get(at - range.start).copied().unwrap_or(false);
+            let (end, known) = match before.choice(at) {
+                Some((start, choice)) if start == at && at + choice.size <= range.end => (at + choice.size, Known::OneOf),
+                _ => (at + 1, before.known_at(at).max(Known::Decided)),
+            };
+            if known > Known::Decided && !(at..end).any(is_written) {
+                self.buffers[id].take(at..end, &before);
+                stayed = true;
+            } else if known == Known::OneOf {
+                // A part of it is written over.
+                (at..end).filter(|&at| !is_written(at)).for_each(|at| self.buffers[id].mark(at..at + 1, Known::Doubtful));
+            }
+            at = end;
+        }
+        if stayed {
+            self.origins[id.0] = origins;
+        }
+        let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
+        for bytes in &observed.undefined {
+            let open = within(bytes.start, bytes.end);
+            self.buffers[id].mark(open.clone(), Known::Undefined);
+            self.note(id, open, format!("any value, made at {} ({}), RUN in line {line}", made(bytes), bytes.kind));
+        }
+        for one in doubtful {
+            let open = within(one.start, one.end);
+            self.buffers[id].mark(open.clone(), Known::Doubtful);
+            self.note(id, open, format!("{}, RUN in line {line}", why_text(one.why)));
+        }
+    }
+
+    /// Puts what an interpreter shows of a storage image in its place, with what it makes undefined or doubtful.
+    pub(super) fn keep_image<'d>(
+        &mut self,
+        made: &dyn Fn((u32, InvocationId)) -> String,
+        given: &Given,
+        observed: &ObservedImage,
+        doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
+    ) {
+        let place = Place { set: observed.set, binding: observed.binding };
+        let Some(id) = self.store_image(&given.bound, place, &observed.bytes) else { return };
+        let line = given.line;
+        let (channels, size) = (observed.format.channels(), observed.format.bytes());
+        let mut marks = Marks::default();
+        let mut each = |component: u8, start: u64, end: u64, known: Known, why: String| {
+            let Some(channel) = channels.get(component as usize) else { return };
+            for texel in start..end {
+                let at = texel as usize * size + channel.offset as usize / 8;
+                marks.push(at..at + channel.width as usize / 8, known, why.clone());
+            }
+        };
+        for texels in &observed.undefined {
+            let by = texels.made.map_or_else(|| "before".to_string(), made);
+            let why = format!("any value, made at {by} ({}), RUN in line {line}", texels.kind);
+            each(texels.component, texels.start, texels.end, Known::Undefined, why);
+        }
+        for one in doubtful {
+            each(one.component, one.start, one.end, Known::Doubtful, format!("{}, RUN in line {line}", why_text(one.why)));
+        }
+        marks.apply(self, id);
+    }
+
+    /// Puts what the relation shows of a colour attachment in its place. Where the attachment held open components before the draw, `other` is the same draw
+    /// over other bits there: a component that has kept both is one that no fragment has written.
+    pub(super) fn keep_target(
+        &mut self,
+        made: &dyn Fn(&MadeBy) -> String,
+        (id, format): (BufferId, Format),
+        observed: &ObservedTarget,
+        other: Option<&ObservedTarget>,
+        line: Line,
+    ) {
+        let before = self.buffers[id].clone();
+        let Some(bytes) = observed.image.bytes(0).filter(|bytes| bytes.len() == before.bytes.len()) else { return };
+        let mut now = Contents::of(bytes.to_vec());
+        let mut marks = Marks::default();
+        let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
+        let width = observed.image.size(0).map_or(1, |[width, _]| width);
+        let place = |[x, y]: [u32; 2], c: usize| {
+            let (at, bytes) = ((y as usize * width as usize + x as usize) * size, channels[c].width as usize / 8);
+            let start = at + channels[c].offset as usize / 8;
+            start..start + bytes
+        };
+        let origins = std::mem::take(&mut self.origins[id.0]);
+        for (pixel, c, shown) in observed.inexact() {
+            let range = place(pixel, c);
+            match shown {
+                Component::Exactly(_) => {}
+                Component::OneOf(codes) => {
+                    now.choose(range.start, range.len(), codes.clone());
+                    marks.push(range, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
+                }
+                Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
+                Component::Undefined(by) => marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", made(by))),
+            }
+        }
+        if let Some(other) = other {
+            self.origins[id.0] = origins;
+            let whole = observed.image.size(0).unwrap_or([0; 2]);
+            for pixel in (0..whole[1]).flat_map(|y| (0..whole[0]).map(move |x| [x, y])) {
+                for c in 0..channels.len() {
+                    let range = place(pixel, c);
+                    let Some((_, known)) = before.open(range.start, range.len()) else { continue };
+                    let [x, y] = pixel;
+                    let code = |bytes: &[u8]| bytes[range.clone()].iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
+                    let given = [&before.bytes, &flipped(&before)].map(|bytes| Some(Component::Exactly(code(bytes))));
+                    let shown = [observed, other].map(|target| target.component(x, y, c));
+                    if shown == given {
+                        now.take(range, &before);
+                    } else if shown[0] != shown[1] {
+                        now.mark(range.clone(), Known::Decided);
+                        let undefined = shown.iter().any(|shown| matches!(shown, Some(Component::Undefined(_))));
+                        let known = if undefined { Known::Undefined } else { known.max(Known::Doubtful) };
+                        marks.push(range, known, format!("whether the fragment is there depends on the device, RUN in line {line}"));
+                    }
+                }
+            }
+        }
+        self.buffers[id] = now;
+        marks.apply(self, id);
+    }
+
+    /// Puts a depth attachment in its place, as the nearest codes.
+    pub(super) fn keep_depth(&mut self, (id, format): (BufferId, Format), depths: DepthBuffer, line: Line) {
+        let ([width, height], bits) = (depths.size(), format.texel_size() as usize * 8);
+        let code = |value: f64| match bits {
+            16 => (value * 65535.0).round() as u64,
+            _ => u64::from((value as f32).to_bits()),
+        };
+        let mut marks = Marks::default();
+        let before = self.buffers[id].bytes.len();
+        let mut now = Contents::of(vec![0; before]);
+        for (pixel, [x, y]) in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])).enumerate() {
+            let Some(depth) = depths.depth(x, y) else { continue };
+            let (size, start) = (bits / 8, pixel * bits / 8);
+            let (low, high, best) = (code(depth.0.allowed.low), code(depth.0.allowed.high), code(depth.0.value));
+            // Codes of numbers that are not negative have the order of the numbers.
+            let few = !depth.0.allowed.nan && depth.0.allowed.low.is_sign_positive() && high >= low && high - low <= MAX_DEPTHS;
+            let others = if few { (low..=high).filter(|code| *code != best).collect() } else { Default::default() };
+            now.choose(start, size, Codes { best, others, nan: 0, any: None });
+            let why = || format!("the depth that is stored depends on the device, RUN in line {line}");
+            match now.known_at(start) {
+                _ if !few => marks.push(start..start + size, Known::Doubtful, why()),
+                Known::OneOf => marks.push(start..start + size, Known::OneOf, why()),
+                _ => {}
+            }
+        }
+        self.buffers[id] = now;
+        self.origins[id.0] = Vec::new();
+        marks.apply(self, id);
+        self.depths.insert(id, StoredDepth { held: self.buffers[id].clone(), depths });
+    }
+
+    /// All that may be written to is doubtful.
+    pub(super) fn doubt(&mut self, bound: &Bound, why: String) {
+        let buffers = bound.buffers.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| (b.buffer, b.range.clone()));
+        let images = bound.images.iter().filter(|i| i.kind == ImageKind::Storage);
+        let whole: Vec<_> = images.map(|i| (i.buffer, 0..self.buffers[i.buffer].bytes.len())).collect();
+        for (id, range) in buffers.chain(whole).collect::<Vec<_>>() {
+            self.doubt_bytes(id, range, why.clone());
+        }
+    }
+
+    /// These bytes are doubtful.
+    pub(super) fn doubt_bytes(&mut self, id: BufferId, range: Range<usize>, why: String) {
+        self.buffers[id].mark(range.clone(), Known::Doubtful);
+        self.origins[id.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
+        self.note(id, range, why);
+    }
+
+    /// Puts what a RUN shows at a place into its buffer, decided; gives the buffer and the bytes. Nothing for a buffer that is only read.
+    pub(super) fn store(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
+        let found = bound.buffers.iter().find(|b| b.place == place && b.kind == BufferKind::ReadWrite && b.range.len() == bytes.len())?;
+        self.store_bytes(found.buffer, found.range.clone(), bytes);
+        Some((found.buffer, found.range.clone()))
+    }
+
+    /// Puts what a RUN shows of the storage image at a place into its buffer, decided; gives the buffer.
+    pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<BufferId> {
+        let id = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?.buffer;
+        (self.buffers[id].bytes.len() == bytes.len()).then(|| self.store_bytes(id, 0..bytes.len(), bytes))?;
+        Some(id)
+    }
+
+    /// Puts bytes in place, as many as the range has, decided.
+    pub(super) fn store_bytes(&mut self, id: BufferId, range: Range<usize>, bytes: &[u8]) {
+        self.buffers[id].bytes[range.clone()].copy_from_slice(bytes);
+        self.buffers[id].mark(range.clone(), Known::Decided);
+        self.origins[id.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
+    }
+}
+
+/// The bytes with other ones where they are open.
+pub(super) fn flipped(held: &Contents) -> Vec<u8> {
+    let flip = |(at, byte): (usize, &u8)| if held.known_at(at) > Known::Decided { byte ^ 1 } else { *byte };
+    held.bytes.iter().enumerate().map(flip).collect()
+}

@@ -1,0 +1,252 @@
+//! A RUN of a graphics pipeline, on an interpreter or on a device.
+
+use smallstep_semantics::image::Image;
+use smallstep_semantics::spirv::draw::{DrawObservation, MadeBy, run_by};
+use smallstep_semantics::spirv::environment::{ColourTarget, Draw, UndefinedBytes};
+use smallstep_semantics::spirv::{Event, Sink};
+
+use super::bind::Bound;
+use super::draw::{Assembled, Depth, Drawing, drawing};
+use super::modules::Stage;
+use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
+use super::watch::Watch;
+use super::{adapted, keep};
+use crate::amber::{BufferId, Line, Run};
+use crate::compile;
+use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
+use crate::gpu::{Device, DeviceOutcome};
+use crate::run::compute::given::Place;
+use crate::run::compute::{self, told};
+
+impl Player<'_> {
+    /// Draws; gives the buffers that may have changed.
+    pub(super) fn draw(&mut self, run: &Run, stages: [&Stage; 2], line: Line, engine: &mut Engine<'_>) -> Result<Vec<BufferId>, End> {
+        let pipeline = &self.script[run.pipeline];
+        let bound = Bound::new(self.script, &self.buffers, pipeline, &stages.map(Stage::uses), line)?;
+        let mut drawing = drawing(self.script, &self.buffers, run.pipeline, &run.what, stages.map(|stage| stage.entry.as_str()))
+            .map_err(|what| End::Unsupported(format!("line {line}: {what}")))?;
+        drawing.buffers = bound.contents(&self.buffers);
+        drawing.images = bound.image_contents();
+        drawing.samplers = bound.samplers.clone();
+        drawing.push_constants = bound.push_constants.clone();
+        let given = Given { bound, groups: [1; 3], line };
+        let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
+        match engine {
+            Engine::Device(device) => {
+                let shown = draw_on(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
+                self.store_drawn(&drawing, &given.bound, shown);
+            }
+            Engine::Interpreter(interpreter) => self.interpret_draw(&drawing, stages, &given, &dispatch, interpreter)?,
+        }
+        let attached = drawing.shown.iter().flatten().copied().chain(drawing.depth.iter().map(|depth| depth.buffer));
+        Ok(given.bound.written().chain(attached).collect())
+    }
+
+    /// A draw as devices take it.
+    fn draw_for_device(&self, drawing: &Drawing, [vertex, fragment]: [&Stage; 2], bound: &Bound) -> DrawDispatch {
+        let stage = |stage: &Stage| dispatch::Stage { words: stage.module.words().into(), entry: stage.entry.clone() };
+        let Assembled { topology, indices, first, count, first_instance, instances, attributes } = drawing.assembled.clone();
+        let attachment =
+            |depth: &Depth| DepthAttachment { image: depth.image.clone(), compare: depth.target.compare, writes: depth.target.writes };
+        DrawDispatch {
+            vertex: stage(vertex),
+            fragment: stage(fragment),
+            geometry: Geometry { topology, indices, first, count, vertex_offset: 0, first_instance, instances, attributes },
+            buffers: bound.buffer_bindings(&self.buffers),
+            images: bound.image_bindings(),
+            samplers: bound.samplers.clone(),
+            push_constants: bound.push_constants.clone(),
+            state: drawing.state,
+            targets: drawing.targets.clone(),
+            depth: drawing.depth.as_ref().map(attachment),
+        }
+    }
+
+    /// Puts what a device shows in its place, decided.
+    fn store_drawn(&mut self, drawing: &Drawing, bound: &Bound, shown: DrawResult) {
+        let targets = drawing.shown.iter().zip(shown.targets).filter_map(|(id, bytes)| Some(((*id)?, bytes)));
+        let depth = drawing.depth.as_ref().map(|depth| depth.buffer).zip(shown.depth);
+        for (id, bytes) in targets.chain(depth) {
+            if bytes.len() == self.buffers[id].bytes.len() {
+                self.store_bytes(id, 0..bytes.len(), &bytes);
+            }
+        }
+        for buffer in shown.buffers {
+            self.store(bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
+        }
+        for image in shown.images {
+            self.store_image(bound, Place { set: image.set, binding: image.binding }, &image.bytes);
+        }
+    }
+
+    fn interpret_draw(
+        &mut self,
+        drawing: &Drawing,
+        stages: [&Stage; 2],
+        given: &Given,
+        dispatch: &DrawDispatch,
+        interpreter: &Interpreter,
+    ) -> Result<(), End> {
+        let (line, bound) = (given.line, &given.bound);
+        if interpreter.by == compute::Interpreter::Machine {
+            return Err(End::Unsupported(format!("line {line}: the machine runs no draws; the reference does")));
+        }
+        let mut drawing = drawing.clone();
+        // The depths that earlier draws left, which say more than the buffer's bytes.
+        let mut open = drawing.open.map(|(id, at, _)| (id, at)).or_else(|| bound.open_image(&self.buffers));
+        let mut stored_depths = false;
+        if let Some(depth) = &mut drawing.depth {
+            let held = &self.buffers[depth.buffer];
+            match self.depths.get(&depth.buffer).filter(|stored| stored.held == *held) {
+                Some(stored) => {
+                    depth.target.buffer = stored.depths.clone();
+                    stored_depths = true;
+                }
+                None => open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0))),
+            }
+        }
+        let draw = drawing.draw(interpreter.limits());
+        let known = |b: &super::bind::BufferAt| match self.buffers[b.buffer].open(b.range.start, b.range.len()) {
+            Some(_) => &self.buffers[b.buffer].known[b.range.clone()],
+            None => &[][..],
+        };
+        let mut seen = Stages { watch: Watch::new(bound.buffers.iter().map(known).collect()), stages, last: 0 };
+        let observation = draw_by(&draw, stages, interpreter, &mut seen, line)?;
+        let seen = seen.watch.seen();
+        // The adapted draw is given what a device is, and so no depths that are not exact.
+        if interpreter.adapted_too && !stored_depths {
+            adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
+        }
+        let other = self.over_other_bits(&drawing, stages, interpreter, line)?;
+        let read = seen.read.map(|(index, at)| (bound.buffers[index].buffer, bound.buffers[index].range.start + at));
+        let unknown = open.or(read).map(|open| self.given_open(open, line));
+        let fragment = &stages[1].module;
+        for (index, observed) in observation.buffers.iter().enumerate() {
+            let place = Place { set: observed.set, binding: observed.binding };
+            let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
+            let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index);
+            let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
+            self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
+        }
+        let made = |by: &MadeBy| match by.instruction {
+            Some((index, _)) => format!("made at {} of the fragment stage ({})", told::instruction(fragment, index), by.kind.id()),
+            None => format!("which no instruction has made ({})", by.kind.id()),
+        };
+        for (at, observed) in observation.targets.iter().enumerate() {
+            let Some(id) = drawing.shown.get(at).copied().flatten() else { continue };
+            let Some(format) = self.script[id].format() else { continue };
+            let other = other.as_ref().and_then(|other| other.targets.get(at));
+            self.keep_target(&made, (id, format), observed, other, line);
+        }
+        if let (Some(depths), Some(depth)) = (observation.depth, &drawing.depth)
+            && let Some(format) = self.script[depth.buffer].format()
+        {
+            self.keep_depth((depth.buffer, format), depths, line);
+        }
+        if let Some(why) = unknown {
+            self.doubt(bound, why.clone());
+            for id in drawing.shown.iter().flatten().copied().chain(drawing.depth.iter().map(|depth| depth.buffer)) {
+                let whole = 0..self.buffers[id].bytes.len();
+                self.doubt_bytes(id, whole, why.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The same draw over other bits where the colour attachments hold components that are open; nothing if they hold none.
+    fn over_other_bits(
+        &self,
+        drawing: &Drawing,
+        stages: [&Stage; 2],
+        interpreter: &Interpreter,
+        line: Line,
+    ) -> Result<Option<DrawObservation>, End> {
+        let is_open = |id: &BufferId| self.buffers[*id].open(0, self.buffers[*id].bytes.len()).is_some();
+        if !drawing.shown.iter().flatten().any(is_open) {
+            return Ok(None);
+        }
+        let over = |(target, id): (&ColourTarget, &Option<BufferId>)| {
+            let mut image: Image = target.image.clone();
+            if let Some(id) = id {
+                // As many bytes as there were.
+                let _ = image.fill(0, &keep::flipped(&self.buffers[*id]));
+            }
+            ColourTarget { location: target.location, image }
+        };
+        let targets: Vec<ColourTarget> = drawing.targets.iter().zip(&drawing.shown).map(over).collect();
+        let draw = Draw { targets: &targets, ..drawing.draw(interpreter.limits()) };
+        draw_by(&draw, stages, interpreter, &mut (), line).map(Some)
+    }
+}
+
+/// Watches the relation run a draw: what is read and written, and which stage runs.
+struct Stages<'s, 'k> {
+    watch: Watch<'k>,
+    stages: [&'s Stage; 2],
+    /// Which stage the last instruction was of.
+    last: usize,
+}
+
+/// What says in which stage a draw has ended.
+trait Staged: Sink {
+    fn last(&self) -> usize;
+}
+
+impl Staged for () {
+    fn last(&self) -> usize {
+        1
+    }
+}
+
+impl Staged for Stages<'_, '_> {
+    fn last(&self) -> usize {
+        self.last
+    }
+}
+
+impl Sink for Stages<'_, '_> {
+    fn event(&mut self, event: &Event<'_, '_>) {
+        let of_vertex = self.stages[0].module.instructions().as_ptr_range().contains(&std::ptr::from_ref(event.instruction));
+        self.last = usize::from(!of_vertex);
+        self.watch.event(event);
+    }
+}
+
+/// What a draw shows by the relation, or how the script ends without it.
+fn draw_by(
+    draw: &Draw<'_>,
+    [vertex, fragment]: [&Stage; 2],
+    interpreter: &Interpreter,
+    sink: &mut dyn Staged,
+    line: Line,
+) -> Result<DrawObservation, End> {
+    let schedule = match &interpreter.by {
+        compute::Interpreter::Reference { schedule, .. } => schedule,
+        _ => &interpreter.engines.schedule,
+    };
+    let relation = &interpreter.engines.relation;
+    let ran = run_by(&vertex.module, &fragment.module, draw, relation, &interpreter.raster, schedule, sink);
+    let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
+    let module = &[vertex, fragment][sink.last()].module;
+    observed(outcome, module, None, interpreter.fuel, line)
+}
+
+/// Draws on a device: what it shows, at the draw's own places. Errors: what became of it instead.
+fn draw_on(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
+    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
+    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
+    let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let words_hash = adapted.words_hash();
+    let mut result = match device.run(adapted).outcome {
+        DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
+        DeviceOutcome::Rendered(result) => {
+            let ran = result.words_hash;
+            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
+        }
+        other => return Err(other),
+    };
+    for shown in result.buffers.iter_mut().chain(&mut result.images) {
+        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
+    }
+    Ok(result)
+}
