@@ -323,3 +323,63 @@ fn check_says_that_a_module_is_for_run() {
     let shown = smallstep(&["check", "--device", "none", "examples"], "");
     assert!(shown.code == 0 && !shown.out.contains("spvasm"), "folders are searched for λV programs: {}", shown.out);
 }
+
+/// Each invocation fetches a texel, doubles it and writes it to another image.
+const DOUBLE: &str = r#"
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main" %gid
+OpExecutionMode %main LocalSize 2 1 1
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %from DescriptorSet 0
+OpDecorate %from Binding 1
+OpDecorate %to DescriptorSet 0
+OpDecorate %to Binding 2
+OpDecorate %to NonReadable
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%u = OpTypeInt 32 0
+%v2 = OpTypeVector %u 2
+%v3 = OpTypeVector %u 3
+%v4 = OpTypeVector %u 4
+%texture = OpTypeImage %u 2D 0 0 0 1 Unknown
+%image = OpTypeImage %u 2D 0 0 0 2 R32ui
+%ptexture = OpTypePointer UniformConstant %texture
+%pimage = OpTypePointer UniformConstant %image
+%pi = OpTypePointer Input %v3
+%gid = OpVariable %pi Input
+%from = OpVariable %ptexture UniformConstant
+%to = OpVariable %pimage UniformConstant
+%main = OpFunction %void None %fn
+%l = OpLabel
+%g = OpLoad %v3 %gid
+%xy = OpVectorShuffle %v2 %g %g 0 1
+%t = OpLoad %texture %from
+%texel = OpImageFetch %v4 %t %xy
+%sum = OpIAdd %v4 %texel %texel
+%i = OpLoad %image %to
+OpImageWrite %i %xy %sum
+OpReturn
+OpFunctionEnd
+"#;
+
+#[test]
+fn images_are_given_and_shown() {
+    let (from, to) = ("0.1=R8_UINT 2x2 1 2 3 4", "0.2=R32_UINT 2x2");
+    let given = ["--texture", from, "--texture", to, "--groups", "1,1"];
+    let shown = run(DOUBLE, &given);
+    assert!(shown.code == 0 && shown.err.starts_with("note: the machine does not run this"), "{}{}", shown.out, shown.err);
+    assert_eq!(shown.out, "0.2 R32_UINT, 2x2\n  (2) (4)\n  (any) (any)\n", "the second row was never written");
+    assert_eq!(run(DOUBLE, &[&given[..], &["--engine", "machine"]].concat()).code, 6, "images are for the reference");
+    for (args, said) in [
+        (&["--texture", to][..], "no image is given for %"),
+        (&["--texture", from, "--texture", to, "--texture", to], "two images are given for 0.2"),
+        (&["--texture", from, "--texture", to, "--sampler", "0.3=linear"], "sampler is given for 0.3, and no variable"),
+        (&["--texture", "0.1=R8_UINT 2x2 red"], "no texel"),
+        (&["--texture", "0.1=no such file.png"], "no such file.png: "),
+    ] {
+        let shown = run(DOUBLE, args);
+        assert!(shown.code == 2 && shown.err.contains(said), "{args:?}: {}", shown.err);
+    }
+    assert_eq!(run(DOUBLE, &["--texture", "0.1=R8_UNORM 2x2 1 2 3 4", "--texture", to]).code, 6, "another type of numbers");
+}

@@ -4,7 +4,8 @@
 //! the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
 //! that does not run.
 
-use crate::bound;
+use smallstep::run::compute::bound;
+use smallstep::run::compute::given::Place;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -236,11 +237,13 @@ impl CaseFile {
         };
         let value = value.trim();
         if let Some(at) = key.strip_prefix("image ") {
-            self.images.push(bound::image(at, value)?);
+            let Place { set, binding } = at.parse()?;
+            self.images.push(BoundImage { set, binding, image: bound::image(value)? });
             return Ok(false);
         }
         if let Some(at) = key.strip_prefix("sampler ") {
-            self.samplers.push(bound::sampler(at, value)?);
+            let Place { set, binding } = at.parse()?;
+            self.samplers.push(BoundSampler { set, binding, sampler: bound::sampler(value)? });
             return Ok(false);
         }
         match key {

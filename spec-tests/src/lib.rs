@@ -4,7 +4,6 @@
 //! runs the tests, [`expect`] holds what was found to what was expected, [`literal`] has the reports' rules by the letter,
 //! [`pages`] renders `RULES.md`.
 
-mod bound;
 pub mod expect;
 pub mod file;
 pub mod literal;

@@ -8,13 +8,14 @@ use serde_json::json;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::ReadError;
 use smallstep::run::compute::carried::{self, Carried};
-use smallstep::run::compute::given::{Assignment, Contents, Place, SpecValue};
+use smallstep::run::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Texels};
 use smallstep::run::compute::told::{self, AssemblyLines};
-use smallstep::run::compute::{self, ComputeModule, Interpreter, Prepared, show};
+use smallstep::run::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound, show};
 use smallstep::run::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Observation, Robustness};
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Observation, Robustness};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::Undefined;
 
@@ -33,6 +34,12 @@ pub(crate) struct ComputeArgs {
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
     set: Vec<Assignment<Contents>>,
+    /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxHxL has levels.
+    #[arg(long, value_name = "S.B=…")]
+    texture: Vec<Assignment<Texels>>,
+    /// A sampler: 'S.B=linear edge'; words are linear, mirrored, edge, border, unnormalized, compare=Less and so on; nearest and repeated without.
+    #[arg(long, value_name = "S.B=…")]
+    sampler: Vec<Assignment<Sampled>>,
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
@@ -99,6 +106,8 @@ impl ComputeArgs {
         let given = [
             (self.groups.is_some(), "--groups"),
             (!self.set.is_empty(), "--set"),
+            (!self.texture.is_empty(), "--texture"),
+            (!self.sampler.is_empty(), "--sampler"),
             (!self.push.is_empty(), "--push"),
             (!self.spec.is_empty(), "--spec"),
             (self.schedule.is_some(), "--schedule"),
@@ -171,20 +180,40 @@ impl ComputeArgs {
         })
     }
 
+    /// What is behind the descriptors, and the push constants; what the options do not say, the text's comments may.
+    pub(super) fn given_with(&self, carried: &Carried) -> Result<Given, Failure> {
+        let mut buffers = self.buffers()?;
+        for also in carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place)) {
+            buffers.push((also.place, contents(&also.given)?));
+        }
+        let push_constants = match self.push.as_slice() {
+            [] => carried.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat(),
+            _ => self.push_constants()?,
+        };
+        let mut images = Vec::new();
+        for Assignment { place: Place { set, binding }, given } in &self.texture {
+            let image = match given {
+                Texels::Image(image) => image.clone(),
+                Texels::File(path) => bound::png(Path::new(path)).map_err(invalid)?,
+            };
+            images.push(BoundImage { set: *set, binding: *binding, image });
+        }
+        let sampler = |a: &Assignment<Sampled>| BoundSampler { set: a.place.set, binding: a.place.binding, sampler: a.given.0 };
+        let buffer = |(Place { set, binding }, bytes)| Buffer { set, binding, bytes };
+        Ok(Given {
+            buffers: buffers.into_iter().map(buffer).collect(),
+            images,
+            samplers: self.sampler.iter().map(sampler).collect(),
+            push_constants,
+        })
+    }
+
     /// The dispatch; what the options do not say, the text's comments may.
     fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(named)?;
-        let mut given = self.buffers()?;
-        for also in carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place)) {
-            given.push((also.place, contents(&also.given)?));
-        }
-        let push = match self.push.as_slice() {
-            [] => carried.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat(),
-            _ => self.push_constants()?,
-        };
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
-        let mut prepared = Prepared::new(module, groups, given, push).map_err(named)?;
+        let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(named)?;
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.fuel = fuel.unwrap_or(prepared.fuel);
         Ok(prepared)
@@ -315,6 +344,25 @@ impl Running<'_> {
                 for row in show::rows(module, groups, variable, buffer, most) {
                     say!("  {row}");
                 }
+            }
+        }
+        for image in &observation.images {
+            let place = Place { set: image.set, binding: image.binding };
+            let [width, height] = image.size;
+            if self.json {
+                let undefined = image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
+                        "size": image.size, "texels": show::texels(image), "undefined": undefined.collect::<Vec<_>>()})
+                );
+                continue;
+            }
+            say!("{place} {}, {width}x{height}", image.format.name());
+            let texels = show::texels(image);
+            let most = if self.values { usize::MAX } else { FEW.div_ceil(width.max(1) as usize) };
+            for row in texels.chunks(width.max(1) as usize).take(most) {
+                say!("  {}", row.join(" "));
             }
         }
         for Assignment { place, given: path } in self.out {

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use rspirv::spirv::{Decoration, MAGIC_NUMBER};
+use smallstep_semantics::image::{Image, Sampler};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::literal::{self, NumberType};
 use smallstep_semantics::spirv::types::Type;
@@ -10,6 +11,7 @@ use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{LoadError, Specialization, decode, spec_constants};
 
 use super::show::scalar_text;
+use super::bound;
 use crate::dispatch::MAX_BUFFER_BYTES;
 
 /// A descriptor set and a binding in it, written `S.B`.
@@ -44,6 +46,38 @@ pub enum Contents {
     File(String),
     /// These.
     Bytes(Vec<u8>),
+}
+
+/// Where an image comes from: `FILE.png`, or `FORMAT WxH TEXEL…` as [`bound::image`] has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Texels {
+    /// The picture of a file.
+    File(String),
+    /// These.
+    Image(Image),
+}
+
+impl FromStr for Texels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Texels, String> {
+        match text.ends_with(".png") {
+            true => Ok(Texels::File(text.into())),
+            false => bound::image(text).map(Texels::Image),
+        }
+    }
+}
+
+/// A sampler, as [`bound::sampler`] has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled(pub Sampler);
+
+impl FromStr for Sampled {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sampled, String> {
+        bound::sampler(text).map(Sampled)
+    }
 }
 
 /// The types of values, by name.

@@ -3,6 +3,7 @@
 //! [`given`] reads what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers by their
 //! types and [`told`] says where behaviour is undefined. Nothing is judged here.
 
+pub mod bound;
 pub mod carried;
 pub mod given;
 pub mod show;
@@ -13,7 +14,9 @@ use std::sync::Arc;
 use rspirv::spirv::{Decoration, ExecutionModel};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources, Robustness};
+use smallstep_semantics::spirv::environment::{
+    BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness,
+};
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
@@ -21,7 +24,7 @@ use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relatio
 use super::{ReadError, Wrong};
 use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::dispatches::MachineBug;
 use given::{NotSpecialized, Place, SpecValue};
@@ -87,6 +90,18 @@ impl<'m> Uses<'m> {
             Behind::Uniform => BufferKind::Uniform,
             _ if read_only(variable) => BufferKind::ReadOnly,
             _ => BufferKind::ReadWrite,
+        });
+        kinds.max()
+    }
+}
+
+impl Uses<'_> {
+    /// How an image at a place is bound, if one is used.
+    pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
+        let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
+            Behind::StorageImage(..) => Some(ImageKind::Storage),
+            Behind::SampledImage(_) | Behind::CombinedImageSampler(_) => Some(ImageKind::Sampled),
+            _ => None,
         });
         kinds.max()
     }
@@ -191,9 +206,6 @@ impl ComputeModule {
         }
     }
 
-    fn has_place(&self, place: Place) -> bool {
-        self.module.globals().iter().any(|v| self.module.descriptor(v.id) == Some((place.set, place.binding)))
-    }
 }
 
 /// A dispatch that has all that it needs.
@@ -202,8 +214,7 @@ pub struct Prepared {
     pub module: ComputeModule,
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
-    buffers: Vec<Buffer>,
-    push_constants: Vec<u8>,
+    given: Given,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
     /// The most instructions of all invocations together.
@@ -236,62 +247,129 @@ pub struct Ran {
     pub report: Report,
 }
 
-impl Prepared {
-    /// Checks that buffers and push constants are there and large enough, and that every buffer is for some variable.
+/// What stands behind descriptors and push constants.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Buffers.
+    pub buffers: Vec<Buffer>,
+    /// Images.
+    pub images: Vec<BoundImage>,
+    /// Samplers.
+    pub samplers: Vec<BoundSampler>,
+    /// The push constants.
+    pub push_constants: Vec<u8>,
+}
+
+impl Given {
+    /// Checks that an entry point has all that it uses, large enough.
     ///
     /// Errors: a sentence that says what to give.
-    pub fn new(module: ComputeModule, groups: [u32; 3], given: Vec<(Place, Vec<u8>)>, push_constants: Vec<u8>) -> Result<Prepared, String> {
-        for (i, (place, _)) in given.iter().enumerate() {
-            if given[..i].iter().any(|(other, _)| other == place) {
-                return Err(format!("two buffers are given for {place}"));
-            }
-            if !module.has_place(*place) {
-                return Err(format!("a buffer is given for {place}, and no variable has that descriptor set and binding"));
-            }
-        }
-        for (place, behind, variable) in module.bound() {
-            if !matches!(behind, Behind::Uniform | Behind::Storage) {
-                continue;
-            }
-            let (name, needed) = (module.name_of(variable), module.module.buffer_size(variable.id));
-            match given.iter().find(|(at, _)| *at == place) {
-                None => {
-                    let example = needed.max(4).div_ceil(4);
-                    return Err(format!("no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"));
+    pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), String> {
+        for (place, behind, variable) in uses.bound() {
+            let at = |set: u32, binding: u32| Place { set, binding } == place;
+            let name = uses.name_of(variable);
+            if matches!(behind, Behind::Uniform | Behind::Storage) {
+                let needed = uses.module().buffer_size(variable.id);
+                match self.buffers.iter().find(|b| at(b.set, b.binding)) {
+                    None => {
+                        let example = needed.max(4).div_ceil(4);
+                        return Err(format!(
+                            "no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"
+                        ));
+                    }
+                    Some(b) if (b.bytes.len() as u64) < needed => {
+                        return Err(format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", b.bytes.len()));
+                    }
+                    Some(_) => {}
                 }
-                Some((_, bytes)) if (bytes.len() as u64) < needed => {
-                    return Err(format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", bytes.len()));
-                }
-                Some(_) => {}
+            }
+            let needs_image = matches!(behind, Behind::SampledImage(_) | Behind::StorageImage(..) | Behind::CombinedImageSampler(_));
+            if needs_image && !self.images.iter().any(|i| at(i.set, i.binding)) {
+                let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
+                return Err(format!("no image is given for {name}; give {example}"));
+            }
+            let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(_));
+            if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
+                return Err(format!("no sampler is given for {name}; give one as --sampler '{place}=linear edge', or --sampler {place}="));
             }
         }
-        let needed = module.needs.push_constant_bytes;
-        if (push_constants.len() as u64) < needed {
-            return Err(format!(
-                "the push constants have {} bytes; \"{}\" needs {needed}; give --push",
-                push_constants.len(),
-                module.entry
-            ));
+        let needed = uses.push_constant_bytes();
+        if (self.push_constants.len() as u64) < needed {
+            let found = self.push_constants.len();
+            return Err(format!("the push constants have {found} bytes; \"{entry}\" needs {needed}; give --push"));
         }
-        let buffers = given.into_iter().map(|(Place { set, binding }, bytes)| Buffer { set, binding, bytes }).collect();
-        Ok(Prepared { module, groups, buffers, push_constants, robustness: Robustness::None, fuel: Limits::default().instructions })
+        Ok(())
+    }
+
+    /// Checks that nothing is given twice, or for no variable of these modules.
+    ///
+    /// Errors: a sentence.
+    pub fn belongs(&self, modules: &[&Module]) -> Result<(), String> {
+        let declared = |place: &(u32, u32)| modules.iter().any(|m| m.globals().iter().any(|v| m.descriptor(v.id) == Some(*place)));
+        let check = |what: &str, places: Vec<(u32, u32)>| {
+            for (i, place) in places.iter().enumerate() {
+                let (set, binding) = *place;
+                if places[..i].contains(place) {
+                    return Err(format!("two {what}s are given for {set}.{binding}"));
+                }
+                if !declared(place) {
+                    return Err(format!("{what} is given for {set}.{binding}, and no variable has that descriptor set and binding"));
+                }
+            }
+            Ok(())
+        };
+        check("buffer", self.buffers.iter().map(|b| (b.set, b.binding)).collect())?;
+        check("image", self.images.iter().map(|i| (i.set, i.binding)).collect())?;
+        check("sampler", self.samplers.iter().map(|s| (s.set, s.binding)).collect())
+    }
+
+    /// As interpreters take it.
+    pub fn resources(&self, robustness: Robustness) -> Resources<'_> {
+        let Given { buffers, images, samplers, push_constants } = self;
+        Resources { buffers, images, samplers, push_constants, robustness, ..Resources::default() }
+    }
+
+    /// The buffers that some of these entry points use, as devices take them.
+    pub fn buffer_bindings(&self, uses: &[Uses<'_>]) -> Vec<BufferBinding> {
+        let used = |b: &Buffer| {
+            let place = Place { set: b.set, binding: b.binding };
+            let kind = uses.iter().filter_map(|uses| uses.kind_at(place)).max()?;
+            Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
+        };
+        self.buffers.iter().filter_map(used).collect()
+    }
+
+    /// The images that some of these entry points use, as devices take them.
+    pub fn image_bindings(&self, uses: &[Uses<'_>]) -> Vec<ImageBinding> {
+        let used = |i: &BoundImage| {
+            let place = Place { set: i.set, binding: i.binding };
+            let kind = uses.iter().filter_map(|uses| uses.image_kind_at(place)).max()?;
+            Some(ImageBinding { set: i.set, binding: i.binding, kind, image: i.image.clone() })
+        };
+        self.images.iter().filter_map(used).collect()
+    }
+}
+
+impl Prepared {
+    /// Checks that all that the entry point uses is there and large enough, and that everything is for some variable.
+    ///
+    /// Errors: a sentence that says what to give.
+    pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, String> {
+        given.belongs(&[&module.module])?;
+        given.suffices(module.uses(), &module.entry)?;
+        Ok(Prepared { module, groups, given, robustness: Robustness::None, fuel: Limits::default().instructions })
     }
 
     /// The bytes that are given for a place.
     pub fn given(&self, place: Place) -> Option<&[u8]> {
-        self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
+        self.given.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
     fn dispatch(&self) -> Dispatch<'_> {
         Dispatch {
             entry: &self.module.entry,
             groups: self.groups,
-            resources: Resources {
-                buffers: &self.buffers,
-                push_constants: &self.push_constants,
-                robustness: self.robustness,
-                ..Resources::default()
-            },
+            resources: self.given.resources(self.robustness),
             limits: Limits { instructions: self.fuel, ..Limits::default() },
         }
     }
@@ -312,8 +390,26 @@ impl Prepared {
     ///
     /// Errors: what became of it instead.
     pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
-        let dispatch = self.module.for_device(self.groups, &self.buffers, self.push_constants.clone());
-        Ok(Observation { buffers: on_device(&dispatch, device)?, ..Observation::default() })
+        let uses = [self.module.uses()];
+        let dispatch = ComputeDispatch {
+            words: Arc::from(self.module.module.words()),
+            entry: self.module.entry.clone(),
+            groups: self.groups,
+            buffers: self.given.buffer_bindings(&uses),
+            images: self.given.image_bindings(&uses),
+            samplers: self.given.samplers.clone(),
+            push_constants: self.given.push_constants.clone(),
+        };
+        let shown = shown_by(&dispatch, device)?;
+        let buffer = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
+        let image = |shown: Buffer| {
+            let (set, binding) = (shown.set, shown.binding);
+            let image = &dispatch.images.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
+            let size = image.size(0).unwrap_or_default();
+            Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
+        };
+        let (buffers, images) = (shown.buffers.into_iter().map(buffer).collect(), shown.images.into_iter().filter_map(image).collect());
+        Ok(Observation { buffers, images, instructions: 0 })
     }
 }
 

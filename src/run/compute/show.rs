@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
+use smallstep_semantics::image::{Image, Numeric, Robustness};
 use smallstep_semantics::number::integer;
 use smallstep_semantics::spirv::Module;
-use smallstep_semantics::spirv::environment::{ObservedBuffer, UndefinedBytes};
+use smallstep_semantics::spirv::environment::{ObservedBuffer, ObservedImage, UndefinedBytes};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::module::Variable;
 use smallstep_semantics::spirv::shared::runtime_length;
@@ -35,6 +36,30 @@ impl Element {
     pub fn place(&self) -> String {
         self.index.map_or_else(|| self.path.clone(), |i| format!("{}[{i}]", self.path))
     }
+}
+
+/// The texels of an image in order, as `(1, 0.5)`; an undefined component is `any`.
+pub fn texels(observed: &ObservedImage) -> Vec<String> {
+    let [width, height] = observed.size;
+    let Ok(mut image) = Image::new(observed.format, width, height, 1) else { return Vec::new() };
+    if image.fill(0, &observed.bytes).is_err() {
+        return Vec::new();
+    }
+    let (numeric, channels) = (observed.format.numeric(), observed.format.channels().len());
+    let number = |bits: u32| match numeric {
+        Numeric::Sint => (bits as i32).to_string(),
+        Numeric::Uint => bits.to_string(),
+        _ => f32::from_bits(bits).to_string(),
+    };
+    let texel = |at: u64| {
+        let (x, y) = (at % u64::from(width), at / u64::from(width));
+        let texel = image.fetch(x as i64, y as i64, 0, Robustness::None);
+        let undefined =
+            |c: usize| observed.undefined.iter().any(|u| usize::from(u.component) == c && (u.start..u.end).contains(&at));
+        let components = (0..channels).map(|c| if undefined(c) { "any".into() } else { number(texel.bits[c]) });
+        format!("({})", components.collect::<Vec<_>>().join(", "))
+    };
+    (0..u64::from(width) * u64::from(height)).map(texel).collect()
 }
 
 /// What [`places`] calls: with path, index and address.

@@ -23,7 +23,7 @@ use crate::generate::spirv::remedy::Remedy;
 use crate::gpu::{Device, DeviceOutcome};
 use crate::run::compute::carried::Carried;
 use crate::run::compute::given::{Assignment, Contents, Place};
-use crate::run::compute::{ComputeModule, Interpreter, Prepared, load};
+use crate::run::compute::{ComputeModule, Given, Interpreter, Prepared, load};
 use crate::run::source::{self, Language};
 use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
 use crate::theorem::without_numbers;
@@ -205,8 +205,10 @@ fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
         Contents::Bytes(bytes) => bytes.clone(),
         Contents::File(_) => Vec::new(),
     };
-    let given = carried.set.iter().map(|a| (a.place, bytes(&a.given))).collect();
-    Prepared::new(module, carried.groups.unwrap_or([1; 3]), given, carried.push.iter().flat_map(bytes).collect()).map_err(wrong)
+    let buffer = |a: &Assignment<Contents>| Buffer { set: a.place.set, binding: a.place.binding, bytes: bytes(&a.given) };
+    let buffers = carried.set.iter().map(buffer).collect();
+    let given = Given { buffers, push_constants: carried.push.iter().flat_map(bytes).collect(), ..Given::default() };
+    Prepared::new(module, carried.groups.unwrap_or([1; 3]), given).map_err(wrong)
 }
 
 /// The quirks that a device shows now, as they were recorded.
