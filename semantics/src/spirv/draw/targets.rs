@@ -65,6 +65,42 @@ impl ObservedTarget {
     }
 }
 
+/// A colour attachment after a draw, as far as an engine knows that does not know what devices may do differently: definite texels, and which
+/// components are undefined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefiniteTarget {
+    /// The location of the output variable.
+    pub location: u32,
+    /// The definite texels.
+    pub image: Image,
+    /// The components that are undefined, by 4 times the texel's place and the component.
+    undefined: FxHashMap<u64, MadeBy>,
+}
+
+impl DefiniteTarget {
+    /// What made the undefined value of a component of the texel at a pixel; `None` where it is defined.
+    pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
+        let index = self.image.index(0, x.into(), y.into())?;
+        self.undefined.get(&(4 * index as u64 + component as u64)).copied()
+    }
+
+    /// How many components of texels are undefined.
+    pub fn undefined_count(&self) -> usize {
+        self.undefined.len()
+    }
+}
+
+impl From<ObservedTarget> for DefiniteTarget {
+    /// What is left of it without doubt.
+    fn from(target: ObservedTarget) -> DefiniteTarget {
+        let made = |(at, component)| match component {
+            Component::Undefined(made) => Some((at, made)),
+            _ => None,
+        };
+        DefiniteTarget { location: target.location, image: target.image, undefined: target.inexact.into_iter().filter_map(made).collect() }
+    }
+}
+
 /// Who has a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
