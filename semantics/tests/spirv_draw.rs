@@ -4,6 +4,8 @@
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
+#[path = "spirv_draw/generated.rs"]
+mod generated;
 #[path = "spirv_draw/machine.rs"]
 mod machine;
 #[path = "spirv_draw/quads.rs"]
@@ -162,13 +164,17 @@ impl Scene {
     }
 
     fn run(&self) -> Outcome<DrawObservation> {
+        let outcome = self.relation_alone();
+        if self.beside {
+            machine::agrees(&outcome, &self.with(|draw| machine::run(self, draw)));
+        }
+        outcome
+    }
+
+    fn relation_alone(&self) -> Outcome<DrawObservation> {
         self.with(|draw| {
             let outcome = draw::run_by(&self.vertex, &self.fragment, draw, &self.relation, &self.rules, &self.schedule, &mut ());
-            let outcome = outcome.expect("the entry points are there");
-            if self.beside {
-                machine::agrees(&outcome, &machine::run(self, draw));
-            }
-            outcome
+            outcome.expect("the entry points are there")
         })
     }
 

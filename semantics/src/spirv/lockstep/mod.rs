@@ -16,7 +16,7 @@ use super::error::LoadError;
 use super::module::Module;
 
 pub(super) use compile::order;
-pub use program::{Atomic, Block, Code, Edge, End, FragmentProgram, Move, Op, Parts, Program, Site, Slot, Slots, Space};
+pub use program::{Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space};
 pub(super) use run::{Broke, Quads};
 
 impl Program {
@@ -29,8 +29,8 @@ impl Program {
     /// tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
-        let Program { codes, blocks, moves, sites, atomics, calculator, .. } = &mut self;
-        bug(Parts { codes, blocks, moves, sites, atomics, calculator });
+        let Program { codes, blocks, moves, sites, atomics, interface, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, interface, calculator });
         self
     }
 }

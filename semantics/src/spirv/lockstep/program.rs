@@ -430,6 +430,8 @@ pub struct Parts<'p> {
     pub sites: &'p mut [Site],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
+    /// The inputs and outputs of a fragment stage.
+    pub interface: &'p mut [InterfaceVariable],
     /// What sites compute with.
     pub calculator: &'p mut Calculator,
 }
