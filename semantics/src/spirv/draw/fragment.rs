@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use rspirv::spirv::{BuiltIn, ExecutionMode, StorageClass};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::interface::{self, Effects, Place};
 use super::targets::{self, Edge, Presence, Target, Written};
@@ -245,6 +246,8 @@ pub(super) struct Fragments<'m, 'd> {
     queue: VecDeque<Queued>,
     /// Whether a quad has begun that may write memory which invocations share, and that a device may not have; until someone takes note.
     written_in_doubt: bool,
+    /// Whether what a device may do differently is kept.
+    keeps_doubt: bool,
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
 }
@@ -280,9 +283,17 @@ impl<'m, 'd> Fragments<'m, 'd> {
             left: FxHashMap::default(),
             queue: VecDeque::new(),
             written_in_doubt: false,
+            keeps_doubt: true,
             targets: draw.targets.iter().map(Target::new).collect(),
             depth: draw.depth.map(|depth| depth.buffer.clone()),
         }
+    }
+
+    /// The same with definite values alone: what a device may do differently is not kept, but for what is undefined there.
+    pub(super) fn without_doubt(mut self) -> Self {
+        self.keeps_doubt = false;
+        self.targets.iter_mut().for_each(Target::forget_doubt);
+        self
     }
 
     /// Quads that there may be at most.
@@ -349,8 +360,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
         self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
         let edges = [0, 1, 2, 3].map(|lane: i64| {
             let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
-            let edge = current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
-            if decided { None } else { edge.map(|first| self.edge(current, first)) }
+            let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
+            if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
         self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths });
         self.queue.push_back(Queued::Quad(workgroup));
@@ -395,6 +406,10 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 if how == Interpolation::Flat {
                     return corners[0];
                 }
+                if !self.keeps_doubt {
+                    let value = fragment.definite(corners.map(|s| f32::from_bits(s.bits as u32)), how);
+                    return Scalar { bits: value.to_bits().into(), trust: Trust::CERTAIN, undefined: None };
+                }
                 let found = scalar_of(fragment.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how));
                 let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
                     Expected::Undecided(why) => Some(why),
@@ -427,9 +442,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
             _ => None,
         };
-        let mut held: FxHashMap<u32, Scalars> = FxHashMap::default();
+        let mut held: SmallVec<[(u32, Scalars); 2]> = SmallVec::new();
         let mut scalar = |variable: &Variable, index: usize| {
-            held.entry(variable.id).or_insert_with(|| ended.output(variable)).get(index).copied()
+            if !held.iter().any(|(id, _)| *id == variable.id) {
+                held.push((variable.id, ended.output(variable)));
+            }
+            held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
         let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
             (Some(why), _) => Written::Unknown(why),

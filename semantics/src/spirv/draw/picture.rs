@@ -3,7 +3,7 @@
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
-use super::{Before, before, dispatch};
+use super::{before, dispatch};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
@@ -70,8 +70,8 @@ fn drawn(
     }
     let relation = Relation::default();
     let before = before((vertex, fragment.module()), entries, draw, &relation, rules, &Schedule::default(), &mut ())?;
-    let Before { mut fragments, instructions, .. } = match before {
-        Outcome::Observed(before) => before,
+    let (mut fragments, instructions) = match before {
+        Outcome::Observed(before) => (before.fragments.without_doubt(), before.instructions),
         ended => return Ok(ended.map(|_| Picture::default())),
     };
     dispatch.limits.instructions -= instructions;

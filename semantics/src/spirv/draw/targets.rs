@@ -145,6 +145,8 @@ pub(super) struct Target {
     width: u32,
     texels: Vec<u8>,
     inexact: FxHashMap<u64, Component>,
+    /// Whether components are kept that are not exact and not undefined.
+    keeps_doubt: bool,
     image: Image,
 }
 
@@ -167,7 +169,13 @@ impl Target {
         }
         let texels = image.bytes(0).unwrap_or_default().to_vec();
         let halves = FxHashMap::default();
-        Target { halves, location: target.location, format: image.format(), width, texels, inexact, image }
+        Target { halves, location: target.location, format: image.format(), width, texels, inexact, keeps_doubt: true, image }
+    }
+
+    /// From now on only undefined components are kept beside the definite ones.
+    pub(super) fn forget_doubt(&mut self) {
+        self.keeps_doubt = false;
+        self.inexact.retain(|_, component| matches!(component, Component::Undefined(_)));
     }
 
     /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the fragment is on an edge, and the one before it on the
@@ -197,6 +205,7 @@ impl Target {
             code_of_all |= u128::from(code) << channel.offset;
             match shown {
                 Component::Exactly(_) => self.inexact.remove(&key),
+                shown if !self.keeps_doubt && !matches!(shown, Component::Undefined(_)) => self.inexact.remove(&key),
                 shown => self.inexact.insert(key, shown),
             };
         }

@@ -5,7 +5,7 @@
 
 use super::super::super::environment::{Dispatch, Observation};
 use super::super::super::value::{Origin, Scalar};
-use super::super::column::{self, LANES, Lanes};
+use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
 use super::warp::{Kept, Stop, Warp};
 use super::{Broken, Detector, Group, Met, Outcome, Shared, Topology, races};
@@ -17,6 +17,14 @@ const QUADS: u32 = LANES as u32 / 4;
 
 /// By what a derivative is: for each lane of a quad, of which two the difference is taken.
 const DIFFERENCES: [[[usize; 2]; 4]; 4] = [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
+
+/// The differences that derivatives of that kind are.
+fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
+    for (to, values) in to.as_chunks_mut::<4>().0.iter_mut().zip(values.as_chunks::<4>().0) {
+        let floats = values.map(f32::from_bits);
+        *to = DIFFERENCES[KIND].map(|[to, from]| super::codes::bits(floats[to] - floats[from]));
+    }
+}
 
 /// The lanes of the quads that are whole in the set.
 fn whole(set: Lanes) -> Lanes {
@@ -43,12 +51,8 @@ impl Warp {
                 origins.extend(first.map(|from| (lane, self.origin(Kept::Column(code.a), from, code.at))));
             }
         }
-        self.write(code.d, code.masked, |_, to| {
-            for (to, values) in to.as_chunks_mut::<4>().0.iter_mut().zip(values.as_chunks::<4>().0) {
-                let floats = values.map(f32::from_bits);
-                *to = differences.map(|[to, from]| super::codes::bits(floats[to] - floats[from]));
-            }
-        });
+        let subtract = [subtract::<0>, subtract::<1>, subtract::<2>, subtract::<3>][code.c as usize % 4];
+        self.write(code.d, code.masked, |_, to| subtract(to, &values));
         let lanes = origins.iter().fold(0, |set, (lane, _)| set | 1 << lane);
         self.keep_origins(Kept::Column(code.d), lanes, origins);
     }
