@@ -1,8 +1,13 @@
 //! Draws by the relation: coverage, interpolation and attachments by hand, derivatives of quads with helpers, memory that fragments share,
-//! what is refused, undefined behaviour and its places, rules that never apply and planted rasterisation.
+//! what is refused, undefined behaviour and its places, rules that never apply and planted rasterisation. The lockstep machine runs every one of
+//! these draws too, and shows the same definite values.
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
+#[path = "spirv_draw/generated.rs"]
+mod generated;
+#[path = "spirv_draw/machine.rs"]
+mod machine;
 #[path = "spirv_draw/quads.rs"]
 mod quads;
 #[path = "spirv_draw/refused.rs"]
@@ -110,6 +115,8 @@ struct Scene {
     relation: Relation,
     rules: raster::Rules,
     schedule: Schedule,
+    /// Whether the lockstep machine runs it too, and must show the same.
+    beside: bool,
 }
 
 /// An attribute of vectors of four floats.
@@ -152,10 +159,26 @@ impl Scene {
             relation: Relation::default(),
             rules: raster::Rules::default(),
             schedule: Schedule::default(),
+            beside: true,
         }
     }
 
     fn run(&self) -> Outcome<DrawObservation> {
+        let outcome = self.relation_alone();
+        if self.beside {
+            machine::agrees(&outcome, &self.with(|draw| machine::run(self, draw)));
+        }
+        outcome
+    }
+
+    fn relation_alone(&self) -> Outcome<DrawObservation> {
+        self.with(|draw| {
+            let outcome = draw::run_by(&self.vertex, &self.fragment, draw, &self.relation, &self.rules, &self.schedule, &mut ());
+            outcome.expect("the entry points are there")
+        })
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&Draw<'_>) -> R) -> R {
         let resources = Resources { robustness: self.robustness, ..Resources::of_buffers(&self.buffers) };
         let draw = Draw {
             vertex: "vs",
@@ -176,8 +199,7 @@ impl Scene {
             depth: self.depth.as_ref(),
             limits: self.limits,
         };
-        let outcome = draw::run_by(&self.vertex, &self.fragment, &draw, &self.relation, &self.rules, &self.schedule, &mut ());
-        outcome.expect("the entry points are there")
+        run(&draw)
     }
 
     #[track_caller]

@@ -184,6 +184,17 @@ impl Fragment {
         Inexact { value: f64::from(result.value as f32), allowed: allowed.of_f32() }
     }
 
+    /// The definite value of an attribute alone: that of [`Fragment::interpolate`].
+    pub fn definite(&self, values: [f32; 3], how: Interpolation) -> f32 {
+        let f = values.map(f64::from);
+        match how {
+            Interpolation::Flat => values[0],
+            _ if f.iter().any(|x| !x.is_finite()) => (self.rules.linear)(self.e, self.w, f) as f32,
+            Interpolation::Perspective => (self.rules.perspective)(self.e, self.w, f) as f32,
+            Interpolation::Linear => (self.rules.linear)(self.e, self.w, f) as f32,
+        }
+    }
+
     /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and with what arithmetic loses.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);

@@ -14,6 +14,7 @@
 
 mod fragment;
 mod interface;
+mod picture;
 mod targets;
 mod vertex;
 
@@ -32,7 +33,8 @@ use crate::outcome::Outcome;
 use crate::raster::{self, DepthBuffer};
 use crate::undefined::Unspecified;
 
-pub use targets::{Component, MadeBy, ObservedTarget};
+pub use picture::{Picture, picture};
+pub use targets::{Component, DefiniteTarget, MadeBy, ObservedTarget};
 
 /// What is observed of a draw.
 #[derive(Clone, Debug, Default)]
@@ -82,46 +84,20 @@ pub fn run_by(
 
 fn stages(
     (vertex, fragment): (&Module, &Module),
-    (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
+    entries: (&EntryPoint, &EntryPoint),
     draw: &Draw<'_>,
     relation: &Relation,
     rules: &raster::Rules,
     schedule: &Schedule,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
-    check(draw)?;
-    for (entry, model) in [(vertex_entry, ExecutionModel::Vertex), (fragment_entry, ExecutionModel::Fragment)] {
-        if entry.model != model {
-            return unsupported(format!("OpEntryPoint {:?} as the {model:?} stage of a draw", entry.model));
-        }
-    }
-    let variables = [used(vertex, vertex_entry, relation)?, used(fragment, fragment_entry, relation)?];
-    if interface::effects(vertex, vertex_entry)?.writes {
-        return unsupported("a vertex stage that writes buffers");
-    }
-    let before = vertex::Interface::new(vertex, &variables[0], draw)?;
-    let after = fragment::Interface::new(fragment, fragment_entry, &variables[1], draw, &before)?;
-    let vertices = vertex::Vertices::new(vertex, draw, before)?;
-    let dispatch = |entry: &EntryPoint| Dispatch {
-        entry: if entry.model == ExecutionModel::Vertex { draw.vertex } else { draw.fragment },
-        groups: [1; 3],
-        resources: draw.resources,
-        limits: draw.limits,
-    };
-    let topology = Topology::new(vertices.invocations(), 1, 1)?;
-    let stage = prepare::stage(vertex, vertex_entry, &variables[0], &dispatch(vertex_entry), topology)?;
-    // Both stages are checked before either runs.
-    prepare::stage(fragment, fragment_entry, &variables[1], &dispatch(fragment_entry), Topology::new(1, 4, 1)?)?;
-    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.instructions);
-    grid.go(schedule, sink);
-    let instructions = grid.instructions();
-    let (vertices, report) = grid.end();
-    if report.outcome.observed().is_none() {
-        return Ok(report.outcome.map(|_| DrawObservation::default()));
-    }
-    let fragments = fragment::Fragments::new(fragment, draw, rules, after, (vertices, vertex.profile(vertex_entry)));
+    let Before { fragments, variables, instructions } =
+        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+            Outcome::Observed(before) => before,
+            ended => return Ok(ended.map(|_| DrawObservation::default())),
+        };
     let topology = Topology::new(fragments.quads(), 4, 1)?;
-    let stage = prepare::stage(fragment, fragment_entry, &variables[1], &dispatch(fragment_entry), topology)?;
+    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
     let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.instructions - instructions);
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
@@ -132,6 +108,58 @@ fn stages(
         buffers: observed.buffers,
         doubtful: report.doubtful,
         instructions: instructions + observed.instructions,
+    }))
+}
+
+/// A draw before its first fragment.
+struct Before<'a> {
+    fragments: fragment::Fragments<'a, 'a>,
+    /// The variables that the fragment stage uses.
+    variables: Vec<&'a Variable>,
+    /// Instructions that the vertex stage has executed.
+    instructions: u64,
+}
+
+/// What the resources and limits of a draw are to a stage.
+fn dispatch<'d>(draw: &Draw<'d>, entry: &'d str) -> Dispatch<'d> {
+    Dispatch { entry, groups: [1; 3], resources: draw.resources, limits: draw.limits }
+}
+
+/// Both stages checked, and the vertex stage run.
+fn before<'a>(
+    (vertex, fragment): (&'a Module, &'a Module),
+    (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
+    draw: &'a Draw<'a>,
+    relation: &Relation,
+    rules: &'a raster::Rules,
+    schedule: &Schedule,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<Before<'a>>, Refused> {
+    check(draw)?;
+    for (entry, model) in [(vertex_entry, ExecutionModel::Vertex), (fragment_entry, ExecutionModel::Fragment)] {
+        if entry.model != model {
+            return unsupported(format!("OpEntryPoint {:?} as the {model:?} stage of a draw", entry.model));
+        }
+    }
+    let [used_before, variables] = [used(vertex, vertex_entry, relation)?, used(fragment, fragment_entry, relation)?];
+    if interface::effects(vertex, vertex_entry)?.writes {
+        return unsupported("a vertex stage that writes buffers");
+    }
+    let before = vertex::Interface::new(vertex, &used_before, draw)?;
+    let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
+    let vertices = vertex::Vertices::new(vertex, draw, before)?;
+    let topology = Topology::new(vertices.invocations(), 1, 1)?;
+    let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
+    // Both stages are checked before either runs.
+    prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
+    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.instructions);
+    grid.go(schedule, sink);
+    let instructions = grid.instructions();
+    let (vertices, report) = grid.end();
+    let vertices = (vertices, vertex.profile(vertex_entry));
+    Ok(report.outcome.map(|_| {
+        let fragments = fragment::Fragments::new(fragment, draw, rules, after, vertices);
+        Before { fragments, variables, instructions }
     }))
 }
 

@@ -263,6 +263,7 @@ fn rules_that_never_apply_are_missed() {
     let with = |rules: Rules, body: &str| {
         let mut scene = scene(&ALL, body);
         scene.relation = Relation { rules, ..Relation::default() };
+        scene.beside = false;
         scene.run().name()
     };
     let branch = |inner: &str| format!("{LEFT} %yes = OpLabel {inner} %m = OpLabel %r = OpDPdx %float %cx");

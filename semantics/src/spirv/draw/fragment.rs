@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use rspirv::spirv::{BuiltIn, ExecutionMode, StorageClass};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::interface::{self, Effects, Place};
 use super::targets::{self, Edge, Presence, Target, Written};
@@ -25,7 +26,7 @@ use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
-use crate::undefined::Site;
+use crate::undefined::{Site, Unspecified};
 
 /// The most quads whose fragments wait for those before them.
 const WAITING: usize = 1 << 12;
@@ -243,6 +244,10 @@ pub(super) struct Fragments<'m, 'd> {
     running: FxHashMap<u32, Running>,
     left: FxHashMap<u32, [Left; 4]>,
     queue: VecDeque<Queued>,
+    /// Whether a quad has begun that may write memory which invocations share, and that a device may not have; until someone takes note.
+    written_in_doubt: bool,
+    /// Whether what a device may do differently is kept.
+    keeps_doubt: bool,
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
 }
@@ -277,9 +282,18 @@ impl<'m, 'd> Fragments<'m, 'd> {
             running: FxHashMap::default(),
             left: FxHashMap::default(),
             queue: VecDeque::new(),
+            written_in_doubt: false,
+            keeps_doubt: true,
             targets: draw.targets.iter().map(Target::new).collect(),
             depth: draw.depth.map(|depth| depth.buffer.clone()),
         }
+    }
+
+    /// The same with definite values alone: what a device may do differently is not kept, but for what is undefined there.
+    pub(super) fn without_doubt(mut self) -> Self {
+        self.keeps_doubt = false;
+        self.targets.iter_mut().for_each(Target::forget_doubt);
+        self
     }
 
     /// Quads that there may be at most.
@@ -325,7 +339,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
     }
 
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its invocations is for a fragment.
-    fn quad(&mut self, workgroup: u32, quad: raster::Quad, shared: &mut Shared) -> bool {
+    fn quad(&mut self, workgroup: u32, quad: raster::Quad) -> bool {
         let Some(current) = &self.current else { return false };
         let mut roles = quad.lanes.map(Role::of);
         let at = [quad.x, quad.y];
@@ -341,13 +355,13 @@ impl<'m, 'd> Fragments<'m, 'd> {
             return false;
         }
         if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
-            shared.doubt_written(Why::Coverage);
+            self.written_in_doubt = true;
         }
         self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
         let edges = [0, 1, 2, 3].map(|lane: i64| {
             let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
-            let edge = current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
-            if decided { None } else { edge.map(|first| self.edge(current, first)) }
+            let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
+            if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
         self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths });
         self.queue.push_back(Queued::Quad(workgroup));
@@ -392,6 +406,10 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 if how == Interpolation::Flat {
                     return corners[0];
                 }
+                if !self.keeps_doubt {
+                    let value = fragment.definite(corners.map(|s| f32::from_bits(s.bits as u32)), how);
+                    return Scalar { bits: value.to_bits().into(), trust: Trust::CERTAIN, undefined: None };
+                }
                 let found = scalar_of(fragment.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how));
                 let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
                     Expected::Undecided(why) => Some(why),
@@ -403,14 +421,13 @@ impl<'m, 'd> Fragments<'m, 'd> {
     }
 
     /// What an invocation that has ended leaves.
-    fn leaves(&self, quad: &Running, number: u32, lane: usize, finished: &Finished<'m>) -> Left {
-        let config = &finished.config;
+    fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
         let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane] };
-        let wandering = config.control.is_doubtful(profile);
-        let demoted = config.helper && role != Role::Fragment(Presence::Elsewhere);
-        let gone = finished.discarded || demoted;
+        let wandering = ended.wanders(profile);
+        let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
+        let gone = ended.is_discarded() || demoted;
         if role == Role::Helper || gone && !wandering {
             return nothing;
         }
@@ -425,14 +442,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
             _ => None,
         };
-        let mut held: FxHashMap<u32, Scalars> = FxHashMap::default();
+        let mut held: SmallVec<[(u32, Scalars); 2]> = SmallVec::new();
         let mut scalar = |variable: &Variable, index: usize| {
-            let scalars = held.entry(variable.id).or_insert_with(|| {
-                let mut scalars = super::outputs(config, variable, number);
-                config.control.mark_scalars(&mut scalars);
-                scalars
-            });
-            scalars.get(index).copied()
+            if !held.iter().any(|(id, _)| *id == variable.id) {
+                held.push((variable.id, ended.output(variable)));
+            }
+            held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
         let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
             (Some(why), _) => Written::Unknown(why),
@@ -520,8 +535,44 @@ fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role
     })
 }
 
-impl<'m> Work<'m> for Fragments<'m, '_> {
-    fn begin(&mut self, workgroup: u32, shared: &mut Shared, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
+/// An invocation that has ended, by whatever engine.
+pub(super) trait Ended {
+    /// Whether it was discarded.
+    fn is_discarded(&self) -> bool;
+    /// Whether it is a helper invocation.
+    fn is_helper(&self) -> bool;
+    /// Whether control may have gone another way on a device of that profile.
+    fn wanders(&self, profile: Profile) -> bool;
+    /// What an output variable holds.
+    fn output(&self, variable: &Variable) -> Scalars;
+}
+
+/// One of the relation's, by its number.
+struct Related<'f, 'm>(&'f Finished<'m>, u32);
+
+impl Ended for Related<'_, '_> {
+    fn is_discarded(&self) -> bool {
+        self.0.discarded
+    }
+
+    fn is_helper(&self) -> bool {
+        self.0.config.helper
+    }
+
+    fn wanders(&self, profile: Profile) -> bool {
+        self.0.config.control.is_doubtful(profile)
+    }
+
+    fn output(&self, variable: &Variable) -> Scalars {
+        let mut scalars = super::outputs(&self.0.config, variable, self.1);
+        self.0.config.control.mark_scalars(&mut scalars);
+        scalars
+    }
+}
+
+impl<'m> Fragments<'m, '_> {
+    /// Whether another quad begins, that of a number; what this costs is taken from the fuel.
+    pub(super) fn advance(&mut self, workgroup: u32, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
         self.commit();
         loop {
             if self.queue.len() >= WAITING {
@@ -531,7 +582,7 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
                 *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
                 let quad = self.current.as_ref().and_then(|current| current.triangle.quad(place));
                 if let Some(quad) = quad
-                    && self.quad(workgroup, quad, shared)
+                    && self.quad(workgroup, quad)
                 {
                     if (u64::from(workgroup) + 1) * 4 > self.bound {
                         return Err(Outcome::Limit(Limit { what: "invocations", bound: self.draw.limits.invocations }));
@@ -550,9 +601,7 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
                     let area = &self.draw.state.area;
                     let pixels = u64::from(area.end_x - area.x) * u64::from(area.end_y - area.y);
                     *fuel = fuel.checked_sub(pixels).ok_or(Outcome::OutOfFuel)?;
-                    if self.interface.effects.writes {
-                        shared.doubt_written(Why::Coverage);
-                    }
+                    self.written_in_doubt |= self.interface.effects.writes;
                     if self.interface.modes.early_fragment_tests {
                         self.doubt_area();
                     }
@@ -567,19 +616,47 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         }
     }
 
+    /// Whether a lane of the quad that begins is a helper invocation, by the definite answer.
+    pub(super) fn begins_as_helper(&self, lane: usize) -> bool {
+        let role = self.begun.as_ref().map_or(Role::Helper, |begun| begun.roles[lane]);
+        matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere))
+    }
+
+    /// The inputs of a lane of the quad that begins, the invocation of that number.
+    pub(super) fn inputs(&self, lane: usize, number: u32) -> impl Iterator<Item = (&'m Variable, Scalars)> {
+        let begun = self.begun.iter().flat_map(|begun| self.interface.inputs.iter().map(move |input| (begun, input)));
+        begun.map(move |(begun, (variable, sources))| {
+            let unwritten = Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: number };
+            (*variable, sources.iter().map(|&source| self.input(begun, lane, source, unwritten)).collect())
+        })
+    }
+
+    /// All invocations of a quad have ended.
+    pub(super) fn ended(&mut self, workgroup: u32, members: &[impl Ended; 4]) {
+        let Some(quad) = self.running.get(&workgroup) else { return };
+        let left = [0, 1, 2, 3].map(|lane| self.leaves(quad, lane, &members[lane]));
+        self.left.insert(workgroup, left);
+    }
+}
+
+impl<'m> Work<'m> for Fragments<'m, '_> {
+    fn begin(&mut self, workgroup: u32, shared: &mut Shared, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
+        let begins = self.advance(workgroup, fuel);
+        if std::mem::take(&mut self.written_in_doubt) {
+            shared.doubt_written(Why::Coverage);
+        }
+        begins
+    }
+
     fn start(&self, agent: Agent, number: u32, config: &mut Config<'m>) {
         let Some(begun) = &self.begun else { return };
         let lane = agent.local as usize;
-        let role = begun.roles[lane];
-        config.helper = matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere));
-        let unsure = matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere));
+        config.helper = self.begins_as_helper(lane);
+        let unsure = matches!(begun.roles[lane], Role::Fragment(Presence::Here | Presence::Elsewhere));
         if unsure && self.interface.effects.sees_helpers {
             config.control = config.control.after(Trust::CERTAIN.in_doubt(Why::Coverage));
         }
-        for (variable, sources) in &self.interface.inputs {
-            let unwritten =
-                Origin { kind: crate::undefined::Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: number };
-            let scalars: Scalars = sources.iter().map(|&source| self.input(begun, lane, source, unwritten)).collect();
+        for (variable, scalars) in self.inputs(lane, number) {
             config.memory.store_own(&Pointer::to(self.module, variable), &scalars);
         }
     }
@@ -597,11 +674,9 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
     }
 
     fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
-        let Some(quad) = self.running.get(&workgroup) else { return };
-        let left: Vec<Left> =
-            members.iter().enumerate().map(|(lane, member)| self.leaves(quad, 4 * workgroup + lane as u32, lane, member)).collect();
-        if let Ok(left) = <[Left; 4]>::try_from(left) {
-            self.left.insert(workgroup, left);
+        if let [a, b, c, d] = members.as_slice() {
+            let number = 4 * workgroup;
+            self.ended(workgroup, &[Related(a, number), Related(b, number + 1), Related(c, number + 2), Related(d, number + 3)]);
         }
     }
 }

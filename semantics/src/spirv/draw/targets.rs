@@ -65,6 +65,42 @@ impl ObservedTarget {
     }
 }
 
+/// A colour attachment after a draw, as far as an engine knows that does not know what devices may do differently: definite texels, and which
+/// components are undefined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefiniteTarget {
+    /// The location of the output variable.
+    pub location: u32,
+    /// The definite texels.
+    pub image: Image,
+    /// The components that are undefined, by 4 times the texel's place and the component.
+    undefined: FxHashMap<u64, MadeBy>,
+}
+
+impl DefiniteTarget {
+    /// What made the undefined value of a component of the texel at a pixel; `None` where it is defined.
+    pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
+        let index = self.image.index(0, x.into(), y.into())?;
+        self.undefined.get(&(4 * index as u64 + component as u64)).copied()
+    }
+
+    /// How many components of texels are undefined.
+    pub fn undefined_count(&self) -> usize {
+        self.undefined.len()
+    }
+}
+
+impl From<ObservedTarget> for DefiniteTarget {
+    /// What is left of it without doubt.
+    fn from(target: ObservedTarget) -> DefiniteTarget {
+        let made = |(at, component)| match component {
+            Component::Undefined(made) => Some((at, made)),
+            _ => None,
+        };
+        DefiniteTarget { location: target.location, image: target.image, undefined: target.inexact.into_iter().filter_map(made).collect() }
+    }
+}
+
 /// Who has a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
@@ -109,6 +145,8 @@ pub(super) struct Target {
     width: u32,
     texels: Vec<u8>,
     inexact: FxHashMap<u64, Component>,
+    /// Whether components are kept that are not exact and not undefined.
+    keeps_doubt: bool,
     image: Image,
 }
 
@@ -131,7 +169,13 @@ impl Target {
         }
         let texels = image.bytes(0).unwrap_or_default().to_vec();
         let halves = FxHashMap::default();
-        Target { halves, location: target.location, format: image.format(), width, texels, inexact, image }
+        Target { halves, location: target.location, format: image.format(), width, texels, inexact, keeps_doubt: true, image }
+    }
+
+    /// From now on only undefined components are kept beside the definite ones.
+    pub(super) fn forget_doubt(&mut self) {
+        self.keeps_doubt = false;
+        self.inexact.retain(|_, component| matches!(component, Component::Undefined(_)));
     }
 
     /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the fragment is on an edge, and the one before it on the
@@ -161,6 +205,7 @@ impl Target {
             code_of_all |= u128::from(code) << channel.offset;
             match shown {
                 Component::Exactly(_) => self.inexact.remove(&key),
+                shown if !self.keeps_doubt && !matches!(shown, Component::Undefined(_)) => self.inexact.remove(&key),
                 shown => self.inexact.insert(key, shown),
             };
         }

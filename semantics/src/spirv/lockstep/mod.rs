@@ -1,4 +1,4 @@
-//! The fast machine for compute: 64 invocations side by side in columns, with masks.
+//! The fast machine for compute and for fragment stages: 64 invocations side by side in columns, with masks.
 //!
 //! It shares no rule with the relation that it stands beside: only the loaded module and the scalar functions of
 //! [`operation`](super::operation), which it falls back to for the rarer instructions and wherever a value is undefined. Undefinedness is one bit
@@ -10,24 +10,51 @@ mod compile;
 mod program;
 mod run;
 
+use rspirv::spirv::ExecutionModel;
+
 use super::error::LoadError;
 use super::module::Module;
 
 pub(super) use compile::order;
-pub use program::{Atomic, Block, Code, Edge, End, Move, Op, Parts, Program, Site, Slot, Slots, Space};
+pub use program::{Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space};
+pub(super) use run::{Broke, Quads};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.
     pub fn compile(module: &Module, entry: &str) -> Result<Program, LoadError> {
-        compile::compile(module, entry)
+        compile::compile(module, entry, ExecutionModel::GLCompute)
     }
 
     /// The program with a bug planted in its parts, for tests of what compares this machine with something. A bug must keep registers, blocks and
     /// tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
-        let Program { codes, blocks, moves, sites, atomics, calculator, .. } = &mut self;
-        bug(Parts { codes, blocks, moves, sites, atomics, calculator });
+        let Program { codes, blocks, moves, sites, atomics, interface, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, interface, calculator });
         self
+    }
+}
+
+impl FragmentProgram {
+    /// Compiles a fragment entry point of a loaded module. Image instructions are refused: the relation runs them.
+    pub fn compile(module: &Module, entry: &str) -> Result<FragmentProgram, LoadError> {
+        let function = module.entry_point(entry)?.function;
+        Ok(FragmentProgram { program: compile::compile(module, entry, ExecutionModel::Fragment)?, function })
+    }
+
+    /// The program with a bug planted in its parts, as [`Program::planted`].
+    #[must_use]
+    pub fn planted(self, bug: impl FnOnce(Parts<'_>)) -> FragmentProgram {
+        FragmentProgram { program: self.program.planted(bug), ..self }
+    }
+
+    /// The module that it was compiled from.
+    pub(super) fn module(&self) -> &Module {
+        &self.program.module
+    }
+
+    /// Whether it was compiled from the entry point of that function.
+    pub(super) fn is_of(&self, function: u32) -> bool {
+        self.function == function
     }
 }

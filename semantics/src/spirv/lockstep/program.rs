@@ -73,6 +73,11 @@ pub enum Op {
     Atomic, Fence,
     // An operation of `Program::sites`, lane by lane.
     Compute,
+    // d := the difference of a in each quad, b none and c saying which: of rows or, with bit 0, of columns; of each lane's own with bit 1, or of the
+    // first one's. Undefined in a quad of which a lane is not active.
+    Derivative,
+    // The active lanes become helpers; set d := the helpers.
+    Demote, IsHelper,
 }
 
 /// One step of a block.
@@ -261,6 +266,8 @@ pub enum End {
         /// The same in full.
         semantics: Semantics,
     },
+    /// OpKill or OpTerminateInvocation.
+    Discard,
     /// OpUnreachable.
     Unreachable,
 }
@@ -345,11 +352,32 @@ pub enum Input {
     Size(u8),
 }
 
-/// A compiled compute entry point.
+/// Where a scalar of an interface variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A column.
+    Word(u32),
+    /// A set.
+    Truth(u32),
+    /// A word of local memory.
+    Local(u32),
+}
+
+/// An Input or Output variable of a fragment stage.
+#[derive(Clone, Debug)]
+pub struct InterfaceVariable {
+    /// Its id.
+    pub id: u32,
+    /// Its scalars in order.
+    pub cells: Vec<Cell>,
+}
+
+/// A compiled entry point: of compute, or within a [`FragmentProgram`] of a fragment stage.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The module, for reports.
     pub(super) module: Arc<Module>,
+    /// Of a workgroup; of a fragment stage, that of a quad.
     pub(super) size: [u32; 3],
     pub(super) entry: u32,
     pub(super) blocks: Vec<Block>,
@@ -368,6 +396,8 @@ pub struct Program {
     /// Constants that are undefined, with the OpUndef.
     pub(super) undefined: Vec<(Slot, u32)>,
     pub(super) inputs: Vec<(u32, Input)>,
+    /// The inputs and outputs of a fragment stage.
+    pub(super) interface: Vec<InterfaceVariable>,
     /// Private variables with initializers in local memory: scalar and bits.
     pub(super) initial_local: Vec<(u32, u32)>,
     pub(super) initial_shared: Vec<(u32, u32)>,
@@ -400,8 +430,18 @@ pub struct Parts<'p> {
     pub sites: &'p mut [Site],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
+    /// The inputs and outputs of a fragment stage.
+    pub interface: &'p mut [InterfaceVariable],
     /// What sites compute with.
     pub calculator: &'p mut Calculator,
+}
+
+/// A compiled fragment entry point: 16 quads run side by side.
+#[derive(Clone, Debug)]
+pub struct FragmentProgram {
+    pub(super) program: Program,
+    /// The entry point's function.
+    pub(super) function: u32,
 }
 
 impl Code {

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::super::super::check::is_atomic;
 use super::super::super::concurrency::Ordering;
+use super::super::super::declare::is_derivative;
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Function;
 use super::super::super::operation;
@@ -50,7 +51,7 @@ impl Compiler<'_> {
                         part = self.open(block.label);
                     }
                     Core::Branch | Core::BranchConditional | Core::Switch | Core::Return | Core::ReturnValue | Core::Unreachable => {}
-                    Core::Kill | Core::TerminateInvocation | Core::DemoteToHelperInvocation => return self.unsupported(i.name()),
+                    Core::Kill | Core::TerminateInvocation => {}
                     _ => self.instruction(&i)?,
                 }
             }
@@ -191,6 +192,16 @@ impl Compiler<'_> {
                 Some(operation) => self.compute(i, operation, &operands[2..]),
                 None => self.unsupported(format!("OpExtInst GLSL.std.450 {}", operands[1])),
             },
+            Core::DemoteToHelperInvocation => {
+                self.emit(Op::Demote, NONE, NONE, NONE, 0);
+                Ok(())
+            }
+            Core::IsHelperInvocationEXT => {
+                let d = self.set()?;
+                self.emit(Op::IsHelper, d, NONE, NONE, 0);
+                self.bind(i.result, Slots::from_slice(&[Slot::Truth(d)]))
+            }
+            op if is_derivative(op) => self.derivative(i),
             op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {
                 Some(operation) => self.compute(i, operation, operands),

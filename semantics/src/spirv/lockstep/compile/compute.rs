@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::WHOLE;
-use super::super::super::operation::{Operation, Scalar, Shape, Signature};
+use super::super::super::operation::{self, Operation, Scalar, Shape, Signature};
 use super::super::super::types::Type;
 use super::super::super::words::Instruction;
 use super::super::program::{NONE, Op, Site, Slot, Slots};
@@ -177,6 +177,56 @@ impl Compiler<'_> {
             }
             _ => SmallVec::from_slice(&[shape_of(i.result_type)]),
         }
+    }
+
+    /// A derivative instruction, component by component (SPIR-V §3.3.16). OpFwidth is the sum of two absolute values.
+    pub(super) fn derivative(&mut self, i: &Instruction) -> Compiled {
+        const FINE: u32 = 2;
+        let from = self.value(self.operands(i)[0])?;
+        let to = self.slots(i.result_type)?;
+        let fine = match i.op {
+            Core::DPdxFine | Core::DPdyFine | Core::FwidthFine => FINE,
+            _ => 0,
+        };
+        if self.module.shape(i.result).scalar != Scalar::F32 {
+            return self.unsupported(format!("{} of other than 32-bit floats in the lockstep machine", i.name()));
+        }
+        for (&to, &from) in to.iter().zip(&from) {
+            let (Slot::Word(d), Slot::Word(a)) = (to, from) else { return self.unsupported(i.name()) };
+            match i.op {
+                Core::DPdx | Core::DPdxFine | Core::DPdxCoarse => self.emit(Op::Derivative, d, a, NONE, fine),
+                Core::DPdy | Core::DPdyFine | Core::DPdyCoarse => self.emit(Op::Derivative, d, a, NONE, fine | 1),
+                _ => {
+                    let mut lengths = [NONE; 2];
+                    for (axis, length) in lengths.iter_mut().enumerate() {
+                        let difference = self.column()?;
+                        self.emit(Op::Derivative, difference, a, NONE, fine | axis as u32);
+                        *length = self.column()?;
+                        let absolute = operation::glsl(Glsl::FAbs as u32).expect("the table has every function");
+                        self.float_code(Op::AbsFloat, absolute, *length, &[difference]);
+                    }
+                    let sum = operation::core(Core::FAdd).expect("the table has every sum and product");
+                    self.float_code(Op::AddFloat, sum, d, &lengths);
+                }
+            }
+        }
+        self.bind(i.result, to)
+    }
+
+    /// A code on columns of 32-bit floats, with its site.
+    fn float_code(&mut self, op: Op, operation: Operation, d: u32, args: &[u32]) {
+        let float = Shape::vector(Scalar::F32, 1);
+        let site = Site {
+            instruction: self.at as u32,
+            operation,
+            args: args.iter().map(|&column| (float, Slots::from_slice(&[Slot::Word(column)]))).collect(),
+            results: SmallVec::from_slice(&[float]),
+            to: Slots::from_slice(&[Slot::Word(d)]),
+            no_signed_wrap: false,
+            no_unsigned_wrap: false,
+        };
+        self.emit(op, d, args[0], args.get(1).copied().unwrap_or(NONE), 0);
+        self.attach(site);
     }
 
     /// Makes the last code compute this site where a column does not do it.

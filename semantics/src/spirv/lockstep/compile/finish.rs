@@ -79,7 +79,8 @@ fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, use
             let atomic = &program.atomics[code.c as usize];
             uses.extend([column(atomic.address), column(atomic.value), column(atomic.comparator)].into_iter().flatten());
         }
-        Op::ForgetLocal | Op::ForgetSets | Op::Fence => {}
+        Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
+        Op::IsHelper => defines.extend(set(code.d)),
         Op::Undefine => defines.extend(column(code.d)),
         Op::Forget | Op::Length => defines.extend(column(code.d)),
         _ => {
@@ -185,6 +186,7 @@ impl Compiler<'_> {
                 let edge = self.edge(0, frame.result.iter().zip(&from).map(|(&to, &from)| Move { to, from }))?;
                 End::Return { link: if function == entry { NONE } else { frame.link }, edge }
             }
+            Core::Kill | Core::TerminateInvocation => End::Discard,
             _ => End::Unreachable,
         })
     }

@@ -1,4 +1,4 @@
-//! Compiling a compute entry point: functions callees first, blocks in structural order, values to registers, pointers to addresses.
+//! Compiling an entry point: functions callees first, blocks in structural order, values to registers, pointers to addresses.
 //!
 //! A value is the slots of its scalars, so that constructing, extracting and inserting cost nothing. Whether a register must keep what inactive
 //! lanes have in it is decided at the end ([`finish`]): only what is used outside of the loop that makes it must.
@@ -114,18 +114,26 @@ pub(super) struct Compiler<'m> {
     words: FxHashMap<u32, u64>,
     pub(super) at: usize,
     pub(super) function: u32,
+    /// Whether it is a fragment stage.
+    pub(super) is_fragment: bool,
 }
 
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
 
-/// Compiles a compute entry point of a loaded module.
-pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
+/// Compiles an entry point of a loaded module, which must be of that model: compute or fragment.
+pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Compiled<Program> {
     let entry = module.entry_point(entry)?;
     let at = Place { function: entry.function, block: 0, word: 0 };
-    if entry.model != ExecutionModel::GLCompute {
-        return Err(LoadError::Unsupported { what: format!("OpEntryPoint {:?} in the lockstep machine", entry.model), at });
+    if entry.model != model {
+        let what = match model {
+            ExecutionModel::GLCompute => format!("OpEntryPoint {:?} in the lockstep machine", entry.model),
+            _ => format!("OpEntryPoint {:?} as the {model:?} stage of the lockstep machine", entry.model),
+        };
+        return Err(LoadError::Unsupported { what, at });
     }
-    let Some(size) = module.modes(entry).workgroup_size else {
+    let is_fragment = model == ExecutionModel::Fragment;
+    let size = if is_fragment { Some([4, 1, 1]) } else { module.modes(entry).workgroup_size };
+    let Some(size) = size else {
         return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
     };
     let functions = order::reached(module, entry.function);
@@ -148,6 +156,7 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
             constants: Vec::new(),
             undefined: Vec::new(),
             inputs: Vec::new(),
+            interface: Vec::new(),
             initial_local: Vec::new(),
             initial_shared: Vec::new(),
             buffers: Vec::new(),
@@ -173,6 +182,7 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         words: FxHashMap::default(),
         at: 0,
         function: 0,
+        is_fragment,
     };
     compiler.constants_of_module()?;
     compiler.globals(&functions)?;
@@ -181,6 +191,9 @@ pub(super) fn compile(module: &Module, entry: &str) -> Compiled<Program> {
         let function = *module.function(id).expect("load has checked the call graph");
         compiler.begin(&function)?;
         compiler.bodies(&function)?;
+    }
+    if is_fragment && compiler.program.synchronises {
+        return Err(LoadError::Unsupported { what: "an atomic or fence that orders memory in a fragment stage of the lockstep machine".into(), at });
     }
     compiler.finish(&functions)
 }

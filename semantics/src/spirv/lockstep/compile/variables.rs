@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::{Function, Module, Variable, WHOLE};
 use super::super::super::types::{Address, Type};
-use super::super::program::{BufferVariable, NONE, Slot};
+use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, Slot};
 use super::{Compiled, Compiler, Home, Pointer, Storage};
 
 /// The most scalars of a variable in registers.
@@ -89,6 +89,12 @@ impl Compiler<'_> {
         let module = self.module;
         let (mut fixed, mut read_only) = (0, false);
         let storage = match variable.class {
+            StorageClass::Input | StorageClass::Output if self.is_fragment => {
+                read_only = variable.class == StorageClass::Input;
+                let storage = self.kept_by_lane(variable, is_addressed, !read_only, &mut fixed)?;
+                self.interface(variable, &storage, fixed)?;
+                storage
+            }
             StorageClass::Input => {
                 let Some(built_in) = module.built_in(variable.id, WHOLE) else {
                     return self.unsupported("an Input variable that is no built-in in a compute stage");
@@ -96,27 +102,8 @@ impl Compiler<'_> {
                 read_only = true;
                 Storage::Registers(Rc::from(self.input(variable.id, built_in)?.as_slice()))
             }
-            StorageClass::Function | StorageClass::Private => {
-                if is_addressed || module.types().scalars(variable.type_) > MAX_IN_REGISTERS {
-                    fixed = self.memory(variable.type_, false)?;
-                    if variable.class == StorageClass::Private {
-                        self.initial(variable, fixed, false)?;
-                    }
-                    Storage::Local
-                } else {
-                    let slots = self.slots(variable.type_)?;
-                    for &slot in &slots {
-                        self.variable_slots.insert(match slot {
-                            Slot::Word(column) | Slot::Wide(column, _) => (false, column),
-                            Slot::Truth(set) => (true, set),
-                        });
-                    }
-                    if variable.class == StorageClass::Private {
-                        self.initial_registers(variable, &slots);
-                    }
-                    Storage::Registers(Rc::from(slots.as_slice()))
-                }
-            }
+            StorageClass::Function => self.kept_by_lane(variable, is_addressed, false, &mut fixed)?,
+            StorageClass::Private => self.kept_by_lane(variable, is_addressed, true, &mut fixed)?,
             StorageClass::Workgroup => {
                 fixed = self.memory(variable.type_, true)?;
                 self.initial(variable, fixed, true)?;
@@ -152,6 +139,53 @@ impl Compiler<'_> {
         let address = Address::whole(variable.type_);
         let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false };
         self.homes.insert(variable.id, Home::Pointer(pointer));
+        Ok(())
+    }
+
+    /// Where each lane keeps a variable of its own: in registers, or in local memory from `fixed` on. With `initial`, what is there before the run
+    /// is the initializer's value, or undefined.
+    fn kept_by_lane(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
+        if is_addressed || self.module.types().scalars(variable.type_) > MAX_IN_REGISTERS {
+            *fixed = self.memory(variable.type_, false)?;
+            if initial {
+                self.initial(variable, *fixed, false)?;
+            }
+            return Ok(Storage::Local);
+        }
+        let slots = self.slots(variable.type_)?;
+        if variable.class != StorageClass::Input {
+            for &slot in &slots {
+                self.variable_slots.insert(match slot {
+                    Slot::Word(column) | Slot::Wide(column, _) => (false, column),
+                    Slot::Truth(set) => (true, set),
+                });
+            }
+        }
+        if initial {
+            self.initial_registers(variable, &slots);
+        }
+        Ok(Storage::Registers(Rc::from(slots.as_slice())))
+    }
+
+    /// An input or output of a fragment stage: where the draw finds its scalars.
+    fn interface(&mut self, variable: &Variable, storage: &Storage, fixed: u64) -> Compiled {
+        let mut cells = Vec::new();
+        if let Storage::Registers(slots) = storage {
+            for &slot in slots.iter() {
+                cells.push(match slot {
+                    Slot::Word(column) => Cell::Word(column),
+                    Slot::Truth(set) => Cell::Truth(set),
+                    Slot::Wide(..) => return self.unsupported("an interface variable of 64-bit numbers in the lockstep machine"),
+                });
+            }
+        } else {
+            let words = self.words(variable.type_);
+            if words != self.module.types().scalars(variable.type_) {
+                return self.unsupported("an interface variable of 64-bit numbers in the lockstep machine");
+            }
+            cells.extend((fixed..fixed + words).map(|word| Cell::Local(word as u32)));
+        }
+        self.program.interface.push(InterfaceVariable { id: variable.id, cells });
         Ok(())
     }
 

@@ -379,7 +379,7 @@ impl Warp {
         let memory = shared.buffers.memory_of(code.buffer);
         let words = shared.buffers.words(memory);
         let doubt = self.undefined[code.d as usize];
-        let within = self.reaching(code, shared);
+        let within = self.reaching(code, shared) & !self.helpers;
         for lane in column::lanes(self.active) {
             let byte = self.place(code, shared, lane);
             if !byte.is_multiple_of(width) {

@@ -4,12 +4,14 @@ use std::sync::atomic::Ordering;
 
 use super::super::super::concurrency::{AtomicOp, Kind};
 use super::super::super::grammar::Op as Core;
+use super::super::super::value::Origin;
 use super::super::column::{self, LANES};
 use super::super::program::{Atomic, Code, NONE, Space};
 use super::codes::Done;
 use super::races::Touch;
 use super::warp::{Kept, Warp};
 use super::{Group, Shared};
+use crate::undefined::Unspecified;
 
 const R: Ordering = Ordering::Relaxed;
 
@@ -44,7 +46,19 @@ impl Warp {
                     if !at.is_multiple_of(4) {
                         return Err(self.misaligned(code, shared, lane, at, 4));
                     }
-                    let Some(word) = shared.buffers.words(memory).get(at as usize / 4) else {
+                    let word = shared.buffers.words(memory).get(at as usize / 4);
+                    if self.helpers >> lane & 1 == 1 {
+                        // Helpers write nothing, and what they are given is undefined.
+                        if kind == Touch::AtomicRead && word.is_some() {
+                            let full = self.atomic_kind(atomic, 0, lane);
+                            self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, 4), kind, full)?;
+                        }
+                        doubt |= 1 << lane;
+                        let invocation = self.number + lane as u32;
+                        origins.push((lane, Origin { kind: Unspecified::HelperResult, instruction: code.at, invocation }));
+                        continue;
+                    }
+                    let Some(word) = word else {
                         if shared.robust {
                             // Nothing is there, and robustness does not say what an atomic gives.
                             continue;

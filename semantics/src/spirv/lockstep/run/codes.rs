@@ -26,7 +26,7 @@ fn unordered(a: u32, b: u32) -> bool {
 
 /// The bits of a float; of every NaN, those of the quiet NaN without payload.
 #[inline]
-fn bits(float: f32) -> u32 {
+pub(super) fn bits(float: f32) -> u32 {
     if float.is_nan() { 0x7fc0_0000 } else { float.to_bits() }
 }
 
@@ -167,6 +167,18 @@ impl Warp {
                 Ok(())
             }
             Op::Atomic => self.atomic(code, &shared.program.atomics[code.c as usize], shared, group),
+            Op::Derivative => {
+                self.derivative(code);
+                Ok(())
+            }
+            Op::Demote => {
+                self.helpers |= self.active;
+                Ok(())
+            }
+            Op::IsHelper => {
+                self.write_set(code, self.helpers);
+                Ok(())
+            }
             Op::Compute => self.compute(&shared.program.sites[code.at as usize], shared),
         }
     }

@@ -4,6 +4,7 @@
 //! before, the full detector runs beside the shadow, and says which two accesses they were.
 
 use super::super::super::concurrency::{Access, Agent, Class, Kind, Race};
+use super::super::super::environment::InvocationId;
 use super::super::super::report;
 use super::super::column;
 use super::super::program::{Code, Program};
@@ -39,8 +40,10 @@ struct Seen {
 
 impl Warp {
     #[cold]
-    fn observe(&self, code: &Code, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
-        let agent = Agent { workgroup: group.number, local: self.first + lane as u32 };
+    fn observe(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
+        // A warp of quads is of several workgroups.
+        let InvocationId { workgroup, local } = shared.program.invocation(self.number + lane as u32);
+        let agent = Agent { workgroup, local };
         let Seen { object, offset, bytes, class } = seen;
         group.detector.as_mut()?.access(&Access { agent, object, offset, bytes, class, kind, instruction: code.at })
     }
@@ -68,7 +71,7 @@ impl Warp {
         let mut found = None;
         if group.detector.is_some() {
             let (object, offset) = shared.program.shared_place(at);
-            found = self.observe(code, group, lane, Seen { object, offset, bytes: 8, class: Class::Workgroup }, kind);
+            found = self.observe(code, shared, group, lane, Seen { object, offset, bytes: 8, class: Class::Workgroup }, kind);
         }
         let races = match shared.program.synchronises {
             true => found.is_some(),
@@ -96,7 +99,7 @@ impl Warp {
         let mut found = None;
         if group.detector.is_some() {
             let seen = Seen { object: memory as u32, offset: byte.into(), bytes: width.into(), class: Class::Uniform };
-            found = self.observe(code, group, lane, seen, kind);
+            found = self.observe(code, shared, group, lane, seen, kind);
         }
         let races = match shared.program.synchronises {
             true => found.is_some(),

@@ -6,6 +6,7 @@ mod codes;
 mod detect;
 mod lanes;
 mod memory;
+mod quads;
 mod races;
 mod warp;
 
@@ -21,6 +22,7 @@ use super::program::{BufferVariable, End, Program};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use memory::Buffers;
+pub(in crate::spirv) use quads::{Broke, Quads};
 use races::Shadow;
 use warp::{Path, Stop, Warp};
 
@@ -54,6 +56,8 @@ pub(super) struct Shared<'r> {
     /// The number of elements of each runtime array.
     pub(super) lengths: Vec<u32>,
     pub(super) executed: AtomicU64,
+    /// How many may be.
+    pub(super) fuel: u64,
     pub(super) broken: AtomicBool,
     /// Whether workgroups run one after the other, so that what is reported is the first.
     pub(super) in_order: bool,
@@ -188,7 +192,8 @@ impl Program {
         let shadow = Shadow::new(self, &buffers);
         let robust = dispatch.resources.robustness != Robustness::None;
         let (executed, broken) = (AtomicU64::new(0), AtomicBool::new(false));
-        Shared { program: self, dispatch, buffers, shadow, lengths, executed, broken, in_order, robust }
+        let fuel = dispatch.limits.instructions;
+        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, broken, in_order, robust }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {

@@ -58,6 +58,9 @@ pub(in super::super) struct Warp {
     pub(super) spread: Column,
     /// The lanes that the warp has.
     pub(super) all: Lanes,
+    /// The lanes that are helper invocations, and those that were discarded.
+    pub(super) helpers: Lanes,
+    pub(super) discarded: Lanes,
     /// Blocks where lanes wait.
     waiting: Vec<(u32, Lanes)>,
     /// Barriers where lanes wait for all others.
@@ -89,6 +92,8 @@ impl Warp {
             active: 0,
             spread: [0; LANES],
             all: 0,
+            helpers: 0,
+            discarded: 0,
             waiting: Vec::new(),
             parked: Vec::new(),
             block: 0,
@@ -141,13 +146,18 @@ impl Warp {
                 *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32);
             }
         }
-        self.steps = 0;
-        self.waiting.clear();
-        self.waiting.push((program.entry, self.all));
+        (self.steps, self.helpers, self.discarded) = (0, 0, 0);
+        self.start(program.entry);
         self.parked.clear();
         if let Some(rules) = &mut self.rules {
             **rules = [0; LANES];
         }
+    }
+
+    /// All lanes are at the entry point's first block.
+    pub(super) fn start(&mut self, entry: u32) {
+        self.waiting.clear();
+        self.waiting.push((entry, self.all));
     }
 
     /// Runs until every lane has returned or is at a barrier.
@@ -155,7 +165,7 @@ impl Warp {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
         // What is left of the fuel, as far as this warp knows.
-        let fuel = begun.saturating_add(shared.dispatch.limits.instructions.saturating_sub(executed));
+        let fuel = begun.saturating_add(shared.fuel.saturating_sub(executed));
         let stop = self.run_to(shared, group, fuel);
         shared.executed.fetch_add(self.steps - begun, std::sync::atomic::Ordering::Relaxed);
         stop
@@ -221,6 +231,10 @@ impl Warp {
                     }
                     End::Barrier { .. } => {
                         self.park(program, block);
+                        break;
+                    }
+                    End::Discard => {
+                        self.discarded |= self.active;
                         break;
                     }
                     End::Unreachable => {

@@ -1,0 +1,173 @@
+//! A draw with its fragment stage on the lockstep machine. Vertices, rasterisation and attachments are the relation's own; only the invocations
+//! of quads are run by columns, 16 quads at a time, and reach the attachments in their order.
+
+use super::fragment::{Ended, Fragments};
+use super::targets::DefiniteTarget;
+use super::{before, dispatch};
+use crate::number::Profile;
+use crate::outcome::{Outcome, Stuck};
+use crate::raster;
+use crate::spirv::concurrency::{Agent, Schedule};
+use crate::spirv::environment::{Draw, ObservedBuffer};
+use crate::spirv::error::LoadError;
+use crate::spirv::grid::prepare::Refused;
+use crate::spirv::grid::work::{Begin, Work};
+use crate::spirv::lockstep::{Broke, FragmentProgram, Quads};
+use crate::spirv::module::{EntryPoint, Module, Variable};
+use crate::spirv::step::Relation;
+use crate::spirv::value::{Origin, Scalars};
+use crate::undefined::{Undefined, Unspecified};
+
+/// What the lockstep machine shows of a draw: definite values, and what is undefined. What a device may do differently it does not know, so a
+/// picture is to be looked at, or held against the relation's definite values; devices are judged by [`super::run`].
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// The colour attachments, in the order of the draw's.
+    pub targets: Vec<DefiniteTarget>,
+    /// The definite depths, row after row, if there is a depth attachment.
+    pub depth: Option<Vec<f64>>,
+    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined bytes are of its invocations: lane `local` of quad
+    /// `workgroup`.
+    pub buffers: Vec<ObservedBuffer>,
+    /// Instructions executed by all invocations of both stages, helpers among them.
+    pub instructions: u64,
+}
+
+/// Runs a draw to its end, or to the first undefined behaviour, on one thread: the fragment stage on the lockstep machine, the vertex stage by the
+/// relation.
+///
+/// The only error is an entry point that is not there. What is not modeled, resources, attributes or outputs that are missing, and a program of
+/// another entry point than the draw's are `Outcome::Unsupported`, before anything runs.
+pub fn picture(
+    vertex: &Module,
+    fragment: &FragmentProgram,
+    draw: &Draw<'_>,
+    rules: &raster::Rules,
+) -> Result<Outcome<Picture>, LoadError> {
+    let entries = (vertex.entry_point(draw.vertex)?, fragment.module().entry_point(draw.fragment)?);
+    let run = |exact| drawn(vertex, fragment, entries, draw, rules, exact).unwrap_or_else(|refused| refused.into());
+    // What a report says beside the instruction is not kept while nothing is wrong: where something is, the draw is run once more.
+    Ok(match run(false) {
+        Outcome::Undefined(_) => run(true),
+        outcome => outcome,
+    })
+}
+
+fn drawn(
+    vertex: &Module,
+    fragment: &FragmentProgram,
+    entries: (&EntryPoint, &EntryPoint),
+    draw: &Draw<'_>,
+    rules: &raster::Rules,
+    exact: bool,
+) -> Result<Outcome<Picture>, Refused> {
+    if !fragment.is_of(entries.1.function) {
+        return Ok(Outcome::Unsupported(format!("a program of another fragment stage than {}", draw.fragment)));
+    }
+    let mut dispatch = dispatch(draw, draw.fragment);
+    if let Some(refused) = fragment.refused(&dispatch) {
+        return Ok(refused.map(|_| Picture::default()));
+    }
+    let relation = Relation::default();
+    let before = before((vertex, fragment.module()), entries, draw, &relation, rules, &Schedule::default(), &mut ())?;
+    let (mut fragments, instructions) = match before {
+        Outcome::Observed(before) => (before.fragments.without_doubt(), before.instructions),
+        ended => return Ok(ended.map(|_| Picture::default())),
+    };
+    dispatch.limits.instructions -= instructions;
+    let mut quads = fragment.quads(&dispatch, exact, fragments.quads());
+    if let Err(ended) = all(&mut fragments, &mut quads, dispatch.limits.instructions) {
+        return Ok(ended);
+    }
+    let (targets, depth) = fragments.finish();
+    let depth = depth.map(|buffer| {
+        let [width, height] = buffer.size();
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+        pixels.filter_map(|[x, y]| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
+    });
+    Ok(Outcome::Observed(Picture {
+        targets: targets.into_iter().map(DefiniteTarget::from).collect(),
+        depth,
+        buffers: quads.observation().buffers,
+        instructions: instructions + quads.executed(),
+    }))
+}
+
+/// All quads, in their order.
+fn all(fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) -> Result<(), Outcome<Picture>> {
+    let (mut first, mut more) = (0, true);
+    while more {
+        quads.begin(first);
+        let mut count = 0;
+        while count < Quads::SIDE_BY_SIDE {
+            let mut left = fuel - quads.executed();
+            let begins = fragments.advance(first + count, &mut left);
+            fuel = quads.executed() + left;
+            match begins {
+                Ok(Begin::Begins) => {}
+                Ok(Begin::NotYet) => break,
+                Ok(Begin::NoMore) => {
+                    more = false;
+                    break;
+                }
+                Err(ended) => return Err(ended.map(|_| Picture::default())),
+            }
+            for of_quad in 0..4 {
+                let lane = 4 * count as usize + of_quad;
+                if fragments.begins_as_helper(of_quad) {
+                    quads.help(lane);
+                }
+                for (variable, scalars) in fragments.inputs(of_quad, 4 * first + lane as u32) {
+                    quads.give(lane, variable.id, &scalars);
+                }
+            }
+            count += 1;
+        }
+        if count > 0 {
+            quads.run(count, fuel).map_err(|broke| ending(fragments, broke))?;
+        }
+        for quad in 0..count {
+            let lane = |of_quad| Lane { quads, lane: 4 * quad as usize + of_quad, number: 4 * (first + quad) + of_quad as u32 };
+            fragments.ended(first + quad, &[lane(0), lane(1), lane(2), lane(3)]);
+        }
+        first += count;
+    }
+    Ok(())
+}
+
+fn ending(fragments: &Fragments<'_, '_>, broke: Broke) -> Outcome<Picture> {
+    match broke {
+        Broke::OutOfFuel => Outcome::OutOfFuel,
+        Broke::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
+        Broke::Undefined(ub, what, mut site) => {
+            site.global = fragments.global(Agent { workgroup: site.invocation / 4, local: site.invocation % 4 });
+            Outcome::Undefined(Undefined { ub, what, at: fragments.at(&site), site: Some(site) })
+        }
+    }
+}
+
+/// A lane that has ended.
+struct Lane<'q, 'p> {
+    quads: &'q Quads<'p>,
+    lane: usize,
+    number: u32,
+}
+
+impl Ended for Lane<'_, '_> {
+    fn is_discarded(&self) -> bool {
+        self.quads.is_discarded(self.lane)
+    }
+
+    fn is_helper(&self) -> bool {
+        self.quads.is_helper(self.lane)
+    }
+
+    fn wanders(&self, _: Profile) -> bool {
+        false
+    }
+
+    fn output(&self, variable: &Variable) -> Scalars {
+        let unwritten = Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: self.number };
+        self.quads.left(self.lane, variable.id, unwritten).collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! The fragment stage of a draw: 16 quads to a warp, in the order of their numbers, so that lane l of quad q is invocation 4·q + l.
+//!
+//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) need no waiting: the lanes at the least block run together, so all lanes of a
+//! quad that come to a dynamic instance are active there at once, and those that are not active never come to it.
+
+use super::super::super::environment::{Dispatch, Observation};
+use super::super::super::value::{Origin, Scalar};
+use super::super::column::{self, Column, LANES, Lanes};
+use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
+use super::warp::{Kept, Stop, Warp};
+use super::{Broken, Detector, Group, Met, Outcome, Shared, Topology, races};
+use crate::number::Trust;
+use crate::undefined::{Site, Unspecified};
+
+/// How many quads run side by side.
+const QUADS: u32 = LANES as u32 / 4;
+
+/// By what a derivative is: for each lane of a quad, of which two the difference is taken.
+const DIFFERENCES: [[[usize; 2]; 4]; 4] = [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
+
+/// The differences that derivatives of that kind are.
+fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
+    for (to, values) in to.as_chunks_mut::<4>().0.iter_mut().zip(values.as_chunks::<4>().0) {
+        let floats = values.map(f32::from_bits);
+        *to = DIFFERENCES[KIND].map(|[to, from]| super::codes::bits(floats[to] - floats[from]));
+    }
+}
+
+/// The lanes of the quads that are whole in the set.
+fn whole(set: Lanes) -> Lanes {
+    let pairs = set & set >> 1;
+    (pairs & pairs >> 2 & 0x1111_1111_1111_1111) * 0xf
+}
+
+impl Warp {
+    /// Column d := the differences in quads of a. Of a quad that is not whole they are undefined, and where an operand is.
+    pub(super) fn derivative(&mut self, code: &Code) {
+        let differences = &DIFFERENCES[code.c as usize % 4];
+        let (values, doubtful) = (self.columns[code.a as usize], self.undefined[code.a as usize]);
+        let parted = self.active & !whole(self.active);
+        let mut origins = Vec::new();
+        for lane in column::lanes(parted) {
+            origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
+        }
+        if doubtful & self.active != 0 {
+            // Where a derivative may be another row's or column's too, it is undefined if that one is.
+            let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
+            for lane in column::lanes(self.active & !parted) {
+                let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
+                let first = read.into_iter().find(|from| doubtful >> from & 1 == 1);
+                origins.extend(first.map(|from| (lane, self.origin(Kept::Column(code.a), from, code.at))));
+            }
+        }
+        let subtract = [subtract::<0>, subtract::<1>, subtract::<2>, subtract::<3>][code.c as usize % 4];
+        self.write(code.d, code.masked, |_, to| subtract(to, &values));
+        let lanes = origins.iter().fold(0, |set, (lane, _)| set | 1 << lane);
+        self.keep_origins(Kept::Column(code.d), lanes, origins);
+    }
+
+    fn made(&self, kind: Unspecified, instruction: u32, lane: usize) -> Origin {
+        Origin { kind, instruction, invocation: self.number + lane as u32 }
+    }
+
+    /// Of the lanes, only the first so many run.
+    fn narrow(&mut self, program: &Program, count: u32) {
+        self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
+        self.start(program.entry);
+    }
+
+    fn give(&mut self, lane: usize, cell: Cell, scalar: &Scalar) {
+        let (bits, kept) = (scalar.bits as u32, kept_in(cell));
+        match cell {
+            Cell::Word(column) => self.columns[column as usize][lane] = bits,
+            Cell::Truth(set) => {
+                let set = &mut self.sets[set as usize];
+                *set = *set & !(1 << lane) | u64::from(bits & 1) << lane;
+            }
+            Cell::Local(word) => self.local[word as usize][lane] = bits,
+        }
+        let lanes = self.undefined_mut(kept);
+        *lanes = *lanes & !(1 << lane) | u64::from(scalar.undefined.is_some()) << lane;
+        if let Some(origin) = scalar.undefined {
+            self.origins.insert((kept, lane as u8), origin);
+        }
+    }
+
+    fn left(&self, lane: usize, cell: Cell, unwritten: Origin) -> Scalar {
+        let kept = kept_in(cell);
+        let bits = match cell {
+            Cell::Word(column) => self.columns[column as usize][lane],
+            Cell::Truth(set) => (self.sets[set as usize] >> lane & 1) as u32,
+            Cell::Local(word) => self.local[word as usize][lane],
+        };
+        match self.is_undefined(kept, lane) {
+            true => Scalar::undefined(self.origins.get(&(kept, lane as u8)).copied().unwrap_or(unwritten)),
+            false => Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None },
+        }
+    }
+}
+
+fn kept_in(cell: Cell) -> Kept {
+    match cell {
+        Cell::Word(column) => Kept::Column(column),
+        Cell::Truth(set) => Kept::Set(set),
+        Cell::Local(word) => Kept::Local(word),
+    }
+}
+
+/// A fragment stage under way.
+pub(in crate::spirv) struct Quads<'p> {
+    shared: Shared<'p>,
+    warp: Warp,
+    group: Group,
+}
+
+impl FragmentProgram {
+    /// What is refused before anything runs.
+    pub(in crate::spirv) fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
+        self.program.refused(dispatch)
+    }
+
+    /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps and finds both accesses of a race, among so
+    /// many quads.
+    pub(in crate::spirv) fn quads<'p>(&'p self, dispatch: &'p Dispatch<'p>, exact: bool, quads: u32) -> Quads<'p> {
+        let topology = Topology::new(quads, 4, 1).ok().filter(|_| exact);
+        Quads {
+            shared: self.program.shared(dispatch, true),
+            warp: Warp::new(&self.program, exact),
+            group: Group {
+                number: 0,
+                id: [0; 3],
+                words: Vec::new(),
+                undefined: Vec::new(),
+                origins: rustc_hash::FxHashMap::default(),
+                shadow: races::GroupShadow::new(0),
+                phases: races::Phases::default(),
+                detector: topology.map(Detector::new),
+            },
+        }
+    }
+}
+
+impl Quads<'_> {
+    /// How many quads run side by side.
+    pub(in crate::spirv) const SIDE_BY_SIDE: u32 = QUADS;
+
+    /// The quads from that number on are to run.
+    pub(in crate::spirv) fn begin(&mut self, first: u32) {
+        self.group.number = first;
+        self.warp.begin(self.shared.program, &self.shared, &self.group, 0, LANES as u32);
+    }
+
+    /// Makes the lane a helper invocation.
+    pub(in crate::spirv) fn help(&mut self, lane: usize) {
+        self.warp.helpers |= 1 << lane;
+    }
+
+    /// Gives the lane an input. One that the stage does not use is nowhere.
+    pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
+        let Some(held) = held(self.shared.program, variable) else { return };
+        for (&cell, scalar) in held.cells.iter().zip(scalars) {
+            self.warp.give(lane, cell, scalar);
+        }
+    }
+
+    /// Runs so many quads to their end, with so many instructions for all that ever run.
+    ///
+    /// # Errors
+    /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
+    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broke> {
+        self.shared.fuel = fuel;
+        self.warp.narrow(self.shared.program, 4 * quads);
+        let ended = self.warp.run(&self.shared, &mut self.group);
+        if let Some(detector) = &mut self.group.detector {
+            (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
+        }
+        match ended {
+            Ok(Stop::Ended) => Ok(()),
+            Ok(Stop::Waits) => Err(Broke::Stuck("lanes wait in a fragment stage".into())),
+            Err(Broken::OutOfFuel) => Err(Broke::OutOfFuel),
+            Err(Broken::Stuck(why)) => Err(Broke::Stuck(why)),
+            Err(Broken::Undefined(met)) => {
+                let Met { ub, what, instruction, invocation, step } = *met;
+                let module = &self.shared.program.module;
+                let place = module.place(instruction as usize);
+                let line = module.source_line(instruction as usize);
+                let site = Site { instruction, function: place.function, block: place.block, line, invocation, global: [0; 3], step };
+                Err(Broke::Undefined(ub, what, Box::new(site)))
+            }
+        }
+    }
+
+    /// What an output variable holds in a lane that has ended, or `unwritten`.
+    pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
+        let cells = held(self.shared.program, variable).map_or(&[][..], |held| &held.cells);
+        cells.iter().map(move |&cell| self.warp.left(lane, cell, unwritten))
+    }
+
+    /// Whether a lane that has ended was discarded.
+    pub(in crate::spirv) fn is_discarded(&self, lane: usize) -> bool {
+        self.warp.discarded >> lane & 1 == 1
+    }
+
+    /// Whether it is a helper invocation, from the beginning or since.
+    pub(in crate::spirv) fn is_helper(&self, lane: usize) -> bool {
+        self.warp.helpers >> lane & 1 == 1
+    }
+
+    /// Instructions executed.
+    pub(in crate::spirv) fn executed(&self) -> u64 {
+        self.shared.executed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What is observed of the storage buffers when all has ended.
+    pub(in crate::spirv) fn observation(&self) -> Observation {
+        self.shared.observation()
+    }
+}
+
+fn held(program: &Program, variable: u32) -> Option<&InterfaceVariable> {
+    program.interface.iter().find(|held| held.id == variable)
+}
+
+/// How quads end that do not end as they should.
+#[derive(Clone, Debug)]
+pub(in crate::spirv) enum Broke {
+    /// Undefined behaviour: which, in words, and where.
+    Undefined(crate::undefined::Ub, String, Box<Site>),
+    /// The fuel was used up.
+    OutOfFuel,
+    /// The program does what compiled programs do not.
+    Stuck(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quad_is_whole_with_its_four_lanes_only() {
+        assert_eq!(whole(!0), !0);
+        assert_eq!(whole(0xff7f), 0xff0f);
+        assert_eq!(whole(0b0111_1110), 0);
+        assert_eq!(whole(0xf << 60 | 0b1110), 0xf << 60);
+    }
+}

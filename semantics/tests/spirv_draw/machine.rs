@@ -1,0 +1,146 @@
+//! The lockstep machine beside the relation: the same definite texels and depths, the same undefined components and where they were made, the same
+//! buffers, instructions and undefined behaviour. Planted bugs are caught by that comparison.
+
+use pretty_assertions::assert_eq;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, Picture};
+use smallstep_semantics::spirv::environment::Draw;
+use smallstep_semantics::spirv::lockstep::{Code, End, FragmentProgram, Op, Parts};
+use smallstep_semantics::undefined::Ub;
+
+use crate::*;
+
+/// The draw with its fragment stage on the machine. What is not compiled is refused too.
+pub fn run(scene: &Scene, draw: &Draw<'_>) -> Outcome<Picture> {
+    match FragmentProgram::compile(&scene.fragment, "fs") {
+        Ok(program) => draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"),
+        Err(error) => Outcome::Unsupported(error.to_string()),
+    }
+}
+
+/// In what the two differ, if in anything.
+fn difference(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
+    let (one, other) = match (relation, machine) {
+        (Outcome::Observed(one), Outcome::Observed(other)) => (one, other),
+        (Outcome::Undefined(one), Outcome::Undefined(other)) => {
+            // Of two accesses that race, the order of turns says which is found by the other.
+            let same = one == other || one.ub == Ub::DataRace && other.ub == Ub::DataRace;
+            return (!same).then(|| format!("{other:?}, not {one:?}"));
+        }
+        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => return None,
+        (one, other) => return (one.name() != other.name()).then(|| format!("{}, not {}: {other:?}", other.name(), one.name())),
+    };
+    for (target, found) in one.targets.iter().zip(&other.targets) {
+        if target.image != found.image || target.location != found.location {
+            return Some(format!("texels {:?}, not {:?}", found.image.bytes(0), target.image.bytes(0)));
+        }
+        let [width, height] = target.image.size(0).expect("a level");
+        for (x, y, c) in (0..height).flat_map(|y| (0..width).flat_map(move |x| (0..4).map(move |c| (x, y, c)))) {
+            let made = match target.component(x, y, c) {
+                Some(Component::Undefined(made)) => Some(made),
+                _ => None,
+            };
+            if made != found.undefined(x, y, c) {
+                return Some(format!("({x}, {y}), {c}: {:?}, not {:?}", found.undefined(x, y, c), target.component(x, y, c)));
+            }
+        }
+    }
+    let depths = one.depth.as_ref().map(|depth| {
+        let [width, height] = depth.size();
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        pixels.map(|(x, y)| depth.depth(x, y).expect("a pixel").0.value).collect::<Vec<_>>()
+    });
+    if depths != other.depth {
+        return Some(format!("depths {:?}, not {depths:?}", other.depth));
+    }
+    if one.buffers != other.buffers {
+        return Some(format!("buffers {:?}, not {:?}", other.buffers, one.buffers));
+    }
+    (one.instructions != other.instructions).then(|| format!("{} instructions, not {}", other.instructions, one.instructions))
+}
+
+#[track_caller]
+pub fn agrees(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) {
+    if let Some(difference) = difference(relation, machine) {
+        panic!("the machine shows {difference}");
+    }
+}
+
+type Bug = fn(Parts<'_>);
+
+fn codes(parts: Parts<'_>, op: Op, change: impl FnMut(&mut Code)) {
+    parts.codes.iter_mut().filter(|code| code.op == op).for_each(change);
+}
+
+/// A body that shows %r, and a bug that the comparison must find by it.
+#[rustfmt::skip]
+const BUGS: &[(&str, &str, Bug)] = &[
+    ("%r = OpDPdx %float %cx", "rows for columns", |parts| codes(parts, Op::Derivative, |code| code.c ^= 1)),
+    ("%xy = OpFMul %float %cx %cy %r = OpDPdxFine %float %xy", "a coarse derivative for a fine one", |parts| codes(parts, Op::Derivative, |code| code.c ^= 2)),
+    ("%xy = OpFMul %float %cx %cy %r = OpDPdy %float %xy", "a fine derivative for a coarse one", |parts| codes(parts, Op::Derivative, |code| code.c ^= 2)),
+    ("%n = OpFNegate %float %cx %r = OpFwidth %float %n", "a width without its absolute values", |parts| codes(parts, Op::AbsFloat, |code| code.op = Op::Copy)),
+    ("%r = OpFwidth %float %cy", "a width of the row alone", |parts| codes(parts, Op::AddFloat, |code| code.b = code.a)),
+    ("%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %yes %m
+      %yes = OpLabel %d = OpDPdx %float %cx OpBranch %m %m = OpLabel %r = OpPhi %float %f2 %entry %d %yes",
+     "a divergent derivative that is defined", |parts| codes(parts, Op::Derivative, |code| code.op = Op::Copy)),
+    ("%u = OpUndef %float %left = OpFOrdLessThan %bool %cx %f1 %s = OpSelect %float %left %u %cx %r = OpDPdx %float %s",
+     "an undefined operand that is not seen", |parts| codes(parts, Op::Derivative, |code| code.op = Op::Copy)),
+    ("%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %yes %m
+      %yes = OpLabel OpDemoteToHelperInvocation OpBranch %m %m = OpLabel %r = OpDPdx %float %cx",
+     "who is demoted stays a fragment", |parts| codes(parts, Op::Demote, Code::drop_it)),
+    ("%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %yes %m
+      %yes = OpLabel OpDemoteToHelperInvocation OpBranch %m %m = OpLabel %h = OpIsHelperInvocationEXT %bool
+      %x = OpSelect %float %h %f2 %f1 %r = OpDPdxFine %float %x",
+     "nobody is a helper", |parts| codes(parts, Op::IsHelper, Code::drop_it)),
+    ("%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %yes %m
+      %yes = OpLabel OpKill %m = OpLabel %r = OpCopyObject %float %f1",
+     "who is discarded ends", |parts| for block in parts.blocks.iter_mut() {
+        if matches!(block.ends, End::Discard) { block.ends = End::Return { link: u32::MAX, edge: Default::default() }; }
+     }),
+    ("%r = OpCopyObject %float %cy", "the components of an input in another order", |parts| parts.interface.iter_mut().for_each(|held| {
+        if held.cells.len() == 4 { held.cells.swap(0, 1); }
+     })),
+    ("%q = OpAccessChain %pword %buf %c0 %c1 %n = OpAtomicIAdd %uint %q %c1 %c0 %c1 %r = OpCopyObject %float %f1",
+     "an atomic beside its word", |parts| parts.atomics[0].offset += 4),
+];
+
+#[test]
+fn planted_bugs_are_caught() {
+    for &(body, name, bug) in BUGS {
+        let body = format!("{COORDINATES} {body} %o = OpCompositeConstruct %v4 %r %r %r %r OpStore %out %o");
+        let scene = Scene::new(vertex("", "", "", ""), fragment("", "", "", &body), &ALL);
+        let program = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles");
+        let relation = scene.run();
+        assert_eq!(relation.name(), "observed", "{name}");
+        let show = |program: &FragmentProgram| {
+            scene.with(|draw| draw::picture(&scene.vertex, program, draw, &scene.rules).expect("the entry points are there"))
+        };
+        assert_eq!(difference(&relation, &show(&program)), None, "{name}");
+        assert!(difference(&relation, &show(&program.planted(bug))).is_some(), "{name} is not caught");
+    }
+}
+
+#[test]
+fn what_the_machine_does_not_run_is_refused_by_name() {
+    let refuses = |module: &Module, what: &str| {
+        let error = FragmentProgram::compile(module, "fs").expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    let ordering = "%q = OpAccessChain %pword %buf %c0 %c1 %sem = OpAtomicIAdd %uint %q %c1 %c72 %c1 OpStore %out %red";
+    refuses(&fragment("", "", "%c72 = OpConstant %uint 72", ordering), "an atomic or fence that orders memory in a fragment stage");
+    let sampling = "OpStore %out %red %s = OpLoad %sampled %texture %at = OpCompositeConstruct %v2 %f0 %f0
+        %texel = OpImageSampleImplicitLod %v4 %s %at";
+    let declarations = "%image = OpTypeImage %float 2D 0 0 0 1 Unknown %sampled = OpTypeSampledImage %image
+        %psampled = OpTypePointer UniformConstant %sampled %texture = OpVariable %psampled UniformConstant";
+    let decorations = "OpDecorate %texture DescriptorSet 0 OpDecorate %texture Binding 1";
+    refuses(&fragment("", decorations, declarations, sampling), "OpVariable in UniformConstant in the lockstep machine");
+    let text = vertex_text("", "", "", "").replace("\"vs\"", "\"fs\"");
+    refuses(&load(&text), "OpEntryPoint Vertex as the Fragment stage of the lockstep machine");
+    // A program of another entry point than the draw's.
+    let scene = Scene::new(vertex("", "", "", ""), constant("red"), &ALL);
+    let two = fragment_text("", "", "", "OpStore %out %red OpReturn OpFunctionEnd %other = OpFunction %void None %fn %first = OpLabel");
+    let two = load(&two.replacen("OpExecutionMode", "OpEntryPoint Fragment %other \"gs\" OpExecutionMode %other OriginUpperLeft OpExecutionMode", 1));
+    let program = FragmentProgram::compile(&two, "gs").expect("it compiles");
+    let outcome = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
+    assert!(matches!(&outcome, Outcome::Unsupported(what) if what == "a program of another fragment stage than fs"), "{outcome:?}");
+}
