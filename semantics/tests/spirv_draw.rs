@@ -3,6 +3,8 @@
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
+#[path = "spirv_draw/images.rs"]
+mod images;
 #[path = "spirv_draw/quads.rs"]
 mod quads;
 #[path = "spirv_draw/refused.rs"]
@@ -15,7 +17,9 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, State, Topology};
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, ObservedTarget};
-use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Robustness, Vertices};
+use smallstep_semantics::spirv::environment::{
+    Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Robustness, Vertices,
+};
 use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};
 
 const TYPES: &str = "
@@ -105,6 +109,8 @@ struct Scene {
     depth: Option<DepthTarget>,
     state: State,
     buffers: Vec<Buffer>,
+    images: Vec<BoundImage>,
+    samplers: Vec<BoundSampler>,
     robustness: Robustness,
     limits: Limits,
     relation: Relation,
@@ -147,6 +153,8 @@ impl Scene {
             depth: None,
             state: State::of_size(8, 8),
             buffers: vec![Buffer { set: 0, binding: 0, bytes: vec![0; 16] }],
+            images: Vec::new(),
+            samplers: Vec::new(),
             robustness: Robustness::None,
             limits: Limits { instructions: 1_000_000, ..Limits::default() },
             relation: Relation::default(),
@@ -156,7 +164,12 @@ impl Scene {
     }
 
     fn run(&self) -> Outcome<DrawObservation> {
-        let resources = Resources { robustness: self.robustness, ..Resources::of_buffers(&self.buffers) };
+        let resources = Resources {
+            images: &self.images,
+            samplers: &self.samplers,
+            robustness: self.robustness,
+            ..Resources::of_buffers(&self.buffers)
+        };
         let draw = Draw {
             vertex: "vs",
             fragment: "fs",

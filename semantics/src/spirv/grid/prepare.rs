@@ -67,7 +67,7 @@ pub(in crate::spirv) struct Prepared {
     /// The label of the entry point's first block.
     pub(super) label: u32,
     /// The buffers that are observed: place in the dispatch, set and binding.
-    pub(super) storage: Vec<(usize, u32, u32)>,
+    pub(in crate::spirv) storage: Vec<(usize, u32, u32)>,
     /// Whether some constant is undefined in part.
     pub(super) undefined_constants: bool,
     /// What dynamic instances are told apart by, where derivatives are taken.

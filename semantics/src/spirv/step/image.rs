@@ -17,7 +17,7 @@ use crate::spirv::grammar::Op;
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::report;
-use crate::spirv::shared::texel_scalar;
+use crate::spirv::shared::{ObjectId, texel_scalar};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::spirv::words::Instruction;
 use crate::undefined::{Ub, Unspecified};
@@ -389,7 +389,9 @@ pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageRead)?;
     let (image, at, doubt) = place(config, operands)?;
     let texel = env.shared.images().read(&env.calculator.images, image, at, 0, |kind| origin(env, config, kind));
-    let scalars = texel.into_iter().map(|scalar| doubted(scalar, doubt)).collect();
+    let after_doubt = env.shared.is_written(ObjectId::Image(image)) && env.shared.is_doubtful_reader(env.invocation);
+    let why = doubt.or(after_doubt.then_some(Why::Control));
+    let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
     let next = config.defining(head.result, Value::Scalars(scalars));
     Some(Next::Acts(next, vec![Action::Load(env.shared.images().extent(image, at))]))
 }
