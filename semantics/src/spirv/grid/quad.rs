@@ -11,7 +11,7 @@ use super::work::Work;
 use super::{Grid, State};
 use crate::rule::Rule;
 use crate::spirv::concurrency::Footprint;
-use crate::spirv::declare::is_derivative;
+use crate::spirv::declare::waits_for_quad;
 use crate::spirv::grammar::Op;
 use crate::spirv::lockstep::order;
 use crate::spirv::module::Module;
@@ -41,7 +41,7 @@ pub(in crate::spirv) struct Paths {
 impl Paths {
     /// Those of a module, if anything in it waits for a quad.
     pub(super) fn of(module: &Module) -> Option<Paths> {
-        if !module.instructions().iter().any(|i| is_derivative(i.op) || i.is(Op::ImageSampleImplicitLod)) {
+        if !module.instructions().iter().any(|i| waits_for_quad(i.op)) {
             return None;
         }
         let mut blocks = FxHashMap::default();
