@@ -16,6 +16,7 @@ pub(super) mod work;
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::check::is_atomic;
 use super::concurrency::explore::{Budget, Stepped};
@@ -32,13 +33,13 @@ use super::module::Module;
 use super::report::{self, Elsewhere};
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::run::{emit, only};
-use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
+use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Part, Reduct, Relation, Sink, phi_group};
 use crate::number::{Profile, Why};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::undefined::{Site, Ub, Undefined};
 use prepare::{Dispatched, Prepared};
-use quad::{Path, divergent_derivatives, quad_derivatives};
+use quad::{divergent_derivatives, quad_derivatives};
 use work::{Begin, Finished, Work};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
@@ -181,8 +182,6 @@ struct Invocation<'m> {
     state: State,
     /// How many rules it has applied.
     step: u64,
-    /// The loops and calls that it is in, where dynamic instances matter.
-    path: Path,
     discarded: bool,
 }
 
@@ -317,12 +316,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             for local in 0..size {
                 let number = self.topology.number(Agent { workgroup, local });
                 let config = self.start(workgroup, local, number);
-                let mut invocation =
-                    Invocation { config, state: State::Acts(Footprint::Local), step: 0, path: Path::default(), discarded: false };
-                if let Some(paths) = &self.prepared.paths {
-                    paths.enter(&mut invocation.path, self.prepared.label);
-                }
-                self.invocations.insert(number, invocation);
+                self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false });
                 self.set_ready(number);
             }
             for local in 0..size {
@@ -416,7 +410,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
-    fn wait_of(&self, number: u32, instances: &mut Vec<Vec<u64>>) -> Wait {
+    fn wait_of(&self, number: u32, instances: &mut Vec<SmallVec<[Part; 4]>>) -> Wait {
         let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
         match invocation.state {
             State::Acts(_) | State::Awaits(..) => Wait::Ready,
@@ -558,9 +552,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
         self.doubtful |= next.control.is_doubtful(Profile::Strict);
         if let Some(invocation) = self.invocations.get_mut(&number) {
-            if let Some(paths) = &self.prepared.paths {
-                paths.follow(&mut invocation.path, &invocation.config, &next);
-            }
             invocation.config = next;
             invocation.step += 1;
         }
