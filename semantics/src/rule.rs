@@ -219,12 +219,12 @@ rules! {
     SpirvDerivative "spirv/derivative" Invocation "SPIR-V §3.3.16" "spirv::step::derivative::derivative" "M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others of the section";
 
     // What several invocations do together.
-    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
-    SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
+    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
+    SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
     SpirvQuadDerivatives "spirv/quad-derivatives" Grid "SPIR-V §3.3.16; Vulkan, Derivative Operations" "spirv::grid::quad::quad_derivatives" "all invocations of a quad wait at one dynamic instance of a derivative: they go on with the differences of their values";
     SpirvDivergentDerivatives "spirv/divergent-derivatives" Grid "SPIR-V §3.3.16" "spirv::grid::quad::divergent_derivatives" "some invocations of a quad wait at a dynamic instance of a derivative that the others cannot come to: they go on with undefined values";
-    SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
-    SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::grid::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
+    SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::race::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
+    SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::grid::race::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

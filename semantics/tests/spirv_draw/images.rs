@@ -260,12 +260,10 @@ fn a_textured_triangle_shows_its_texture() {
 
 #[test]
 fn divergent_samples_are_undefined() {
-    let body = format!(
-        "%cx = OpCompositeExtract %float %xy 0 %left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None
+    let body = "%cx = OpCompositeExtract %float %xy 0 %left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None
         OpBranchConditional %left %yes %m %yes = OpLabel %us = OpSampledImage %simg %t %s %d = OpImageSampleImplicitLod %v4 %us %uv OpBranch %m
-        %m = OpLabel %r = OpPhi %v4 %red %entry %d %yes OpStore %out %r"
-    );
-    let observation = scene(&ALL, numbered(8), &body.replace("%ts", "%us")).observed();
+        %m = OpLabel %r = OpPhi %v4 %red %entry %d %yes OpStore %out %r";
+    let observation = scene(&ALL, numbered(8), body).observed();
     assert_eq!(picture(&observation.targets[0]), ["!#######"; 8]);
     match observation.targets[0].component(0, 0, 3) {
         Some(Component::Undefined(made)) => assert_eq!(made.kind, Unspecified::DivergentDerivative),
