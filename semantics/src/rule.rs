@@ -171,6 +171,8 @@ rules! {
     SpirvLoadDescriptor "spirv/load-descriptor" Invocation "SPIR-V §3.3.8" "spirv::step::image::load_descriptor" "M, (r = OpLoad τ a, I), c, p → M[r ↦ the image, sampler or sampled image behind M(a)], I, c, p";
     SpirvSampledImage "spirv/sampled-image" Invocation "SPIR-V §3.3.10" "spirv::step::image::sampled_image" "M, (r = OpSampledImage τ a s, I), c, p → M[r ↦ M(a) with M(s)], I, c, p";
     SpirvImage "spirv/image" Invocation "SPIR-V §3.3.10" "spirv::step::image::image" "M, (r = OpImage τ a, I), c, p → M[r ↦ the image of M(a)], I, c, p";
+    SpirvImageSampleImplicitLod "spirv/image-sample-implicit-lod" Invocation "SPIR-V §3.3.10" "spirv::step::image::image_sample_implicit_lod" "M, (r = OpImageSampleImplicitLod τ a x b…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of its derivatives in the quad], I, c, p once its invocations have arrived";
+    SpirvImageSampleDrefImplicitLod "spirv/image-sample-dref-implicit-lod" Invocation "SPIR-V §3.3.10" "spirv::step::image::image_sample_dref_implicit_lod" "M, (r = OpImageSampleDrefImplicitLod τ a x d b…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p likewise";
     SpirvImageSampleExplicitLod "spirv/image-sample-explicit-lod" Invocation "SPIR-V §3.3.10" "spirv::step::image::image_sample_explicit_lod" "M, (r = OpImageSampleExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of M(l)…], I, c, p";
     SpirvImageSampleDrefExplicitLod "spirv/image-sample-dref-explicit-lod" Invocation "SPIR-V §3.3.10" "spirv::step::image::image_sample_dref_explicit_lod" "M, (r = OpImageSampleDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p";
     SpirvImageSampleProjExplicitLod "spirv/image-sample-proj-explicit-lod" Invocation "SPIR-V §3.3.10" "spirv::step::image::image_sample_proj_explicit_lod" "M, (r = OpImageSampleProjExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) over its last component], I, c, p";
@@ -217,12 +219,12 @@ rules! {
     SpirvDerivative "spirv/derivative" Invocation "SPIR-V §3.3.16" "spirv::step::derivative::derivative" "M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others of the section";
 
     // What several invocations do together.
-    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
-    SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
+    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
+    SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
     SpirvQuadDerivatives "spirv/quad-derivatives" Grid "SPIR-V §3.3.16; Vulkan, Derivative Operations" "spirv::grid::quad::quad_derivatives" "all invocations of a quad wait at one dynamic instance of a derivative: they go on with the differences of their values";
     SpirvDivergentDerivatives "spirv/divergent-derivatives" Grid "SPIR-V §3.3.16" "spirv::grid::quad::divergent_derivatives" "some invocations of a quad wait at a dynamic instance of a derivative that the others cannot come to: they go on with undefined values";
-    SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
-    SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::grid::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
+    SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::grid::race::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
+    SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::grid::race::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

@@ -206,16 +206,10 @@ impl Image {
         Some(self.levels[level as usize].shadow[index] >> 4)
     }
 
-    /// Of a texel, in bit c whether component c is undefined, in bit 4 + c whether another device may hold the neighbouring code.
-    pub(crate) fn shadow(&self, level: u32, x: i64, y: i64) -> Option<u8> {
-        self.index(level, x, y).map(|index| self.levels[level as usize].shadow[index])
-    }
-
     /// The texel, by these rules.
     pub(super) fn texel(&self, rules: &Rules, level: u32, x: i64, y: i64) -> Option<Texel> {
-        let index = self.index(level, x, y)?;
         let (bits, undefined) = self.raw(level, x, y)?;
-        Some(Texel::decode(rules, self.format, bits, undefined, self.levels[level as usize].shadow[index] >> 4))
+        Some(Texel::decode(rules, self.format, bits, undefined, self.rounded(level, x, y)?))
     }
 
     /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four components; missing ones are 0, 0 and 1.

@@ -7,10 +7,11 @@
 //! drawn one after the other at a common edge have its pixels between them, where there is neither a depth attachment nor a discard.
 //!
 //! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
-//! fragment, and the stage writes buffers, all that is written is in doubt.
+//! fragment, and the stage writes buffers or images, all that is written is in doubt.
 //!
 //! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip distances, geometry and tessellation. A
-//! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex.
+//! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex; and one that reads what the fragment stage
+//! may write.
 
 mod fragment;
 mod interface;
@@ -21,12 +22,13 @@ mod vertex;
 use rspirv::spirv::{ExecutionModel, StorageClass};
 
 use super::concurrency::{Schedule, Topology};
-use super::environment::{Dispatch, Draw, ObservedBuffer};
+use super::environment::{Dispatch, Draw, ObservedBuffer, ObservedImage};
 use super::error::LoadError;
-use super::grid::prepare::{self, Refused, unsupported};
-use super::grid::{Doubtful, Grid};
+use super::grid::prepare::{self, Prepared, Refused, unsupported};
+use super::grid::{Doubtful, DoubtfulTexels, Grid};
 use super::memory::Pointer;
 use super::module::{EntryPoint, Module, Variable};
+use super::shared::{ObjectId, Shared};
 use super::step::{Config, Relation, Sink};
 use super::value::{Origin, Scalars};
 use crate::outcome::Outcome;
@@ -48,6 +50,10 @@ pub struct DrawObservation {
     pub buffers: Vec<ObservedBuffer>,
     /// The bytes of these buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
+    /// The storage images that the fragment stage uses, in the order of the draw's. Undefined texels are of its invocations, as bytes are.
+    pub images: Vec<ObservedImage>,
+    /// The components of these images that other devices may hold other ones of.
+    pub doubtful_texels: Vec<DoubtfulTexels>,
     /// Instructions executed by all invocations of both stages, helpers among them.
     pub instructions: u64,
 }
@@ -107,6 +113,8 @@ fn stages(
         depth,
         buffers: observed.buffers,
         doubtful: report.doubtful,
+        images: observed.images,
+        doubtful_texels: report.doubtful_texels,
         instructions: instructions + observed.instructions,
     }))
 }
@@ -143,7 +151,7 @@ fn before<'a>(
     }
     let [used_before, variables] = [used(vertex, vertex_entry, relation)?, used(fragment, fragment_entry, relation)?];
     if interface::effects(vertex, vertex_entry)?.writes {
-        return unsupported("a vertex stage that writes buffers");
+        return unsupported("a vertex stage that writes buffers or images");
     }
     let before = vertex::Interface::new(vertex, &used_before, draw)?;
     let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
@@ -151,7 +159,10 @@ fn before<'a>(
     let topology = Topology::new(vertices.invocations(), 1, 1)?;
     let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
     // Both stages are checked before either runs.
-    prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
+    let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
+    if interface::effects(fragment, fragment_entry)?.writes {
+        unordered(&stage, &next)?;
+    }
     let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.instructions);
     grid.go(schedule, sink);
     let instructions = grid.instructions();
@@ -187,6 +198,27 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     let attributes = draw.vertices.attributes;
     let twice = attributes.iter().enumerate().find(|(at, a)| attributes[..*at].iter().any(|b| b.location == a.location));
     twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
+}
+
+/// Refuses memory that the vertex stage may read and the fragment stage may write: nothing orders the vertices of one triangle and the fragments
+/// of another.
+fn unordered((before, read): &(Prepared, Shared), (after, written): &(Prepared, Shared)) -> Result<(), Refused> {
+    for buffer @ &(index, set, binding) in &after.storage {
+        if before.storage.contains(buffer) && written.is_written(ObjectId::Buffer(index as u32)) {
+            return unsupported(format!(
+                "a vertex stage that uses the storage buffer at set {set}, binding {binding} of the fragment stage"
+            ));
+        }
+    }
+    for image in written.images().storage().filter(|&image| written.is_written(ObjectId::Image(image))) {
+        let (set, binding) = written.images().binding(image);
+        if read.images().storage().any(|other| read.images().binding(other) == (set, binding)) {
+            return unsupported(format!(
+                "a vertex stage that uses the storage image at set {set}, binding {binding} of the fragment stage"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The variables that a stage uses, all of which are modeled.

@@ -2,44 +2,44 @@
 //!
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
 //! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
-//! next turn is for the [`Schedule`] to say. Rules of the grid are `barrier_release`, `divergent_barrier` and `data_race`, and those of
-//! [`quad`]: the stages of a draw ([`super::draw`]) are grids too, their workgroups quads of fragments or single vertices.
+//! next turn is for the [`Schedule`] to say. Rules of several invocations are in [`barrier`], [`race`] and [`quad`]: the stages of a draw
+//! ([`super::draw`]) are grids too, their workgroups quads of fragments or single vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
 //! A run with equal arguments gives an equal report.
 
+mod barrier;
+mod exhaust;
 pub(super) mod observe;
 pub(super) mod prepare;
 mod quad;
+mod race;
 pub(super) mod work;
-
-use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
 use super::check::is_atomic;
-use super::concurrency::explore::{Budget, Stepped};
-use super::concurrency::schedule::{Divergence, Ready};
-use super::concurrency::{
-    Access, Agent, Arrival, AtomicOp, Detector, Exploration, Explored, Footprint, Kind, Picker, Schedule, Topology, Turn, Wait, arrival,
-    explore,
-};
+use super::concurrency::schedule::Ready;
+use super::concurrency::{Agent, Arrival, Detector, Footprint, Kind, Picker, Schedule, Topology, Wait, arrival};
 use super::environment::{Dispatch, InvocationId, Observation};
 use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::Memory;
 use super::module::Module;
-use super::report::{self, Elsewhere};
-use super::shared::{Extent, ObjectId, Shared};
+use super::shared::{ObjectId, Shared};
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
-use crate::number::{Profile, Why};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::number::Profile;
+use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
-use crate::undefined::{Site, Ub, Undefined};
+use crate::undefined::{Site, Undefined};
+use barrier::{barrier_release, divergent_barrier};
 use prepare::{Dispatched, Prepared};
-use quad::{Path, divergent_derivatives, quad_derivatives};
+use quad::{divergent_derivatives, quad_derivatives};
 use work::{Begin, Finished, Work};
+
+pub use exhaust::exhaust;
+pub use observe::{Doubtful, DoubtfulTexels, Report};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
 pub const RESIDENT: u32 = 1024;
@@ -47,54 +47,6 @@ pub const RESIDENT: u32 = 1024;
 pub const MAX_UNDEFINED: usize = 64;
 /// The least picks after which those that went before are forgotten.
 const REMEMBERED: u32 = 1 << 16;
-
-/// Bytes of a storage buffer that a conforming device may hold other bits in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubtful {
-    /// Which of the observation's buffers.
-    pub buffer: usize,
-    /// The first byte.
-    pub start: u64,
-    /// One past the last.
-    pub end: u64,
-    /// Why.
-    pub why: Why,
-}
-
-/// A component of neighbouring texels of a storage image, row after row, that a conforming device may hold another one of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DoubtfulTexels {
-    /// Which of the observation's images.
-    pub image: usize,
-    /// The component, from 0.
-    pub component: u8,
-    /// The first texel: y times the width, plus x.
-    pub start: u64,
-    /// One past the last.
-    pub end: u64,
-    /// Why.
-    pub why: Why,
-}
-
-/// What a run shows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// How it ended; of several undefined behaviours, the first.
-    pub outcome: Outcome<Observation>,
-    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the run was to keep going.
-    pub undefined: Vec<Undefined>,
-    /// The bytes of the observed buffers that other devices may hold other bits in.
-    pub doubtful: Vec<Doubtful>,
-    /// The components of the observed images that other devices may hold other ones of.
-    pub doubtful_texels: Vec<DoubtfulTexels>,
-}
-
-impl Report {
-    /// The report of a run that ended without an observation.
-    pub fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
-        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
-    }
-}
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
 ///
@@ -131,37 +83,6 @@ pub fn report(
     Ok(grid.report())
 }
 
-/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
-///
-/// Errors as [`run`]; a dispatch that is refused is the one outcome, with the default schedule.
-pub fn exhaust(
-    module: &Module,
-    dispatch: &Dispatch<'_>,
-    relation: &Relation,
-    budget: Budget,
-    mut visit: impl FnMut(&Outcome<Observation>, &Schedule) -> ControlFlow<()>,
-) -> Result<Exploration, LoadError> {
-    let refused = match Grid::new(module, dispatch, relation)? {
-        Err(outcome) => Some(outcome),
-        Ok(grid) if grid.topology.invocations() > RESIDENT => {
-            let limit = Limit { what: "invocations whose schedules are all tried", bound: RESIDENT.into() };
-            Some(Outcome::Limit(limit))
-        }
-        Ok(_) => None,
-    };
-    if let Some(outcome) = refused {
-        let _ = visit(&outcome, &Schedule::default());
-        return Ok(Exploration::default());
-    }
-    let start = || -> Grid<'_, '_, Dispatched<'_>> {
-        let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
-        let mut grid = grid.expect("the same arguments were accepted before");
-        grid.admit(&mut ());
-        grid
-    };
-    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, schedule| visit(&grid.report().outcome, schedule)))
-}
-
 /// What an invocation does next.
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -181,8 +102,6 @@ struct Invocation<'m> {
     state: State,
     /// How many rules it has applied.
     step: u64,
-    /// The loops and calls that it is in, where dynamic instances matter.
-    path: Path,
     discarded: bool,
 }
 
@@ -317,12 +236,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             for local in 0..size {
                 let number = self.topology.number(Agent { workgroup, local });
                 let config = self.start(workgroup, local, number);
-                let mut invocation =
-                    Invocation { config, state: State::Acts(Footprint::Local), step: 0, path: Path::default(), discarded: false };
-                if let Some(paths) = &self.prepared.paths {
-                    paths.enter(&mut invocation.path, self.prepared.label);
-                }
-                self.invocations.insert(number, invocation);
+                self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false });
                 self.set_ready(number);
             }
             for local in 0..size {
@@ -415,24 +329,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         released
     }
 
-    /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
-    fn wait_of(&self, number: u32, instances: &mut Vec<Vec<u64>>) -> Wait {
-        let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
-        match invocation.state {
-            State::Acts(_) | State::Awaits(..) => Wait::Ready,
-            State::Waits(arrived) => {
-                // What follows the barrier in its block is in the same instance as it.
-                let instance = invocation.config.instance();
-                let at = instances.iter().position(|other| *other == instance).unwrap_or_else(|| {
-                    instances.push(instance);
-                    instances.len() - 1
-                });
-                Wait::Barrier { instruction: arrived.instruction, instance: at as u32, scope: arrived.execution }
-            }
-            State::Ended => Wait::Ended,
-        }
-    }
-
     fn retire(&mut self, workgroup: u32, members: &[u32]) {
         let left = members.iter().filter_map(|member| self.invocations.remove(member));
         let left = left.map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect();
@@ -442,16 +338,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         self.detector.retire(workgroup);
         for index in 0..self.shared.workgroup_variables() {
             self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));
-        }
-    }
-
-    /// The number of an object for the race detector.
-    fn object(&self, object: ObjectId) -> u32 {
-        match object {
-            ObjectId::Buffer(index) => index,
-            ObjectId::Image(index) => self.shared.buffers() + index,
-            // That this fits was checked before running.
-            ObjectId::Workgroup { workgroup, index } => self.shared.objects() + workgroup * self.shared.workgroup_variables() + index,
         }
     }
 
@@ -558,9 +444,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
         self.doubtful |= next.control.is_doubtful(Profile::Strict);
         if let Some(invocation) = self.invocations.get_mut(&number) {
-            if let Some(paths) = &self.prepared.paths {
-                paths.follow(&mut invocation.path, &invocation.config, &next);
-            }
             invocation.config = next;
             invocation.step += 1;
         }
@@ -596,27 +479,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// What actions touch that others can see; `None` where nobody else can tell when they are done.
-    fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
-        let mut found = None;
-        for action in actions {
-            let (extent, writes) = match action {
-                Action::Load(extent) => (extent, false),
-                Action::Store(extent, _) => (extent, true),
-                Action::Atomic { extent, op, .. } => (extent, *op != AtomicOp::Load),
-                Action::Fence { .. } => continue,
-            };
-            if !self.shared.is_written(extent.object) {
-                continue;
-            }
-            let first = extent.cells.iter().map(|c| c.offset).min().unwrap_or(0);
-            let end = extent.cells.iter().map(|c| c.offset + u64::from(c.bytes)).max().unwrap_or(u64::MAX);
-            let memory = Footprint::Memory { object: self.object(extent.object), offset: first, bytes: end - first, writes };
-            found = Some(if found.is_some() { Footprint::Everything } else { memory });
-        }
-        found
-    }
-
     /// Does an action. Whether the invocation can go on.
     fn commit(&mut self, agent: Agent, action: &Action, site: &Site, sink: &mut dyn Sink) -> bool {
         let (extent, kind) = match action {
@@ -635,24 +497,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             _ => {}
         }
         self.ending.is_none()
-    }
-
-    fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site, sink: &mut dyn Sink) {
-        if !self.shared.is_written(extent.object) {
-            return;
-        }
-        let object = self.object(extent.object);
-        for (offset, bytes) in extent.stretches() {
-            let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };
-            if let Some(race) = self.detector.access(&access) {
-                data_race(self, &race, extent, site, sink);
-            }
-        }
-        if self.ending.is_none()
-            && let Some((byte, other)) = self.shared.alias(extent, kind.writes())
-        {
-            undeclared_alias(self, extent, other, byte, site, sink);
-        }
     }
 
     /// Shows a rule of several invocations: at which instruction, and the first of them.
@@ -686,107 +530,5 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             (None, None) => return self.observed(),
         };
         Report::ended(outcome, undefined)
-    }
-}
-
-/// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
-fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], sink: &mut dyn Sink) {
-    let mut arrived = None;
-    let in_doubt = |member: &u32| {
-        let control = grid.invocations.get(member).is_some_and(|i| i.config.control.is_doubtful(Profile::Strict));
-        control || grid.shared.is_doubtful_reader(*member)
-    };
-    if grid.doubtful && members.iter().any(in_doubt) {
-        members.iter().for_each(|&member| grid.shared.put_in_doubt(member));
-    }
-    for &member in members {
-        if let Some(invocation) = grid.invocations.get_mut(&member)
-            && let State::Waits(at) = invocation.state
-        {
-            invocation.state = State::Acts(Footprint::Local);
-            arrived = Some(at);
-            grid.set_ready(member);
-        }
-    }
-    if let (Some(Arrived { instruction, memory, semantics, .. }), Some(&first)) = (arrived, members.first()) {
-        grid.show(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
-        grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
-    }
-}
-
-/// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
-fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
-    let global = |index: usize| grid.work.global(grid.topology.agent(members[index]));
-    let (waiting, barrier, other, elsewhere) = match divergence {
-        Divergence::Ended { waiting, barrier, ended } => (waiting, barrier, ended, Elsewhere::Ended),
-        Divergence::Different { first, second } => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
-        Divergence::Instances { barrier, first, second } => (first, barrier, second, Elsewhere::Instance),
-    };
-    let mut site = grid.site(members[waiting]);
-    // It has arrived: what is next is after the barrier.
-    (site.instruction, site.step) = (barrier, site.step.saturating_sub(1));
-    site.line = grid.module.source_line(barrier as usize);
-    let place = grid.module.place(barrier as usize);
-    (site.function, site.block) = (place.function, place.block);
-    grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
-    let what = report::divergent_barrier(grid.module, global(waiting), global(other), elsewhere);
-    grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
-    for &member in members {
-        let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
-        if waits {
-            grid.set_ready(member);
-            grid.set_unready(member, State::Ended);
-        }
-    }
-}
-
-/// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
-fn data_race<'m, W: Work<'m>>(
-    grid: &mut Grid<'m, '_, W>,
-    race: &super::concurrency::Race,
-    extent: &Extent,
-    site: &Site,
-    sink: &mut dyn Sink,
-) {
-    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
-    let object = match extent.object {
-        ObjectId::Buffer(_) => report::BUFFER.to_string(),
-        ObjectId::Image(image) => {
-            let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
-            let ((set, binding), [width, _]) = (images.binding(image), held.size(0).unwrap_or([1, 1]));
-            let texel = race.offset / held.format().bytes() as u64;
-            let (x, y) = (texel % u64::from(width), texel / u64::from(width));
-            format!("texel ({x}, {y}) of the image at set {set}, binding {binding}")
-        }
-        ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
-    };
-    let what = report::data_race(grid.module, race, &object);
-    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
-}
-
-/// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
-///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
-fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
-    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
-    let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
-    grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
-}
-
-impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
-    fn invocations(&self) -> usize {
-        self.topology.invocations() as usize
-    }
-
-    fn turn(&self, invocation: usize) -> Turn {
-        match self.invocations.get(&(invocation as u32)).map_or(State::Ended, |i| i.state) {
-            State::Acts(footprint) => Turn::Ready(footprint),
-            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
-            State::Ended => Turn::Ended,
-        }
-    }
-
-    fn step(&mut self, invocation: usize) -> Stepped {
-        let released = self.turn_of(invocation as u32, &mut ()).into_iter().map(|member| member as usize).collect();
-        Stepped { released, stop: self.ending.is_some() }
     }
 }

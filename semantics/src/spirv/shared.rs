@@ -243,9 +243,10 @@ impl Shared {
         self.buffers() + self.images.count()
     }
 
-    /// A device may hold other bits anywhere in the buffers that can be written, for this reason.
+    /// A device may hold other bits anywhere in the buffers and images that can be written, for this reason.
     pub fn doubt_written(&mut self, why: Why) {
         self.backings.iter_mut().filter(|backing| backing.written).for_each(|backing| backing.anywhere = backing.anywhere.or(Some(why)));
+        self.images.doubt_written(why);
     }
 
     /// How many bytes the buffer behind a variable has.

@@ -284,7 +284,10 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Refuses(ExecutionModel), A, "@vertex %t = OpLoad %simg %tex %c = OpImageSampleImplicitLod %v4 %t %va"),
         // What is not modeled.
         (Lacks("OpImageQueryLod"), A, "@fragment @caps OpCapability ImageQuery @body %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageQueryLod %v2 %t %a"),
-        (Lacks("OpImageSampleDrefImplicitLod"), A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageSampleDrefImplicitLod %float %t %a %f1"),
+        (Lacks("OpImageSampleProjImplicitLod"), A, "@fragment %t = OpLoad %simg %tex %a = OpCompositeConstruct %v4 %f1 %f1 %f1 %f1 %c = OpImageSampleProjImplicitLod %v4 %t %a"),
+        (Loads, A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageSampleDrefImplicitLod %float %t %a %f1 Bias %f1"),
+        (Refuses(Image), A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageSampleDrefImplicitLod %v4 %t %a %f1"),
+        (Refuses(ExecutionModel), A, "@vertex %t = OpLoad %simg %tex %c = OpImageSampleDrefImplicitLod %float %t %va %f1"),
         (Lacks("OpFunctionCall with an image that is NonReadable"), A, "@decor OpDecorate %store NonReadable @decls %tf = OpTypeFunction %void %stimg @body %t = OpLoad %stimg %store %c = OpFunctionCall %void %callee %t @after %callee = OpFunction %void None %tf %par = OpFunctionParameter %stimg %cl = OpLabel OpReturn OpFunctionEnd"),
         (Lacks("OpTypeImage 3D"), A, "@decls %im3 = OpTypeImage %float 3D 0 0 0 1 Unknown"),
         (Lacks("an array of descriptors"), A, "@decor OpDecorate %many DescriptorSet 0 OpDecorate %many Binding 7 @decls %tt = OpTypeArray %simg %u2 %ptt = OpTypePointer UniformConstant %tt %many = OpVariable %ptt UniformConstant"),

@@ -152,3 +152,26 @@ fn items_beyond_an_attribute_are_as_robustness_has_them() {
     (scene.attributes[1].stride, scene.attributes[1].offset) = (u64::MAX, u64::MAX);
     assert_eq!(scene.run().name(), "undefined");
 }
+
+/// Without float controls too a position is decided that no rewriting can change: sums and products of few bits.
+#[test]
+fn a_position_of_few_bits_is_decided_without_float_controls() {
+    let body = |factor: &str| {
+        format!(
+            "%in2 = OpVectorShuffle %v2 %p %p 0 1 %two = OpVectorTimesScalar %v2 %in2 %{factor} %one = OpCompositeConstruct %v2 %f1 %f1
+            %xy = OpFSub %v2 %two %one %px = OpCompositeExtract %float %xy 0 %py = OpCompositeExtract %float %xy 1
+            %q = OpCompositeConstruct %v4 %px %py %f0 %f1 OpStore %position %q"
+        )
+    };
+    // From 0 to 1 over the framebuffer, as shaders have them.
+    let corners = [[0.0, 0.0, 0.0, 0.0], [2.5, 0.0, 0.0, 0.0], [0.0, 2.5, 0.0, 0.0]];
+    let mut scene = Scene::new(vertex("", "", "", &body("f2")), constant("red"), &corners);
+    assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
+    scene.attributes = vec![floats(0, Rate::Vertex, &corners.map(|corner| corner.map(|x| x * 0.375)))];
+    let observation = scene.observed();
+    assert_eq!(picture(&observation.targets[0])[0], "#######.");
+    assert_eq!(picture(&observation.targets[0])[6..], ["#.......", "........"]);
+    // Of a product that is rounded nothing is known.
+    scene.vertex = vertex("", "", "", &body("third"));
+    assert_eq!(picture(&scene.observed().targets[0]), ["????????"; 8]);
+}

@@ -81,13 +81,10 @@ impl<'m> Calls<'m> {
                         Op::Kill | Op::TerminateInvocation | Op::DemoteToHelperInvocation | Op::IsHelperInvocationEXT => {
                             calls.fragment_only[number].get_or_insert(index);
                         }
-                        Op::ImageSampleImplicitLod => {
-                            calls.fragment_only[number].get_or_insert(index);
-                        }
                         Op::ControlBarrier => {
                             calls.compute_only[number].get_or_insert(index);
                         }
-                        op if declare::is_derivative(op) => {
+                        op if declare::waits_for_quad(op) => {
                             calls.fragment_only[number].get_or_insert(index);
                         }
                         _ => {}

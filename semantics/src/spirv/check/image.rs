@@ -34,6 +34,11 @@ fn is_explicit(op: Op) -> bool {
     )
 }
 
+/// Whether it takes a level of detail from the derivatives of its coordinate in a quad.
+pub(in crate::spirv) fn is_implicit(op: Op) -> bool {
+    matches!(op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod)
+}
+
 /// Whether it gathers.
 fn gathers(op: Op) -> bool {
     matches!(op, Op::ImageGather | Op::ImageDrefGather)
@@ -41,12 +46,12 @@ fn gathers(op: Op) -> bool {
 
 /// Whether it takes a sampled image and coordinates of floats.
 fn samples(op: Op) -> bool {
-    is_explicit(op) || gathers(op) || op == Op::ImageSampleImplicitLod
+    is_explicit(op) || gathers(op) || is_implicit(op)
 }
 
 /// Whether it has a depth reference.
 fn compares(op: Op) -> bool {
-    matches!(op, Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather)
+    matches!(op, Op::ImageSampleDrefImplicitLod | Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather)
 }
 
 /// Whether it divides by the coordinate's last component.
@@ -57,7 +62,7 @@ fn projects(op: Op) -> bool {
 /// The image operands of an instruction that are modeled.
 fn modeled(op: Op) -> ImageOperands {
     match op {
-        Op::ImageSampleImplicitLod => ImageOperands::BIAS | ImageOperands::CONST_OFFSET,
+        op if is_implicit(op) => ImageOperands::BIAS | ImageOperands::CONST_OFFSET,
         Op::ImageFetch => ImageOperands::LOD | ImageOperands::CONST_OFFSET,
         op if is_explicit(op) => ImageOperands::LOD | ImageOperands::GRAD | ImageOperands::CONST_OFFSET,
         op if gathers(op) => OFFSETS,
@@ -198,7 +203,7 @@ impl Pass<'_> {
         let other = mask - modeled(i.op);
         if !other.is_empty() {
             let explicit = is_explicit(i.op) || i.is(Op::ImageFetch);
-            if other.contains(ImageOperands::LOD) && i.is(Op::ImageSampleImplicitLod) || other.contains(ImageOperands::BIAS) && explicit {
+            if other.contains(ImageOperands::LOD) && is_implicit(i.op) || other.contains(ImageOperands::BIAS) && explicit {
                 return self.fail(Check::Image, format!("{} has an image operand that is not for it", i.name()));
             }
             return self.unsupported(format!("{} with image operands of mask {:#x}", i.name(), mask.bits()));

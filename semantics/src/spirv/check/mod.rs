@@ -10,7 +10,7 @@ mod memory;
 mod shared;
 mod structure;
 
-pub(super) use image::is_image;
+pub(super) use image::{is_image, is_implicit};
 pub(super) use shared::is_atomic;
 
 use std::rc::Rc;

@@ -6,8 +6,13 @@
 //! invocation is tried earlier only where a reversible race calls for it, and sleep sets keep equivalent schedules apart.
 //!
 //! A step is one visible action with all that the invocation does by itself up to its next one. What a next action would touch must
-//! depend on its invocation alone, which holds where addresses are computed in registers. An execution that stops early, by undefined
-//! behaviour, ends there: what other invocations might still have done in it is not tried for its own sake.
+//! depend on its invocation alone, which holds where addresses are computed in registers.
+//!
+//! A step that stops the run, by undefined behaviour, hides what others would have done after it, and the races of that. So the search goes on
+//! before it, without it: its invocation sleeps, and wakes where another one's step depends on the one that stops. Sleeping there means more
+//! than elsewhere, that no execution goes on by this step, and less, that those which go on without it were not seen yet: its races are looked
+//! for at each level where it could be taken. Every execution that does not stop is seen, one for each class, and that it can stop if it can;
+//! what independent invocations did before it stopped is not tried for its own sake.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -113,13 +118,23 @@ struct Event {
     clock: Vec<u32>,
 }
 
+/// An invocation whose next step leads to nothing new.
+#[derive(Clone, Copy)]
+struct Asleep {
+    /// What this step touches.
+    footprint: Footprint,
+    /// Whether it stops the run.
+    stops: bool,
+}
+
 struct Level {
     /// Those to be tried here.
     backtrack: BTreeSet<usize>,
-    /// Those whose next step from here leads to nothing new.
-    sleep: BTreeMap<usize, Footprint>,
+    sleep: BTreeMap<usize, Asleep>,
     chosen: usize,
     footprint: Footprint,
+    /// Whether the chosen step stops the run.
+    stops: bool,
 }
 
 struct Search {
@@ -186,12 +201,15 @@ impl Search {
                 return Some(true);
             }
             if depth == self.levels.len() {
-                let sleep = self.levels.last().map_or(BTreeMap::new(), |above| {
-                    let awake = |footprint: &Footprint| footprint.dependent(&above.footprint);
-                    above.sleep.iter().filter(|(_, f)| !awake(f)).map(|(i, f)| (*i, *f)).collect()
+                let sleep: BTreeMap<usize, Asleep> = self.levels.last().map_or(BTreeMap::new(), |above| {
+                    let awake = |asleep: &Asleep| asleep.footprint.dependent(&above.footprint);
+                    above.sleep.iter().filter(|(_, asleep)| !awake(asleep)).map(|(i, asleep)| (*i, *asleep)).collect()
                 });
+                for (&i, asleep) in sleep.iter().filter(|(_, asleep)| asleep.stops) {
+                    self.races(i, &asleep.footprint);
+                }
                 let Some((&chosen, &footprint)) = ready.iter().find(|(i, _)| !sleep.contains_key(i)) else { return Some(false) };
-                self.levels.push(Level { backtrack: BTreeSet::from([chosen]), sleep, chosen, footprint });
+                self.levels.push(Level { backtrack: BTreeSet::from([chosen]), sleep, chosen, footprint, stops: false });
             }
             let chosen = self.levels[depth].chosen;
             // A choice that was made by its number alone gets its footprint here.
@@ -201,7 +219,10 @@ impl Search {
                 return None;
             }
             self.done.steps += 1;
-            self.record(chosen, footprint, depth + 1 == self.levels.len());
+            if depth + 1 == self.levels.len() {
+                self.races(chosen, &footprint);
+            }
+            self.record(chosen, footprint);
             let stepped = state.step(chosen);
             if !stepped.released.is_empty() {
                 let mut joined = vec![0; count];
@@ -215,24 +236,40 @@ impl Search {
             depth += 1;
             if stepped.stop {
                 self.levels.truncate(depth);
+                if let Some(level) = self.levels.last_mut() {
+                    level.stops = true;
+                    let others = || ready.keys().filter(|i| **i != chosen && !level.sleep.contains_key(i));
+                    if !others().any(|i| level.backtrack.contains(i)) {
+                        let other = others().next().copied();
+                        level.backtrack.extend(other);
+                    }
+                }
                 return Some(true);
             }
         }
     }
 
-    /// Adds the event of a step; where the step is new, its races ask for others to be tried before.
-    fn record(&mut self, invocation: usize, footprint: Footprint, new: bool) {
-        let before = self.clocks[invocation].clone();
-        let mut clock = before.clone();
-        for event in self.events.iter().filter(|event| event.footprint.dependent(&footprint)) {
+    /// What happens before the step that an invocation takes next, itself counted.
+    fn clock(&self, invocation: usize, footprint: &Footprint) -> Vec<u32> {
+        let mut clock = self.clocks[invocation].clone();
+        for event in self.events.iter().filter(|event| event.footprint.dependent(footprint)) {
             merge(&mut clock, &event.clock);
         }
-        clock[invocation] = before[invocation] + 1;
-        if new {
-            for i in 0..self.events.len() {
-                self.reverse(i, invocation, &footprint, &before, &clock);
-            }
+        clock[invocation] = self.clocks[invocation][invocation] + 1;
+        clock
+    }
+
+    /// The races of a next step ask for others to be tried before.
+    fn races(&mut self, invocation: usize, footprint: &Footprint) {
+        let (before, clock) = (self.clocks[invocation].clone(), self.clock(invocation, footprint));
+        for i in 0..self.events.len() {
+            self.reverse(i, invocation, footprint, &before, &clock);
         }
+    }
+
+    /// Adds the event of a step.
+    fn record(&mut self, invocation: usize, footprint: Footprint) {
+        let clock = self.clock(invocation, &footprint);
         self.clocks[invocation].clone_from(&clock);
         self.events.push(Event { invocation, footprint, clock });
     }
@@ -271,7 +308,8 @@ impl Search {
     /// Makes the deepest choice that is left.
     fn next(&mut self) -> bool {
         while let Some(level) = self.levels.last_mut() {
-            level.sleep.insert(level.chosen, level.footprint);
+            level.sleep.insert(level.chosen, Asleep { footprint: level.footprint, stops: level.stops });
+            level.stops = false;
             if let Some(&next) = level.backtrack.iter().find(|i| !level.sleep.contains_key(i)) {
                 level.chosen = next;
                 return true;

@@ -12,7 +12,7 @@ use rspirv::spirv::{AddressingModel, MemoryModel};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::check::{is_atomic, is_image};
+use super::check::{is_atomic, is_image, is_implicit};
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op, OperandKind};
 use super::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
@@ -475,6 +475,11 @@ fn is_modeled_in_body(op: Op) -> bool {
     let barriers = [Op::ControlBarrier, Op::MemoryBarrier, Op::DemoteToHelperInvocation, Op::IsHelperInvocationEXT];
     let shared = is_atomic(op) || barriers.contains(&op);
     structural || shared || is_image(op) || is_derivative(op) || super::operation::core(op).is_some()
+}
+
+/// Whether the instruction needs what the other invocations of the quad have (SPIR-V §3.3.10, §3.3.16).
+pub(super) fn waits_for_quad(op: Op) -> bool {
+    is_derivative(op) || is_implicit(op)
 }
 
 /// Whether the instruction is a derivative of its operand (SPIR-V §3.3.16).

@@ -197,6 +197,10 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
                 effects.writes |= operands.get(3).is_some_and(|&id| shared(id));
                 None
             }
+            Op::ImageWrite => {
+                effects.writes = true;
+                None
+            }
             Op::Kill | Op::TerminateInvocation => {
                 effects.discards = true;
                 None

@@ -157,12 +157,13 @@ impl Target {
         let mut inexact = FxHashMap::default();
         for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
             let texel = u64::from(y) * u64::from(width) + u64::from(x);
-            let shadow = image.shadow(0, x.into(), y.into()).unwrap_or(0);
+            let undefined = image.raw(0, x.into(), y.into()).map_or(0, |(_, undefined)| undefined);
+            let rounded = image.rounded(0, x.into(), y.into()).unwrap_or(0);
             for c in 0..image.format().channels().len() as u64 {
-                if shadow >> c & 1 == 1 {
+                if undefined >> c & 1 == 1 {
                     let made = MadeBy { kind: Unspecified::Uninitialised, instruction: None };
                     inexact.insert(4 * texel + c, Component::Undefined(made));
-                } else if shadow >> (4 + c) & 1 == 1 {
+                } else if rounded >> c & 1 == 1 {
                     inexact.insert(4 * texel + c, Component::Undecided(Why::Approximate));
                 }
             }

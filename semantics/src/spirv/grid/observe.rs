@@ -1,13 +1,62 @@
-//! What is observed of a dispatch that has ended: storage buffers and storage images, with what in them is undefined or doubtful.
+//! What is observed of a dispatch that has ended, or of a stage of a draw: storage buffers and storage images, with what in them is undefined
+//! or doubtful.
 
+use super::Grid;
 use super::work::Work;
-use super::{Doubtful, DoubtfulTexels, Grid, Report};
 use crate::number::Why;
 use crate::outcome::Outcome;
 use crate::spirv::environment::{InvocationId, Observation, ObservedBuffer, ObservedImage, UndefinedBytes, UndefinedTexels};
 use crate::spirv::shared::Last;
 use crate::spirv::value::Origin;
-use crate::undefined::Unspecified;
+use crate::undefined::{Undefined, Unspecified};
+
+/// Bytes of a storage buffer that a conforming device may hold other bits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubtful {
+    /// Which of the observation's buffers.
+    pub buffer: usize,
+    /// The first byte.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Why.
+    pub why: Why,
+}
+
+/// A component of neighbouring texels of a storage image, row after row, that a conforming device may hold another one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoubtfulTexels {
+    /// Which of the observation's images.
+    pub image: usize,
+    /// The component, from 0.
+    pub component: u8,
+    /// The first texel: y times the width, plus x.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Why.
+    pub why: Why,
+}
+
+/// What a run shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How it ended; of several undefined behaviours, the first.
+    pub outcome: Outcome<Observation>,
+    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the run was to keep going.
+    pub undefined: Vec<Undefined>,
+    /// The bytes of the observed buffers that other devices may hold other bits in.
+    pub doubtful: Vec<Doubtful>,
+    /// The components of the observed images that other devices may hold other ones of.
+    pub doubtful_texels: Vec<DoubtfulTexels>,
+}
+
+impl Report {
+    /// The report of a run that ended without an observation.
+    pub fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
+        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
+    }
+}
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// The report of a run that has met no end but its own.

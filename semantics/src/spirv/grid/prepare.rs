@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::quad::Paths;
+use super::quad::Order;
 use super::work::{Begin, Work};
 use crate::number::Trust;
 use crate::outcome::{Limit, Outcome};
@@ -67,11 +67,11 @@ pub(in crate::spirv) struct Prepared {
     /// The label of the entry point's first block.
     pub(super) label: u32,
     /// The buffers that are observed: place in the dispatch, set and binding.
-    pub(super) storage: Vec<(usize, u32, u32)>,
+    pub(in crate::spirv) storage: Vec<(usize, u32, u32)>,
     /// Whether some constant is undefined in part.
     pub(super) undefined_constants: bool,
-    /// What dynamic instances are told apart by, where derivatives are taken.
-    pub(super) paths: Option<Rc<Paths>>,
+    /// What dynamic instances are ordered by, where derivatives are taken.
+    pub(super) order: Option<Rc<Order>>,
 }
 
 /// The invocations of a dispatch.
@@ -184,7 +184,7 @@ pub(in crate::spirv) fn stage(
     }
     let undefined_constants = module.instructions().iter().any(|i| i.is(Op::Undef) && module.is_constant(i.result));
     let label = module.entry_block(entry).label;
-    Ok((Prepared { label, storage, undefined_constants, paths: Paths::of(module).map(Rc::new) }, shared))
+    Ok((Prepared { label, storage, undefined_constants, order: Order::of(module).map(Rc::new) }, shared))
 }
 
 /// Whether a variable is a storage buffer, in either style.

@@ -1,7 +1,6 @@
 //! What the invocations of a quad do together (SPIR-V §3.3.16; Vulkan, Quad scope), and which dynamic instance of an instruction each is at.
 //!
-//! A dynamic instance is named by the calls that it is in, the iterations of the loops that it is in, and its instruction; so invocations that
-//! parted are at one again after the merge block. Names are ordered by the structure of functions: from a dynamic instance control comes only to
+//! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions: from a dynamic instance control comes only to
 //! greater ones. Of several that invocations wait at, nobody else can come to the least.
 
 use rustc_hash::FxHashMap;
@@ -11,101 +10,46 @@ use super::work::Work;
 use super::{Grid, State};
 use crate::rule::Rule;
 use crate::spirv::concurrency::Footprint;
-use crate::spirv::declare::is_derivative;
-use crate::spirv::grammar::Op;
+use crate::spirv::declare::waits_for_quad;
 use crate::spirv::lockstep::order;
 use crate::spirv::module::Module;
-use crate::spirv::step::{Config, Derivatives, Next, Reduct, Sink};
+use crate::spirv::step::{Config, Derivatives, Next, Part, Reduct, Sink};
 use crate::spirv::value::Scalars;
 
-/// One part of a dynamic instance's name: the block by its place in its function, the instruction in it, and the iteration of a loop, whose
-/// header is that block and whose instruction is 0.
-type Part = (u32, u32, u64);
-
-/// The iteration of what is no loop but a call.
-const CALL: u64 = u64::MAX;
-
-/// Where control is: the loops and calls that it is in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Path {
-    /// With each part, for a loop, one past the place of its last block.
-    parts: SmallVec<[(Part, u32); 2]>,
-}
-
-/// The structure of functions: by label, the block's place, and of a loop's header one past the place of the loop's last block.
+/// The structure of functions: blocks by label, in an order in which control goes on only to later ones, but for the next iteration of a loop.
 #[derive(Clone, Debug)]
-pub(in crate::spirv) struct Paths {
-    blocks: FxHashMap<u32, (u32, Option<u32>)>,
+pub(in crate::spirv) struct Order {
+    places: FxHashMap<u32, u32>,
 }
 
-impl Paths {
-    /// Those of a module, if anything in it waits for a quad.
-    pub(super) fn of(module: &Module) -> Option<Paths> {
-        if !module.instructions().iter().any(|i| is_derivative(i.op) || i.is(Op::ImageSampleImplicitLod)) {
+impl Order {
+    /// That of a module, if anything in it waits for a quad.
+    pub(super) fn of(module: &Module) -> Option<Order> {
+        if !module.instructions().iter().any(|i| waits_for_quad(i.op)) {
             return None;
         }
-        let mut blocks = FxHashMap::default();
+        let mut places = FxHashMap::default();
         for function in module.functions() {
-            let labels = order::with_merges(module, function);
-            let places: FxHashMap<u32, u32> = labels.iter().enumerate().map(|(at, &label)| (label, at as u32)).collect();
-            for &label in &labels {
-                let Some(block) = module.block(label) else { continue };
-                let merge = module.code(block).iter().find(|i| i.is(Op::LoopMerge)).map(|i| i.operands(module.words())[0]);
-                let end = |merge: u32| places.get(&merge).copied().unwrap_or(u32::MAX);
-                blocks.insert(label, (places[&label], merge.map(end)));
-            }
+            places.extend(order::with_merges(module, function).into_iter().zip(0u32..));
         }
-        Some(Paths { blocks })
+        Some(Order { places })
     }
 
-    /// Follows one application of a rule.
-    pub(super) fn follow(&self, path: &mut Path, before: &Config<'_>, after: &Config<'_>) {
-        let Some(head) = before.head() else { return };
-        match head.op {
-            Op::Branch | Op::BranchConditional | Op::Switch => self.enter(path, after.c),
-            Op::FunctionCall => {
-                let (block, instruction, _) = self.here(before);
-                path.parts.push(((block, instruction, CALL), u32::MAX));
-                self.enter(path, after.c);
-            }
-            Op::Return | Op::ReturnValue => while path.parts.pop().is_some_and(|((.., iteration), _)| iteration != CALL) {},
-            _ => {}
-        }
-    }
-
-    /// Follows control into a block.
-    pub(super) fn enter(&self, path: &mut Path, label: u32) {
-        let Some((place, own)) = self.blocks.get(&label) else { return };
-        let left = |&((header, _, iteration), end): &(Part, u32)| iteration != CALL && !(header..end).contains(place);
-        while path.parts.last().is_some_and(left) {
-            path.parts.pop();
-        }
-        let Some(end) = own else { return };
-        match path.parts.last_mut() {
-            Some(((header, _, iteration), _)) if header == place && *iteration != CALL => *iteration += 1,
-            _ => path.parts.push(((*place, 0, 0), *end)),
-        }
-    }
-
-    /// The instruction that is next.
-    fn here(&self, config: &Config<'_>) -> Part {
-        let place = self.blocks.get(&config.c).map_or(0, |(place, _)| *place);
-        let start = config.module.block(config.c).map_or(0, |block| block.start);
-        (place, 1 + config.index() - start, 0)
-    }
-
-    /// The dynamic instance that is next.
-    fn instance(&self, path: &Path, config: &Config<'_>) -> SmallVec<[Part; 3]> {
-        path.parts.iter().map(|(part, _)| *part).chain([self.here(config)]).collect()
+    /// The dynamic instance of the instruction that is next, as a name that is ordered: by places of blocks, by instructions, by iterations.
+    fn instance(&self, config: &Config<'_>) -> SmallVec<[Part; 4]> {
+        let mut parts = config.instance();
+        parts.push(config.here());
+        parts.iter_mut().for_each(|part| part.block = self.places.get(&part.block).copied().unwrap_or(0));
+        parts
     }
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// Those of a quad that wait for each other at the least dynamic instance, if any wait.
     pub(super) fn waiting(&self, members: &[u32]) -> Option<Vec<u32>> {
-        let paths = self.prepared.paths.as_ref()?;
+        let order = self.prepared.order.as_ref()?;
         let instance = |member: &u32| match self.invocations.get(member) {
-            Some(invocation) if matches!(invocation.state, State::Awaits(..)) => Some(paths.instance(&invocation.path, &invocation.config)),
+            Some(invocation) if matches!(invocation.state, State::Awaits(..)) => Some(order.instance(&invocation.config)),
             _ => None,
         };
         let least = members.iter().filter_map(instance).min()?;

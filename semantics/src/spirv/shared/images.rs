@@ -40,6 +40,8 @@ struct Held {
     storage: bool,
     /// Whether some variable that it backs can be written.
     written: bool,
+    /// Why a device may hold other texels anywhere, if so.
+    anywhere: Option<Why>,
     /// By the number of a texel of level 0 and of its component, where there is anything to know.
     known: FxHashMap<(u64, u8), Known>,
 }
@@ -109,6 +111,11 @@ impl Images {
         self.images.len() as u32
     }
 
+    /// A device may hold other texels anywhere in the images that can be written, for this reason.
+    pub(super) fn doubt_written(&mut self, why: Why) {
+        self.images.iter_mut().filter(|held| held.written).for_each(|held| held.anywhere = held.anywhere.or(Some(why)));
+    }
+
     /// Whether some instruction may write it.
     pub(super) fn is_written(&self, image: u32) -> bool {
         self.images[image as usize].written
@@ -163,9 +170,10 @@ impl Images {
                 (Some(kind), _) => Scalar::undefined(origin(kind)),
                 (None, known) => {
                     let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
-                    match known {
-                        Some(Known::Doubtful(why)) => Scalar { trust: scalar.trust.in_doubt(*why), ..scalar },
-                        _ => scalar,
+                    match (known, held.anywhere) {
+                        (Some(Known::Doubtful(why)), _) => Scalar { trust: scalar.trust.in_doubt(*why), ..scalar },
+                        (_, Some(why)) => Scalar { trust: scalar.trust.in_doubt(why), ..scalar },
+                        (_, None) => scalar,
                     }
                 }
             }
@@ -217,6 +225,7 @@ impl Images {
         }
         match known {
             Some(Known::Doubtful(why)) => Last::Doubtful(*why),
+            _ if held.anywhere.is_some() => held.anywhere.map_or(Last::Certain, Last::Doubtful),
             _ if is(held.image.rounded(0, x, y)) => Last::Doubtful(Why::Texel),
             _ => Last::Certain,
         }
@@ -263,7 +272,7 @@ fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Res
             let storage = declared.usage == 2;
             let one = held.get_or_insert_with(|| {
                 let (image, known) = (Rc::new(bound.image.clone()), FxHashMap::default());
-                Held { set, binding, image, storage, written: false, known }
+                Held { set, binding, image, storage, written: false, anywhere: None, known }
             });
             if one.storage != storage {
                 return missing(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));

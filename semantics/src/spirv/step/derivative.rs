@@ -24,10 +24,12 @@ pub(super) const RULES: &[Row] = &[row(Rule::SpirvDerivative, DERIVATIVES, deriv
 /// The derivatives of a value in x and in y, component by component, as one lane of a quad has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivatives {
-    /// By the lane's own row, and by its own column.
-    pub fine: [Scalars; 2],
-    /// By either row, and by either column.
-    pub coarse: [Scalars; 2],
+    /// In x, by each row.
+    pub rows: [Scalars; 2],
+    /// In y, by each column.
+    pub columns: [Scalars; 2],
+    /// The lane's own row and column.
+    own: [usize; 2],
 }
 
 /// What of an operation on 32-bit floats of one shape comes; it is none whose behaviour is undefined.
@@ -54,16 +56,25 @@ impl Derivatives {
         let minus = operation::core(Op::FSub);
         let difference = |from: usize, to: usize| computed(env, minus, shape, &[&values[to], &values[from]], instruction);
         let (rows, columns) = ([difference(0, 1), difference(2, 3)], [difference(0, 2), difference(1, 3)]);
-        let fine = [rows[lane / 2].clone(), columns[lane % 2].clone()];
-        let coarse = [rows, columns].map(|[first, second]| first.iter().zip(&second).map(|(&a, &b)| either(a, b)).collect());
-        Derivatives { fine, coarse }
+        Derivatives { rows, columns, own: [lane / 2, lane % 2] }
+    }
+
+    /// In x and in y, by the lane's own row and by its own column.
+    pub fn fine(&self) -> [Scalars; 2] {
+        [self.rows[self.own[0]].clone(), self.columns[self.own[1]].clone()]
+    }
+
+    /// In x and in y, by either row and by either column: the first, in doubt where the other differs.
+    pub fn coarse(&self) -> [Scalars; 2] {
+        [&self.rows, &self.columns].map(|[first, second]| first.iter().zip(second).map(|(&a, &b)| either(a, b)).collect())
     }
 
     /// Those of a value of so many components where the quad's control flow is not uniform.
     pub(in crate::spirv) fn divergent(components: usize, instruction: u32, invocation: u32) -> Derivatives {
         let origin = Origin { kind: Unspecified::DivergentDerivative, instruction, invocation };
         let undefined: Scalars = std::iter::repeat_n(Scalar::undefined(origin), components).collect();
-        Derivatives { fine: [undefined.clone(), undefined.clone()], coarse: [undefined.clone(), undefined] }
+        let both = [undefined.clone(), undefined];
+        Derivatives { rows: both.clone(), columns: both, own: [0, 0] }
     }
 }
 
@@ -78,13 +89,13 @@ pub fn derivative<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
     let (head, _) = config.next_of(DERIVATIVES)?;
     let fine = matches!(head.op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine);
-    let [x, y] = if fine { &derivatives.fine } else { &derivatives.coarse };
+    let [x, y] = if fine { derivatives.fine() } else { derivatives.coarse() };
     let scalars = match head.op {
-        Op::DPdx | Op::DPdxFine | Op::DPdxCoarse => x.clone(),
-        Op::DPdy | Op::DPdyFine | Op::DPdyCoarse => y.clone(),
+        Op::DPdx | Op::DPdxFine | Op::DPdxCoarse => x,
+        Op::DPdy | Op::DPdyFine | Op::DPdyCoarse => y,
         _ => {
             let shape = config.module.shape(head.result);
-            let [x, y] = [x, y].map(|d| computed(env, operation::glsl(Glsl::FAbs as u32), shape, &[d], config.index()));
+            let [x, y] = [x, y].map(|d| computed(env, operation::glsl(Glsl::FAbs as u32), shape, &[&d], config.index()));
             computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index())
         }
     };

@@ -1,23 +1,24 @@
 //! SPIR-V §3.3.10, Image Instructions; and OpLoad of what they take (§3.3.8).
 //!
 //! Values come from [`crate::image`], by Vulkan's "Image Operations". Sampled images never change; a texel of a storage image is memory that
-//! invocations share, so that what reads or writes one is an action. [`sampled`] takes the level of detail, and says nothing of where it
-//! comes from: here from an operand; in a fragment stage also from what the invocations of a quad have.
+//! invocations share, so that what reads or writes one is an action. The level of detail comes from an operand, or from the derivatives of
+//! the coordinate in a quad: then an invocation waits for the others, as at a derivative.
 //!
 //! A coordinate, an offset or a level of detail that is an undefined value is undefined behaviour, as every address is. Where one is in
 //! doubt, so is what is there.
 
 use rspirv::spirv::ImageOperands;
 
-use super::{Action, Config, Env, Next, Row, row};
+use super::{Action, Awaited, Config, Derivatives, Env, Next, Row, row};
 use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
+use crate::spirv::check::is_implicit;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::report;
-use crate::spirv::shared::texel_scalar;
+use crate::spirv::shared::{ObjectId, texel_scalar};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::spirv::words::Instruction;
 use crate::undefined::{Ub, Unspecified};
@@ -25,6 +26,8 @@ use crate::undefined::{Ub, Unspecified};
 const SIZES: &[Op] = &[Op::ImageQuerySize, Op::ImageQuerySizeLod];
 /// The instructions whose operands choose texels.
 const CHOOSING: &[Op] = &[
+    Op::ImageSampleImplicitLod,
+    Op::ImageSampleDrefImplicitLod,
     Op::ImageSampleExplicitLod,
     Op::ImageSampleDrefExplicitLod,
     Op::ImageSampleProjExplicitLod,
@@ -40,6 +43,8 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvLoadDescriptor, &[Op::Load], load_descriptor),
     row(Rule::SpirvSampledImage, &[Op::SampledImage], sampled_image),
     row(Rule::SpirvImage, &[Op::Image], image),
+    row(Rule::SpirvImageSampleImplicitLod, &[Op::ImageSampleImplicitLod], image_sample_implicit_lod),
+    row(Rule::SpirvImageSampleDrefImplicitLod, &[Op::ImageSampleDrefImplicitLod], image_sample_dref_implicit_lod),
     row(Rule::SpirvImageSampleExplicitLod, &[Op::ImageSampleExplicitLod], image_sample_explicit_lod),
     row(Rule::SpirvImageSampleDrefExplicitLod, &[Op::ImageSampleDrefExplicitLod], image_sample_dref_explicit_lod),
     row(Rule::SpirvImageSampleProjExplicitLod, &[Op::ImageSampleProjExplicitLod], image_sample_proj_explicit_lod),
@@ -216,6 +221,8 @@ struct Source<'e> {
     undefined: Option<Origin>,
     /// Why the offset is in doubt.
     doubt: Option<Why>,
+    /// Whether what chooses and what is compared is the same without float controls too.
+    certified: bool,
 }
 
 /// What the next instruction, which samples or gathers, reads.
@@ -240,13 +247,15 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the sampler's own check.
     let gathers = matches!(head.op, Op::ImageGather | Op::ImageDrefGather);
     let moved = offset != [0, 0] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
-    let unnormalized = sampler.unnormalized && (gathers || moved || projects(head.op) || image.levels() > 1);
+    let unnormalized = sampler.unnormalized && (gathers || moved || projects(head.op) || is_implicit(head.op) || image.levels() > 1);
     if unnormalized || reference.is_some() && !image.format().is_depth() {
         undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
     }
     let precision = images.precision(image.format());
     let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
-    Some(Source { sampling, at, reference, undefined, doubt })
+    let ids = operands[1..before_operands(head.op)].iter().chain(operands.get(before_operands(head.op) + 1..).unwrap_or(&[]));
+    let certified = ids.flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
+    Some(Source { sampling, at, reference, undefined, doubt, certified })
 }
 
 impl Source<'_> {
@@ -265,7 +274,8 @@ impl Source<'_> {
                 Some(kind) => Scalar::undefined(origin(env, config, kind)),
                 None => texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign(c)),
             };
-            doubted(scalar, self.doubt)
+            let scalar = doubted(scalar, self.doubt);
+            if self.certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } }
         };
         (0..count).map(component).collect()
     }
@@ -279,9 +289,10 @@ fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
     }
 }
 
-/// What the next instruction, which samples, gives with that level of detail.
-pub(in crate::spirv) fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod) -> Option<Scalars> {
-    let source = source(env, config)?;
+/// What the next instruction, which samples, gives with that level of detail, which is the same without float controls if it is `certified`.
+fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Option<Scalars> {
+    let mut source = source(env, config)?;
+    source.certified &= certified;
     let found = source.sampling.sample(source.at, lod, source.reference);
     Some(source.scalars(env, config, found, if source.reference.is_some() { 1 } else { 4 }))
 }
@@ -301,8 +312,48 @@ fn explicit(config: &Config<'_>, head: &Instruction) -> Option<Lod> {
 
 fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
     let (head, _) = choosing(config, op)?;
-    let scalars = sampled(env, config, explicit(config, head)?)?;
+    let scalars = sampled(env, config, explicit(config, head)?, true)?;
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
+}
+
+/// The configuration after the next instruction, which takes its level of detail from the quad.
+fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
+    let head = config.head()?;
+    let of = [&derivatives.rows, &derivatives.columns];
+    let mut parts = of.iter().flat_map(|both| both.iter()).flat_map(|scalars| scalars.iter().take(2));
+    let bias = image_operand(config, head, ImageOperands::BIAS).map_or(Some(certain(0)), |ids| config.scalar(ids[0]))?;
+    let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
+        Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
+        None => {
+            // Rows may differ, and columns: which ones count, the first or its own, is for the device.
+            let either = |[first, second]: &[Scalars; 2], c: usize| {
+                let (first, second) = (inexact(*first.get(c)?), inexact(*second.get(c)?));
+                Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
+            };
+            let [dx, dy] = of.map(|both| Some([either(both, 0)?, either(both, 1)?]));
+            let certified = parts.all(|scalar| scalar.trust.grid.is_some());
+            sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
+        }
+    };
+    let scalars = scalars.into_iter().map(|scalar| doubted(scalar, bias.trust.doubt)).collect();
+    Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
+}
+
+fn sample_implicit<'m>(config: &Config<'m>, op: Op) -> Option<Next<'m>> {
+    let (_, operands) = choosing(config, op)?;
+    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[1], resume: sampled_in_quad }))
+}
+
+/// M, (r = OpImageSampleImplicitLod τ a x b…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of its derivatives in the quad],
+/// I, c, p once its invocations have arrived                    [spirv/image-sample-implicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_implicit_lod<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_implicit(config, Op::ImageSampleImplicitLod)
+}
+
+/// M, (r = OpImageSampleDrefImplicitLod τ a x d b…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p likewise
+///                                                              [spirv/image-sample-dref-implicit-lod, SPIR-V §3.3.10]
+pub fn image_sample_dref_implicit_lod<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    sample_implicit(config, Op::ImageSampleDrefImplicitLod)
 }
 
 /// M, (r = OpImageSampleExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of M(l)…], I, c, p
@@ -389,7 +440,9 @@ pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageRead)?;
     let (image, at, doubt) = place(config, operands)?;
     let texel = env.shared.images().read(&env.calculator.images, image, at, 0, |kind| origin(env, config, kind));
-    let scalars = texel.into_iter().map(|scalar| doubted(scalar, doubt)).collect();
+    let after_doubt = env.shared.is_written(ObjectId::Image(image)) && env.shared.is_doubtful_reader(env.invocation);
+    let why = doubt.or(after_doubt.then_some(Why::Control));
+    let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
     let next = config.defining(head.result, Value::Scalars(scalars));
     Some(Next::Acts(next, vec![Action::Load(env.shared.images().extent(image, at))]))
 }

@@ -96,6 +96,17 @@ pub struct Iteration {
     outer: Option<Rc<Iteration>>,
 }
 
+/// One part of the name of a dynamic instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Part {
+    /// The block: of a loop the header, of a call the caller's.
+    pub(super) block: u32,
+    /// In a block, one more than the instructions before it; of a loop 0.
+    pub(super) instruction: u32,
+    /// How many times a loop has come back to its header; the greatest number for a call.
+    pub(super) count: u64,
+}
+
 /// A call that has not returned.
 #[derive(Clone, Debug)]
 pub struct Frame<'m> {
@@ -511,20 +522,34 @@ impl<'m> Config<'m> {
         }))
     }
 
-    /// Which dynamic instance of the block's instructions comes next: how often the loops that it is in have come back, from where it was
-    /// called, and so outwards (SPIR-V §2.2.5, Dynamic Instance: iterations of loops and chains of call sites tell instances apart).
-    pub(super) fn instance(&self) -> Vec<u64> {
-        let mut path = Vec::new();
+    /// Which dynamic instance of the block's instructions comes next (SPIR-V §2.2.5, Dynamic Instance: iterations of loops and chains of call
+    /// sites tell instances apart): the loops and calls that it is in, the outermost first. Invocations that parted are at one again after the
+    /// merge block.
+    pub(super) fn instance(&self) -> SmallVec<[Part; 4]> {
+        let mut parts = SmallVec::new();
         let (mut loops, mut calls) = (self.loops.as_ref(), self.calls.as_ref());
         loop {
             while let Some(iteration) = loops {
-                path.push(iteration.count);
+                parts.push(Part { block: iteration.header, instruction: 0, count: iteration.count });
                 loops = iteration.outer.as_ref();
             }
-            let Some(frame) = calls else { return path };
-            path.push((u64::from(frame.c) << 32) | frame.code.len() as u64);
+            let Some(frame) = calls else { break };
+            parts.push(Part { count: u64::MAX, ..self.at(frame.c, frame.code) });
             (loops, calls) = (frame.loops.as_ref(), frame.outer.as_ref());
         }
+        parts.reverse();
+        parts
+    }
+
+    /// The instruction that is next, as the last part of a dynamic instance's name.
+    pub(super) fn here(&self) -> Part {
+        self.at(self.c, self.code)
+    }
+
+    /// Where so many instructions of a block are left.
+    fn at(&self, label: u32, code: &[Instruction]) -> Part {
+        let done = self.module.block(label).map_or(0, |block| block.end - block.start - code.len() as u32);
+        Part { block: label, instruction: 1 + done, count: 0 }
     }
 
     /// Undefined behaviour of the next instruction. The grid adds where and when.

@@ -1,0 +1,63 @@
+//! All schedules of a small dispatch, one for each class of equivalent ones ([`explore`](super::super::concurrency::explore)).
+
+use std::ops::ControlFlow;
+
+use super::prepare::Dispatched;
+use super::{Grid, RESIDENT, State};
+use crate::outcome::{Limit, Outcome};
+use crate::spirv::concurrency::explore::{Budget, Stepped};
+use crate::spirv::concurrency::{Exploration, Explored, Schedule, Turn, explore};
+use crate::spirv::environment::{Dispatch, Observation};
+use crate::spirv::error::LoadError;
+use crate::spirv::module::Module;
+use crate::spirv::step::Relation;
+
+/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
+///
+/// Errors as [`run`]; a dispatch that is refused is the one outcome, with the default schedule.
+pub fn exhaust(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    relation: &Relation,
+    budget: Budget,
+    mut visit: impl FnMut(&Outcome<Observation>, &Schedule) -> ControlFlow<()>,
+) -> Result<Exploration, LoadError> {
+    let refused = match Grid::new(module, dispatch, relation)? {
+        Err(outcome) => Some(outcome),
+        Ok(grid) if grid.topology.invocations() > RESIDENT => {
+            let limit = Limit { what: "invocations whose schedules are all tried", bound: RESIDENT.into() };
+            Some(Outcome::Limit(limit))
+        }
+        Ok(_) => None,
+    };
+    if let Some(outcome) = refused {
+        let _ = visit(&outcome, &Schedule::default());
+        return Ok(Exploration::default());
+    }
+    let start = || -> Grid<'_, '_, Dispatched<'_>> {
+        let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
+        let mut grid = grid.expect("the same arguments were accepted before");
+        grid.admit(&mut ());
+        grid
+    };
+    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, schedule| visit(&grid.report().outcome, schedule)))
+}
+
+impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
+    fn invocations(&self) -> usize {
+        self.topology.invocations() as usize
+    }
+
+    fn turn(&self, invocation: usize) -> Turn {
+        match self.invocations.get(&(invocation as u32)).map_or(State::Ended, |i| i.state) {
+            State::Acts(footprint) => Turn::Ready(footprint),
+            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
+    fn step(&mut self, invocation: usize) -> Stepped {
+        let released = self.turn_of(invocation as u32, &mut ()).into_iter().map(|member| member as usize).collect();
+        Stepped { released, stop: self.ending.is_some() }
+    }
+}

@@ -1,0 +1,87 @@
+//! Accesses to what invocations share: which of them others can see, and which may not be there (Vulkan, Memory Model; SPIR-V §2.18.2).
+
+use super::Grid;
+use super::work::Work;
+use crate::rule::Rule;
+use crate::spirv::concurrency::{Access, Agent, AtomicOp, Footprint, Kind, Race};
+use crate::spirv::report;
+use crate::spirv::shared::{Extent, ObjectId};
+use crate::spirv::step::{Action, Sink};
+use crate::undefined::{Site, Ub, Undefined};
+
+impl<'m, W: Work<'m>> Grid<'m, '_, W> {
+    /// The number of an object for the race detector.
+    pub(super) fn object(&self, object: ObjectId) -> u32 {
+        match object {
+            ObjectId::Buffer(index) => index,
+            ObjectId::Image(index) => self.shared.buffers() + index,
+            // That this fits was checked before running.
+            ObjectId::Workgroup { workgroup, index } => self.shared.objects() + workgroup * self.shared.workgroup_variables() + index,
+        }
+    }
+
+    /// What actions touch that others can see; `None` where nobody else can tell when they are done.
+    pub(super) fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
+        let mut found = None;
+        for action in actions {
+            let (extent, writes) = match action {
+                Action::Load(extent) => (extent, false),
+                Action::Store(extent, _) => (extent, true),
+                Action::Atomic { extent, op, .. } => (extent, *op != AtomicOp::Load),
+                Action::Fence { .. } => continue,
+            };
+            if !self.shared.is_written(extent.object) {
+                continue;
+            }
+            let first = extent.cells.iter().map(|c| c.offset).min().unwrap_or(0);
+            let end = extent.cells.iter().map(|c| c.offset + u64::from(c.bytes)).max().unwrap_or(u64::MAX);
+            let memory = Footprint::Memory { object: self.object(extent.object), offset: first, bytes: end - first, writes };
+            found = Some(if found.is_some() { Footprint::Everything } else { memory });
+        }
+        found
+    }
+
+    pub(super) fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site, sink: &mut dyn Sink) {
+        if !self.shared.is_written(extent.object) {
+            return;
+        }
+        let object = self.object(extent.object);
+        for (offset, bytes) in extent.stretches() {
+            let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };
+            if let Some(race) = self.detector.access(&access) {
+                data_race(self, &race, extent, site, sink);
+            }
+        }
+        if self.ending.is_none()
+            && let Some((byte, other)) = self.shared.alias(extent, kind.writes())
+        {
+            undeclared_alias(self, extent, other, byte, site, sink);
+        }
+    }
+}
+
+/// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
+fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
+    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
+    let object = match extent.object {
+        ObjectId::Buffer(_) => report::BUFFER.to_string(),
+        ObjectId::Image(image) => {
+            let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
+            let ((set, binding), [width, _]) = (images.binding(image), held.size(0).unwrap_or([1, 1]));
+            let texel = race.offset / held.format().bytes() as u64;
+            let (x, y) = (texel % u64::from(width), texel / u64::from(width));
+            format!("texel ({x}, {y}) of the image at set {set}, binding {binding}")
+        }
+        ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
+    };
+    let what = report::data_race(grid.module, race, &object);
+    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
+}
+
+/// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
+///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
+fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
+    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
+    let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
+    grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
+}
