@@ -109,10 +109,12 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
     const COMMANDS: usize = 64;
     const FUEL: u64 = 10_000;
     const SIDE: u32 = 256;
+    if script.pipelines.iter().any(|p| p.kind == amber::PipelineKind::Graphics && p.framebuffer.0.max(p.framebuffer.1) > SIDE) {
+        return;
+    }
     for command in playing::commands(script).take(COMMANDS) {
         if let amber::Action::Run(run) = &command.action
             && script[run.pipeline].kind == amber::PipelineKind::Graphics
-            && script[run.pipeline].framebuffer <= (SIDE, SIDE)
             && let Err(what) = playing::draw::drawing(script, held, run.pipeline, &run.what, ["main", "main"])
         {
             assert!(!what.is_empty(), "it says why nothing is drawn");
@@ -120,7 +122,7 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
     }
     let Ok(modules) = Modules::load("a script", script, &playing::Options::default()) else { return };
     let mut player = Player::new(script, &modules);
-    let mut engine = Engine::Interpreter(Interpreter { fuel: FUEL, ..Interpreter::default() });
+    let mut engine = Engine::Interpreter(Box::new(Interpreter { fuel: FUEL, ..Interpreter::default() }));
     for command in playing::commands(script).take(COMMANDS) {
         if let Step::Ended(_, end) = player.step(command, &mut engine) {
             assert!(!end.why().is_empty(), "it says why the script ends");

@@ -1,18 +1,23 @@
 //! What `smallstep run` and `smallstep check` do with an Amber script.
 
+use std::path::Path;
+
 use clap::Args;
 use serde_json::json;
-use smallstep::amber::{self, BufferId, Decision, Kind, Script, ScriptError, Shader};
+use smallstep::amber::{self, Action, BufferId, Decision, Kind, PipelineKind, Script, ScriptError, Shader};
 use smallstep::gpu::{self, Device, Route, Selection};
 use smallstep::run::ReadError;
 pub(crate) use smallstep::run::amber::Leg;
 use smallstep::run::amber::compiler::CompilerCommand;
-use smallstep::run::amber::{self as playing, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show};
+use smallstep::run::amber::{
+    self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
+};
 use smallstep::run::compute;
 use smallstep::theorem::check::Checker;
 use smallstep_semantics::spirv::concurrency::Schedule;
 
 use super::exit;
+use super::run::write_image;
 
 /// Scalars of one buffer that are printed without `--values`.
 const FEW: u64 = 256;
@@ -66,6 +71,14 @@ fn error_code(error: &ScriptError) -> u8 {
     }
 }
 
+/// The picture that `run` is asked for.
+pub(crate) struct Shown<'a> {
+    pub(crate) path: &'a Path,
+    /// The location of the attachment; the first one if not said.
+    pub(crate) output: Option<u32>,
+    pub(crate) alpha: bool,
+}
+
 /// What `run` is asked for.
 pub(crate) struct Running<'a> {
     pub(crate) args: &'a ScriptArgs,
@@ -76,6 +89,22 @@ pub(crate) struct Running<'a> {
     pub(crate) fuel: Option<u64>,
     pub(crate) values: bool,
     pub(crate) json: bool,
+    pub(crate) image: Option<Shown<'a>>,
+}
+
+/// The colour attachment of that location, or the first one, of the last graphics pipeline that a script runs.
+fn attachment(script: &Script, output: Option<u32>) -> Result<BufferId, String> {
+    let drawn = |command: &amber::Command| match &command.action {
+        Action::Run(run) => Some(&script[run.pipeline]).filter(|p| p.kind == PipelineKind::Graphics),
+        _ => None,
+    };
+    let commands: Vec<_> = playing::commands(script).collect();
+    let pipeline = commands.into_iter().rev().find_map(drawn).ok_or("the script runs no graphics pipeline, so that there is no picture")?;
+    let found = pipeline.colours.iter().find(|(location, _)| output.is_none_or(|output| output == *location));
+    found.map(|(_, id)| *id).ok_or_else(|| match output {
+        Some(output) => format!("the pipeline {} has no colour attachment at location {output}", pipeline.name),
+        None => format!("the pipeline {} has no colour attachment that a script sees", pipeline.name),
+    })
 }
 
 impl Running<'_> {
@@ -98,9 +127,11 @@ impl Running<'_> {
     pub(crate) fn run(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
         let interpreter = self.interpreter()?;
         let (script, modules) = self.args.prepare(name, bytes, self.lenient)?;
+        let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
+        let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
         let mut device;
         let (mut engine, engine_name) = match interpreter {
-            Some(interpreter) => (Engine::Interpreter(interpreter), "interpreter".to_string()),
+            Some(interpreter) => (Engine::Interpreter(Box::new(interpreter)), "interpreter".to_string()),
             None if self.fuel.is_some() => return Err((exit::INVALID, "error: --fuel is for the interpreters".into())),
             None => {
                 let wanted = self.engine.unwrap_or_default();
@@ -132,6 +163,10 @@ impl Running<'_> {
         }
         for id in (0..script.buffers.len()).map(BufferId) {
             self.show(&player, id);
+        }
+        if let Some((Shown { path, alpha, .. }, id)) = image {
+            let picture = show::picture(&player, id).ok_or_else(|| invalid(format!("{} is no image", script[id].name)))?;
+            write_image(&picture, 0, *alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
         if let Some((_, ending)) = &end {
             code = exit::worse(code, end_code(ending));
@@ -312,7 +347,9 @@ fn leg_text(leg: &Leg) -> String {
             format!("{} {} expectations, {} open", leg.name, compared.expectations, compared.open)
         }
         (Verdict::Agree | Verdict::Undecided(_), true) => {
-            format!("{} {} expectations, {} bytes, {} undecided", leg.name, compared.expectations, compared.bytes, compared.left)
+            let one_of = if compared.one_of > 0 { format!(" ({} by sets of values)", compared.one_of) } else { String::new() };
+            let Compared { expectations, bytes, left, .. } = compared;
+            format!("{} {expectations} expectations, {bytes} bytes{one_of}, {left} undecided", leg.name)
         }
         (other, _) => format!("{} {}", leg.name, other.name()),
     }
@@ -328,7 +365,7 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
     };
     json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference,
         "expectations": {"judged": compared.expectations, "open": compared.open},
-        "bytes": {"checked": compared.bytes, "undecided": compared.left}})
+        "bytes": {"checked": compared.bytes, "one_of": compared.one_of, "undecided": compared.left}})
 }
 
 /// Checks a script on the interpreter and on the devices.

@@ -27,7 +27,7 @@ pub(crate) struct Run {
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]
     size: Option<(u32, u32)>,
-    /// Write a PNG: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN is magenta, a pixel without a value cyan.
+    /// Write a PNG, of an Amber script the colour attachment of the last graphics pipeline that runs: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN is magenta, a pixel without a value cyan.
     #[arg(long)]
     image: Option<PathBuf>,
     /// Let the fourth component be the picture's alpha; else it is opaque.
@@ -40,7 +40,7 @@ pub(crate) struct Run {
     /// How words reach a device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
-    /// Only the output at this location.
+    /// Only the output, or with an Amber script the colour attachment, at this location.
     #[arg(long)]
     output: Option<u32>,
     /// Only this pixel.
@@ -164,9 +164,16 @@ impl Run {
     }
 
     fn run_script(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
-        let own = [(self.entry.is_some(), "--entry"), (!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
+        let own = [
+            (self.size.is_some(), "--size"),
+            (self.pixel.is_some(), "--pixel"),
+            (self.buffer.is_some(), "--buffer"),
+            (self.entry.is_some(), "--entry"),
+            (!self.out.is_empty(), "--out"),
+            (self.keep_going, "--keep-going"),
+        ];
         let own = own.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-        if let Some(option) = own.or_else(|| self.compute.given_beside_script()).or_else(|| self.given_for_pixels()) {
+        if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
         let running = amber::Running {
@@ -178,7 +185,14 @@ impl Run {
             fuel: self.fuel,
             values: self.values,
             json: self.json,
+            image: self.image.as_deref().map(|path| amber::Shown { path, output: self.output, alpha: self.alpha }),
         };
+        if self.output.is_some() && self.image.is_none() {
+            return Err((
+                exit::INVALID,
+                format!("error: {name}: --output says which attachment of an Amber script --image draws; give --image"),
+            ));
+        }
         running.run(name, bytes)
     }
 
@@ -255,7 +269,7 @@ impl Run {
     }
 }
 
-fn write_image(picture: &Picture, output: usize, alpha: bool, path: &Path) -> std::io::Result<()> {
+pub(super) fn write_image(picture: &Picture, output: usize, alpha: bool, path: &Path) -> std::io::Result<()> {
     let file = std::io::BufWriter::new(std::fs::File::create(path)?);
     picture::write_png(picture, output, alpha, file)
 }

@@ -220,7 +220,8 @@ fn an_undefined_byte_counts_before_a_doubtful_one() {
     });
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(9)));
     // Writing decides.
-    let mut held = Contents { bytes: vec![0; 4], known: vec![Known::Undefined; 4] };
+    let mut held = Contents::of(vec![0; 4]);
+    held.mark(0..4, Known::Undefined);
     let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
     assert_eq!(held.write(&lane), Ok(()));
     assert_eq!((held.bytes, held.known), (vec![1, 2, 0, 0], vec![Known::Decided, Known::Decided, Known::Undefined, Known::Undefined]));

@@ -160,3 +160,19 @@ fn what_cannot_be_printed() {
     script.buffers[0].initial = Initial::Data([0x7fc0_0000, 1, 2].as_slice().into());
     round_trip(&script);
 }
+
+#[test]
+fn a_depth_block_reads_and_prints_back() {
+    let with = |block: &str| GRAPHICS.replacen("  POLYGON_MODE fill\n", &format!("  POLYGON_MODE fill\n  DEPTH\n{block}  END\n"), 1);
+    let read = script(&with("    TEST on\n    WRITE on\n    COMPARE_OP greater_or_equal\n    CLAMP on\n    BOUNDS off\n"));
+    let expected = DepthState { test: true, write: true, compare: Compare::GreaterOrEqual, clamp: true };
+    let depths =
+        |script: &Script| script.pipelines.iter().filter(|p| p.name == "draw" || p.name == "again").map(|p| p.depth).collect::<Vec<_>>();
+    assert_eq!(depths(&read), [expected, expected], "a derived pipeline has it too");
+    round_trip(&read);
+    assert_eq!(depths(&script(GRAPHICS)), [DepthState::default(); 2]);
+    for (line, said) in [("BIAS on", "BIAS on is left out"), ("TEST maybe", "on or off"), ("FAR 1", "a command of DEPTH or END")] {
+        let errors = smallstep::amber::read(&with(&format!("    {line}\n"))).expect_err(line);
+        assert!(errors.iter().any(|e| e.to_string().contains(said)), "{errors:?}");
+    }
+}

@@ -70,6 +70,28 @@ fn run_prints_expectations_and_buffers() {
 }
 
 #[test]
+fn run_draws_the_attachment_of_a_script() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("triangle.png").display().to_string();
+    let triangle = "examples/amber/triangle.amber";
+    let shown = smallstep(&["run", triangle, "--image", &path], "");
+    assert_eq!((shown.code, shown.err.as_str()), (0, ""));
+    let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).expect("a file"))).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    reader.next_frame(&mut pixels).expect("a picture");
+    let pixel = |x: usize, y: usize| &pixels[3 * (16 * y + x)..][..3];
+    assert_eq!((pixel(2, 12), pixel(12, 2)), (&[255, 255, 0][..], &[128, 128, 128][..]));
+    for (args, said) in [
+        (&["run", triangle, "--image", &path, "--output", "3"][..], "no colour attachment at location 3"),
+        (&["run", "examples/amber/sum.amber", "--image", &path], "runs no graphics pipeline"),
+        (&["run", triangle, "--output", "0"], "give --image"),
+    ] {
+        let shown = smallstep(args, "");
+        assert!(shown.code == 2 && shown.err.contains(said), "{}", shown.err);
+    }
+}
+
+#[test]
 fn run_refuses_what_scripts_do_not_take() {
     for args in [&["--groups", "2"][..], &["--size", "4x4"], &["--entry", "main"], &["--set", "0.0=u32:1"], &["--keep-going"]] {
         let shown = smallstep(&[&["run", "examples/amber/sum.amber"], args].concat(), "");

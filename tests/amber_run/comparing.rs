@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pretty_assertions::assert_eq;
 use rspirv::spirv::Op;
+use smallstep::gpu::Route;
 use smallstep::run::amber::{Compared, Interpreter, Side, Verdict, requirement};
 use smallstep::theorem::dispatches::Engines;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
 use smallstep_semantics::spirv::lockstep::{self, Parts};
 
-use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, legs, script, script_of};
+use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, device_by, legs, script, script_of};
 
 /// Relation and machine with sums that are off by one.
 fn off_by_one() -> Interpreter {
@@ -92,7 +93,7 @@ fn what_the_pass_for_dense_bindings_changes_is_told() {
     }));
     let both = legs(REPEAT, &interpreter, Some(&mut device));
     assert!(
-        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the pass `bindings` changes what the module shows: word")),
+        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the passes for devices change what the program shows: the buffer at set 0, binding 2 differs")),
         "{both:?}"
     );
     // Dense bindings are run once.
@@ -161,4 +162,19 @@ fn what_is_asked_of_a_device_is_known_or_unchecked_by_name() {
         let lack = requirement::met(&script(&with(line)), &record).expect_err(line);
         assert!(lack.contains(said) && lack.starts_with("line "), "{lack}");
     }
+}
+
+#[test]
+fn what_naga_refuses_is_unchecked_and_not_a_difference() {
+    let Some(mut device) = device_by(Some(Route::Naga)) else { return };
+    // naga has no extended multiplication; nothing is known of the device then.
+    let body = "%a = OpLoad %item %p0\n%m = OpSMulExtended %pair %a %a\n%low = OpCompositeExtract %item %m 0\nOpStore %p1 %low";
+    let types = format!("{WORDS}\n%pair = OpTypeStruct %item %item");
+    let text = script_of(&types, body, "DATA_TYPE int32 DATA 5 6 7 8 END", "RUN p 1 1 1\nEXPECT data IDX 4 EQ 25");
+    let both = legs(&text, &Interpreter::default(), Some(&mut device));
+    assert_eq!(both[0].verdict, Verdict::Agree);
+    assert!(matches!(&both[1].verdict, Verdict::Unchecked(why) if why.contains("naga refuses a module: ")), "{both:?}");
+    // What it takes and shows otherwise is a difference.
+    let both = legs(REPEAT, &off_by_one(), Some(&mut device));
+    assert!(matches!(&both[1].verdict, Verdict::Disagree(_)), "{both:?}");
 }

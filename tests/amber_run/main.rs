@@ -5,12 +5,13 @@
 mod command;
 mod comparing;
 mod drawing;
+mod graphics;
 mod modules;
 mod playing;
 mod vectors;
 
 use smallstep::amber::{Decision, Script, read};
-use smallstep::gpu::{Device, Options as Workers, Selection};
+use smallstep::gpu::{Device, Options as Workers, Route, Selection};
 use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Player, Step, check, commands, open_text};
 
 /// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one invocation; `%k0` to `%k7` are constants, `%f…` floats.
@@ -84,7 +85,7 @@ fn played_on(text: &str, interpreter: &Interpreter) -> (Vec<(Decision, String)>,
     let script = script(text);
     let modules = loaded(&script);
     let mut player = Player::new(&script, &modules);
-    let mut engine = Engine::Interpreter(interpreter.clone());
+    let mut engine = Engine::Interpreter(Box::new(interpreter.clone()));
     let mut expected = Vec::new();
     for command in commands(&script) {
         match player.step(command, &mut engine) {
@@ -122,9 +123,14 @@ fn legs(text: &str, interpreter: &Interpreter, device: Option<&mut Device>) -> V
 
 /// The device, or None where there is none and none is required.
 fn device() -> Option<Device> {
+    device_by(None)
+}
+
+/// The same, words reaching it by a route.
+fn device_by(route: Option<Route>) -> Option<Device> {
     let selection: Selection = std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default().parse().expect("every text is a selection");
     let workers = Workers { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Workers::default() };
-    match Device::open(&selection, None, workers) {
+    match Device::open(&selection, route, workers) {
         Ok(device) => Some(device),
         Err(none) if std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1") => {
             panic!("SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}")

@@ -261,7 +261,7 @@ struct Beside<'s, 'd> {
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
     // A device may run adapted words, and is compared with what the interpreter shows of these.
-    let mut engine = Engine::Interpreter(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() });
+    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() }));
     let mut leg = Leg::new("interpreter".into(), false);
     let mut beside: Vec<Beside<'_, '_>> = devices
         .into_iter()

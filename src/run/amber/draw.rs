@@ -449,6 +449,10 @@ impl<'s> Given<'s> {
     fn targets(&mut self, pipeline: &Pipeline) -> Result<(Vec<ColourTarget>, Vec<Option<BufferId>>), String> {
         let (width, height) = pipeline.framebuffer;
         if pipeline.colours.is_empty() {
+            // No buffer has its size, and so no bound of a script holds for it.
+            if u64::from(width) * u64::from(height) * 4 > MAX_BUFFER_BYTES {
+                return Err(format!("an attachment of {width} by {height} texels; at most {MAX_BUFFER_BYTES} bytes are taken"));
+            }
             let mut image = Image::new(image::Format::Bgra8Unorm, width, height, 1).map_err(|e| e.to_string())?;
             image.fill(0, &vec![0; width as usize * height as usize * 4]).map_err(|e| e.to_string())?;
             return Ok((vec![ColourTarget { location: 0, image }], vec![None]));

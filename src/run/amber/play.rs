@@ -28,7 +28,7 @@ use crate::theorem::dispatches::Engines;
 /// What runs RUN commands.
 pub enum Engine<'d> {
     /// The relation or the lockstep machine.
-    Interpreter(Interpreter),
+    Interpreter(Box<Interpreter>),
     /// A device.
     Device(&'d mut Device),
 }

@@ -2,6 +2,8 @@
 
 use super::play::Player;
 use crate::amber::{BufferId, Choice, Known, Scalar};
+use crate::dispatch::Target;
+use crate::run::Picture;
 
 /// One scalar of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +44,30 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
 pub fn one_of(choice: &Choice, scalar: Scalar) -> String {
     let values: Vec<String> = choice.all().map(|bits| scalar.value(bits).to_string()).collect();
     values.join(" or ")
+}
+
+/// What an image holds, as a picture of one output; nothing for a buffer that is no image. Texels with an undefined component have no value.
+pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
+    let (buffer, held) = (&player.script()[id], &player.buffers[id]);
+    let ((width, height), format) = (buffer.extent.image()?, buffer.format()?);
+    let size = format.texel_size() as usize;
+    let texel = |texel: u64| {
+        let start = usize::try_from(texel * buffer.stride).ok()?;
+        let bytes = held.bytes.get(start..start.checked_add(size)?)?;
+        let undefined = held.open(start, size).is_some_and(|(_, known)| known == Known::Undefined);
+        (!undefined).then(|| format.unpack(bytes).map(|value| (value.as_f64() as f32).to_bits()))
+    };
+    let pixels = u64::from(width) * u64::from(height);
+    let components = format.channels().len() as u32;
+    Some(Picture {
+        origin: (0, 0),
+        width,
+        height,
+        outputs: vec![Target { location: 0, components }],
+        images: vec![(0..pixels).map(texel).collect()],
+        endings: Vec::new(),
+        steps: 0,
+    })
 }
 
 /// The same as lines, one for each item: its values, and where some are open, why.

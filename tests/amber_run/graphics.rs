@@ -1,0 +1,510 @@
+//! Scripts that draw, on the interpreter and beside it on a device: 8 by 8 pixels, hand-computed.
+
+use pretty_assertions::assert_eq;
+use smallstep::amber::Decision;
+use smallstep::gpu::Device;
+use smallstep::run::amber::{End, Interpreter, Leg, Side, Verdict};
+use smallstep_semantics::raster;
+
+use crate::{decisions, device, legs, played};
+
+/// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
+#[derive(Clone, Copy, Default)]
+struct Stage<'t> {
+    interface: &'t str,
+    decorations: &'t str,
+    variables: &'t str,
+    body: &'t str,
+}
+
+const TYPES: &str = "%void = OpTypeVoid
+%function = OpTypeFunction %void
+%bool = OpTypeBool
+%float = OpTypeFloat 32
+%int = OpTypeInt 32 1
+%uint = OpTypeInt 32 0
+%vec2 = OpTypeVector %float 2
+%ivec2 = OpTypeVector %int 2
+%vec4 = OpTypeVector %float 4
+%p_in_vec4 = OpTypePointer Input %vec4
+%p_out_vec4 = OpTypePointer Output %vec4
+%p_out_float = OpTypePointer Output %float
+%p_out_uint = OpTypePointer Output %uint
+%f0 = OpConstant %float 0
+%f1 = OpConstant %float 1
+%f4 = OpConstant %float 4
+%half = OpConstant %float 0.5
+%u0 = OpConstant %uint 0
+%u7 = OpConstant %uint 7
+%u8 = OpConstant %uint 8
+%red = OpConstantComposite %vec4 %f1 %f0 %f0 %f1
+%yellow = OpConstantComposite %vec4 %f1 %f1 %f0 %f1
+%grey = OpConstantComposite %vec4 %half %half %half %f1";
+
+/// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the position; the fragment stage has `%colour` at location 0
+/// if its own variables have none.
+fn shaders(vertex: Stage<'_>, fragment: Stage<'_>) -> String {
+    let own = fragment.variables.contains("%colour = ");
+    let colour = if own { "" } else { "%colour = OpVariable %p_out_vec4 Output" };
+    let Stage { interface: vi, decorations: vd, variables: vv, body: vb } = vertex;
+    let Stage { interface: fi, decorations: fd, variables: fv, body: fb } = fragment;
+    format!(
+        "#!amber
+SHADER vertex v SPIRV-ASM TARGET_ENV spv1.3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %main \"main\" %corner %position {vi}
+OpDecorate %corner Location 0
+OpDecorate %position BuiltIn Position
+{vd}
+{TYPES}
+%corner = OpVariable %p_in_vec4 Input
+%position = OpVariable %p_out_vec4 Output
+{vv}
+%main = OpFunction %void None %function
+%start = OpLabel
+%at = OpLoad %vec4 %corner
+OpStore %position %at
+{vb}
+OpReturn
+OpFunctionEnd
+END
+SHADER fragment f SPIRV-ASM TARGET_ENV spv1.3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main \"main\" %colour {fi}
+OpExecutionMode %main OriginUpperLeft
+OpDecorate %colour Location 0
+{fd}
+{TYPES}
+{colour}
+{fv}
+%main = OpFunction %void None %function
+%start = OpLabel
+{fb}
+OpReturn
+OpFunctionEnd
+END
+"
+    )
+}
+
+/// A triangle that covers all pixels, with no edge near a centre; and what a stage draws it by.
+const ALL: &str = "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.5 1 3 -1 0.5 1 -1 3 0.5 1 END\n";
+const DRAW_ALL: &str = "RUN g DRAW_ARRAY AS TRIANGLE_LIST";
+
+/// A script with a pipeline `g` over a target of that format.
+fn script_of(stages: [Stage<'_>; 2], format: &str, buffers: &str, pipeline: &str, commands: &str) -> String {
+    format!(
+        "{}BUFFER target FORMAT {format}\n{ALL}{buffers}PIPELINE graphics g\n  ATTACH v\n  ATTACH f\n  FRAMEBUFFER_SIZE 8 8\n  \
+         BIND BUFFER target AS color LOCATION 0\n{pipeline}END\n{commands}\n",
+        shaders(stages[0], stages[1])
+    )
+}
+
+const PLAIN: Stage<'static> = Stage { interface: "", decorations: "", variables: "", body: "" };
+const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
+const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
+
+/// Every component is decided on the interpreter, its expectations hold, and a device shows the same.
+#[track_caller]
+fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
+    let legs = legs(text, &Interpreter::default(), device);
+    for leg in &legs {
+        assert_eq!(leg.verdict, Verdict::Agree, "{}\n{text}", leg.name);
+        assert_eq!(leg.compared.left, 0, "{text}");
+    }
+    legs
+}
+
+/// The same, and other expectations fail on both.
+#[track_caller]
+fn agrees_and_not(text: &str, right: &str, wrong: &str, mut device: Option<&mut Device>) {
+    agrees(text, device.as_deref_mut());
+    let other = text.replacen(right, wrong, 1);
+    assert_ne!(other, text);
+    for leg in legs(&other, &Interpreter::default(), device) {
+        assert!(matches!(&leg.verdict, Verdict::Disagree(d) if d.between.0 == Side::Script), "{}: {:?}\n{other}", leg.name, leg.verdict);
+    }
+}
+
+/// The colour at location 1 goes on flat.
+const PASSES_COLOUR: Stage<'static> = Stage {
+    interface: "%in_colour %out_colour",
+    decorations: "OpDecorate %in_colour Location 1\nOpDecorate %out_colour Location 1\nOpDecorate %out_colour Flat",
+    variables: "%in_colour = OpVariable %p_in_vec4 Input\n%out_colour = OpVariable %p_out_vec4 Output",
+    body: "%c = OpLoad %vec4 %in_colour\nOpStore %out_colour %c",
+};
+const TAKES_COLOUR: Stage<'static> = Stage {
+    interface: "%given",
+    decorations: "OpDecorate %given Location 1\nOpDecorate %given Flat",
+    variables: "%given = OpVariable %p_in_vec4 Input",
+    body: "%c = OpLoad %vec4 %given\nOpStore %colour %c",
+};
+
+#[test]
+fn attributes_and_indices() {
+    let mut device = device();
+    // The provoking vertex is the first: green by the indices, red without.
+    let buffers = "BUFFER colours DATA_TYPE R8G8B8A8_UNORM DATA 255 0 0 255 0 255 0 255 0 0 255 255 END\nBUFFER order DATA_TYPE uint16 DATA 1 2 0 END\n";
+    let pipeline = format!("{OF_ALL}  VERTEX_DATA colours LOCATION 1\n");
+    let expect = "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255";
+    let plain = script_of([PASSES_COLOUR, TAKES_COLOUR], "R8G8B8A8_UNORM", buffers, &pipeline, &format!("{DRAW_ALL}\n{expect}"));
+    agrees_and_not(&plain, "EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0", device.as_mut());
+    let indexed =
+        plain.replace("  VERTEX_DATA all", "  INDEX_DATA order\n  VERTEX_DATA all").replace("TRIANGLE_LIST", "TRIANGLE_LIST INDEXED");
+    agrees_and_not(&indexed.replace("EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0"), "EQ_RGBA 0 255 0", "EQ_RGBA 255 0 0", device.as_mut());
+}
+
+#[test]
+fn instances() {
+    let mut device = device();
+    // Corners of the left half; instance 1 is moved to the right half by x of its colour attribute, which is 1.
+    let vertex = Stage {
+        body: "%c = OpLoad %vec4 %in_colour\nOpStore %out_colour %c
+%shift = OpCompositeExtract %float %c 0\n%x = OpCompositeExtract %float %at 0\n%sum = OpFAdd %float %x %shift
+%moved = OpCompositeInsert %vec4 %sum %at 0\nOpStore %position %moved",
+        ..PASSES_COLOUR
+    };
+    let buffers =
+        "BUFFER left DATA_TYPE vec2<float> DATA -1 -1 -1 1 0 -1 0 1 END\nBUFFER colours DATA_TYPE vec4<float> DATA 0 1 0 1 1 0 0 1 END\n";
+    let pipeline = "  VERTEX_DATA left LOCATION 0\n  VERTEX_DATA colours LOCATION 1 RATE instance\n";
+    let commands = "RUN g DRAW_ARRAY AS TRIANGLE_STRIP START_IDX 0 COUNT 4 START_INSTANCE 0 INSTANCE_COUNT 2
+EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 255 0 255
+EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 255 0 0 255";
+    let text = script_of([vertex, TAKES_COLOUR], "B8G8R8A8_UNORM", buffers, pipeline, commands);
+    agrees_and_not(&text, "IDX 0 0 SIZE 4 8", "IDX 0 0 SIZE 5 8", device.as_mut());
+}
+
+/// A colour from push constants.
+const PUSHED: Stage<'static> = Stage {
+    interface: "",
+    decorations: "OpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block",
+    variables: "%block = OpTypeStruct %vec4\n%p_block = OpTypePointer PushConstant %block\n%p_member = OpTypePointer PushConstant %vec4
+%pushed = OpVariable %p_block PushConstant",
+    body: "%p = OpAccessChain %p_member %pushed %u0\n%c = OpLoad %vec4 %p\nOpStore %colour %c",
+};
+
+#[test]
+fn push_constants() {
+    let mut device = device();
+    let buffers = "BUFFER colour DATA_TYPE vec4<float> DATA 0 0 1 0 END\n";
+    let pipeline = format!("{OF_ALL}  BIND BUFFER colour AS push_constant\n");
+    let expect = "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 0 0 255 0";
+    let text = script_of([PLAIN, PUSHED], "R8G8B8A8_UNORM", buffers, &pipeline, &format!("{DRAW_ALL}\n{expect}"));
+    agrees_and_not(&text, "EQ_RGBA 0 0 255 0", "EQ_RGBA 0 0 255 255", device.as_mut());
+    let (_, end) = played(&text.replace("  BIND BUFFER colour AS push_constant\n", ""));
+    assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("needs 16 bytes of push constants")), "{end:?}");
+}
+
+#[test]
+fn depths_are_tested_as_the_script_says() {
+    let mut device = device();
+    let buffers = "BUFFER depth FORMAT D32_SFLOAT
+BUFFER near DATA_TYPE vec4<float> DATA -1 -1 0.25 1 3 -1 0.25 1 -1 3 0.25 1 END
+BUFFER far DATA_TYPE vec4<float> DATA -1 -1 0.75 1 3 -1 0.75 1 -1 3 0.75 1 END
+BUFFER green DATA_TYPE vec4<float> DATA 0 1 0 1 END
+BUFFER red DATA_TYPE vec4<float> DATA 1 0 0 1 END
+BUFFER blue DATA_TYPE vec4<float> DATA 0 0 1 1 END\n";
+    let pipeline = format!(
+        "{OF_ALL}  BIND BUFFER green AS push_constant\n  BIND BUFFER depth AS depth_stencil\n  DEPTH\n    TEST on\n    WRITE on\n    COMPARE_OP less\n  END\n"
+    );
+    // All at 0.5, then the left half nearer, then all farther.
+    let more =
+        "DERIVE_PIPELINE left FROM g\n  VIEWPORT 0 0 SIZE 4 8\n  VERTEX_DATA near LOCATION 0\n  BIND BUFFER red AS push_constant\nEND
+DERIVE_PIPELINE behind FROM g\n  VERTEX_DATA far LOCATION 0\n  BIND BUFFER blue AS push_constant\nEND";
+    let commands = format!(
+        "{more}\nCLEAR g\n{DRAW_ALL}\nRUN left DRAW_ARRAY AS TRIANGLE_LIST\nRUN behind DRAW_ARRAY AS TRIANGLE_LIST
+EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 0 255 0 255"
+    );
+    let text = script_of([PLAIN, PUSHED], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
+    // The depths that are stored were interpolated, for which no precision is stated; the colours are decided all the same.
+    let both = legs(&text, &Interpreter::default(), device.as_mut());
+    assert_eq!(both[0].verdict, Verdict::Agree);
+    for leg in &both[1..] {
+        assert!(matches!(&leg.verdict, Verdict::Agree | Verdict::Undecided(_)) && leg.compared.expectations == 2, "{leg:?}");
+    }
+    // Without the test the last one is in front.
+    let off = text.replace("TEST on", "TEST off").replace("EQ_RGBA 255 0 0 255", "EQ_RGBA 0 0 255 255");
+    agrees(&off.replace("EQ_RGBA 0 255 0 255", "EQ_RGBA 0 0 255 255"), device.as_mut());
+    let greater = text.replace("COMPARE_OP less", "COMPARE_OP greater").replace("CLEAR g", "CLEAR_DEPTH g 0\nCLEAR g");
+    assert_eq!(
+        decisions(&greater.replace("EQ_RGBA 255 0 0 255", "EQ_RGBA 0 0 255 255").replace("EQ_RGBA 0 255 0 255", "EQ_RGBA 0 0 255 255")),
+        [Decision::Holds; 2]
+    );
+}
+
+#[test]
+fn rectangles_are_culled_by_their_winding() {
+    let mut device = device();
+    let text = |state: &str, colour: &str| {
+        let commands = format!(
+            "CLEAR_COLOR g 0 255 0 255\nCLEAR g\nRUN g DRAW_RECT POS 0 0 SIZE 8 8\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA {colour}"
+        );
+        script_of([PLAIN, RED], "R8G8B8A8_UNORM", "", state, &commands)
+    };
+    let (drawn, cleared) = ("255 0 0 255", "0 255 0 255");
+    for (state, colour) in [
+        ("", drawn),
+        ("  CULL_MODE back\n", cleared),
+        ("  CULL_MODE front\n", drawn),
+        ("  CULL_MODE front\n  FRONT_FACE clockwise\n", cleared),
+        ("  CULL_MODE back\n  FRONT_FACE clockwise\n", drawn),
+    ] {
+        agrees(&text(state, colour), device.as_mut());
+        agrees(&text(state, colour).replace("DRAW_RECT POS 0 0 SIZE 8 8", "DRAW_GRID POS 0 0 SIZE 8 8 CELLS 2 4"), device.as_mut());
+    }
+    // wgpu has no name for that.
+    assert_eq!(decisions(&text("  CULL_MODE front_and_back\n", cleared)), [Decision::Holds]);
+}
+
+#[test]
+fn rectangles_and_viewports() {
+    let mut device = device();
+    let commands = "CLEAR g\nRUN g DRAW_RECT POS 2 1 SIZE 4 3
+EXPECT target IDX 2 1 SIZE 4 3 EQ_RGBA 255 0 0 255
+EXPECT target IDX 0 0 SIZE 8 1 EQ_RGBA 0 0 0 0
+EXPECT target IDX 0 4 SIZE 8 4 EQ_RGBA 0 0 0 0
+EXPECT target IDX 6 0 SIZE 2 8 EQ_RGBA 0 0 0 0";
+    let text = script_of([PLAIN, RED], "R8G8B8A8_UNORM", "", "", commands);
+    agrees_and_not(&text, "IDX 2 1 SIZE 4 3", "IDX 2 1 SIZE 4 4", device.as_mut());
+    let viewport = text.replace("DRAW_RECT POS 2 1 SIZE 4 3", "DRAW_ARRAY AS TRIANGLE_LIST");
+    let viewport = viewport.replace("  BIND BUFFER target", "  VIEWPORT 2 1 SIZE 4 3\n  VERTEX_DATA all LOCATION 0\n  BIND BUFFER target");
+    agrees(&viewport, device.as_mut());
+}
+
+#[test]
+fn fractions_are_sets_and_floats_and_integers_exact() {
+    let mut device = device();
+    let grey = Stage { body: "OpStore %colour %grey", ..PLAIN };
+    let expect = "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGB 128 128 128 TOLERANCE 0.004";
+    let text = script_of([PLAIN, grey], "R8G8B8A8_UNORM", "", OF_ALL, &format!("{DRAW_ALL}\n{expect}"));
+    // Three of four components are 127 or 128, in each of 64 texels, after the RUN and at the end.
+    for leg in agrees(&text, device.as_mut()).iter().skip(1) {
+        assert_eq!(leg.compared.one_of, 2 * 3 * 64);
+    }
+    for (check, decision) in [
+        ("IDX 0 EQ 128", Decision::Undecided),
+        ("IDX 0 EQ 127", Decision::Undecided),
+        ("IDX 0 TOLERANCE 1 EQ 127", Decision::Holds),
+        ("IDX 0 GE 127", Decision::Holds),
+        ("IDX 0 EQ 126", Decision::Fails),
+        ("IDX 0 TOLERANCE 1 EQ 125", Decision::Fails),
+        ("IDX 3 EQ 255", Decision::Holds),
+        ("IDX 0 0 SIZE 1 1 EQ_RGB 128 128 128", Decision::Undecided),
+        ("IDX 0 0 SIZE 1 1 EQ_RGB 120 128 128", Decision::Fails),
+    ] {
+        assert_eq!(decisions(&text.replace(expect, &format!("EXPECT target {check}"))), [decision], "{check}");
+    }
+    let float = Stage { variables: "%colour = OpVariable %p_out_float Output", body: "OpStore %colour %half", ..PLAIN };
+    let expect = "EXPECT target IDX 252 EQ 0.5";
+    let text = script_of([PLAIN, float], "R32_SFLOAT", "", OF_ALL, &format!("{DRAW_ALL}\n{expect}"));
+    agrees_and_not(&text, "EQ 0.5", "EQ 0.25", device.as_mut());
+    let integer = Stage { variables: "%colour = OpVariable %p_out_uint Output", body: "OpStore %colour %u7", ..PLAIN };
+    let text = script_of([PLAIN, integer], "R32_UINT", "", OF_ALL, &format!("{DRAW_ALL}\nEXPECT target IDX 252 EQ 7"));
+    agrees_and_not(&text, "EQ 7", "EQ 8", device.as_mut());
+}
+
+#[test]
+fn what_is_interpolated_is_compared_as_far_as_it_is_decided() {
+    let mut device = device();
+    let smooth = |stage: Stage<'static>, decorations: &'static str| Stage { decorations, ..stage };
+    let vertex = smooth(PASSES_COLOUR, "OpDecorate %in_colour Location 1\nOpDecorate %out_colour Location 1");
+    let fragment = smooth(TAKES_COLOUR, "OpDecorate %given Location 1");
+    let buffers = "BUFFER colours DATA_TYPE vec4<float> DATA 0 0 0 1 1 0 0 1 0 1 0 1 END\n";
+    let pipeline = format!("{OF_ALL}  VERTEX_DATA colours LOCATION 1\n");
+    let text = script_of([vertex, fragment], "R8G8B8A8_UNORM", buffers, &pipeline, &format!("{DRAW_ALL}\nEXPECT target IDX 0 LE 255"));
+    for leg in legs(&text, &Interpreter::default(), device.as_mut()) {
+        assert!(matches!(&leg.verdict, Verdict::Agree | Verdict::Undecided(_)), "{}: {:?}", leg.name, leg.verdict);
+    }
+}
+
+/// `%x` and `%y`, the pixel's coordinates as integers.
+const COORDINATES: &str =
+    "%place = OpLoad %vec4 %coordinate\n%fx = OpCompositeExtract %float %place 0\n%fy = OpCompositeExtract %float %place 1
+%x = OpConvertFToU %uint %fx\n%y = OpConvertFToU %uint %fy";
+const COORDINATE: Stage<'static> = Stage {
+    interface: "%coordinate",
+    decorations: "OpDecorate %coordinate BuiltIn FragCoord",
+    variables: "%coordinate = OpVariable %p_in_vec4 Input",
+    body: "",
+};
+
+#[test]
+fn discard_and_derivatives() {
+    let mut device = device();
+    let body = format!(
+        "{COORDINATES}\n%left = OpFOrdLessThan %bool %fx %f4\nOpSelectionMerge %rest None\nOpBranchConditional %left %gone %rest
+%gone = OpLabel\nOpKill\n%rest = OpLabel\nOpStore %colour %red"
+    );
+    let commands = format!(
+        "CLEAR_COLOR g 0 255 0 255\nCLEAR g\n{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 255 0 255\nEXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 255 0 0 255"
+    );
+    let text = script_of([PLAIN, Stage { body: &body, ..COORDINATE }], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
+    agrees_and_not(&text, "IDX 4 0 SIZE 4 8", "IDX 3 0 SIZE 4 8", device.as_mut());
+    // FragCoord grows by one from pixel to pixel.
+    let body = format!("{COORDINATES}\n%d = OpDPdx %float %fx\n%c = OpCompositeConstruct %vec4 %d %f0 %f0 %f1\nOpStore %colour %c");
+    let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255");
+    let text = script_of([PLAIN, Stage { body: &body, ..COORDINATE }], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
+    for leg in legs(&text, &Interpreter::default(), device.as_mut()) {
+        assert!(matches!(&leg.verdict, Verdict::Agree | Verdict::Undecided(_)), "{}: {:?}", leg.name, leg.verdict);
+    }
+}
+
+#[test]
+fn a_storage_buffer_that_the_fragment_stage_writes() {
+    let mut device = device();
+    let fragment = |body: &'static str| {
+        Stage {
+        interface: "%coordinate",
+        decorations: "OpDecorate %coordinate BuiltIn FragCoord\nOpDecorate %array ArrayStride 4\nOpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block
+OpDecorate %data DescriptorSet 1\nOpDecorate %data Binding 2",
+        variables: "%coordinate = OpVariable %p_in_vec4 Input\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array
+%p_block = OpTypePointer StorageBuffer %block\n%p_item = OpTypePointer StorageBuffer %uint\n%data = OpVariable %p_block StorageBuffer",
+        body,
+    }
+    };
+    let body = format!(
+        "{COORDINATES}\n%row = OpIMul %uint %y %u8\n%index = OpIAdd %uint %row %x\n%p = OpAccessChain %p_item %data %u0 %index
+%value = OpIAdd %uint %index %u7\nOpStore %p %value\nOpStore %colour %red"
+    );
+    let buffers = "BUFFER data DATA_TYPE uint32 SIZE 64 FILL 0\n";
+    let pipeline = format!("{OF_ALL}  BIND BUFFER data AS storage DESCRIPTOR_SET 1 BINDING 2\n");
+    let commands =
+        format!("{DRAW_ALL}\nEXPECT data IDX 0 EQ 7 8 9\nEXPECT data IDX 252 EQ 70\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255");
+    let stage = Stage { body: &body, ..fragment("") };
+    let text = script_of([PLAIN, stage], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
+    agrees_and_not(&text, "IDX 252 EQ 70", "IDX 252 EQ 71", device.as_mut());
+    let (_, end) = played(&text.replace("DESCRIPTOR_SET 1 BINDING 2\nEND", "DESCRIPTOR_SET 1 BINDING 3\nEND"));
+    assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("nothing is bound at descriptor set 1, binding 2")), "{end:?}");
+}
+
+#[test]
+fn what_was_there_before_stays_as_known_as_it_was() {
+    // A clear to one of two codes, an undefined byte behind it, and a rectangle over a part.
+    let commands = "CLEAR_COLOR g 128 0 0 255\nCLEAR g\nRUN g DRAW_RECT POS 0 0 SIZE 4 8
+EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255
+EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 128 0 0 255 TOLERANCE 0.004
+EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 128 0 0 255";
+    let text = script_of([PLAIN, RED], "R8G8B8A8_UNORM", "", "", commands);
+    assert_eq!(decisions(&text), [Decision::Holds, Decision::Holds, Decision::Undecided]);
+    // A fragment stage that writes no output leaves what no device agrees on.
+    let nothing = script_of([PLAIN, PLAIN], "R8G8B8A8_UNORM", "", OF_ALL, &format!("{DRAW_ALL}\nEXPECT target IDX 0 EQ 0"));
+    assert_eq!(decisions(&nothing), [Decision::Undefined]);
+}
+
+/// Draws the left half red, over black.
+fn left_half() -> String {
+    script_of([PLAIN, RED], "R8G8B8A8_UNORM", "", "", "CLEAR g\nRUN g DRAW_RECT POS 0 0 SIZE 4 8")
+}
+
+#[test]
+fn a_planted_bug_of_rasterisation_is_told_by_its_texel() {
+    let Some(mut device) = device() else { return };
+    let planted = |raster| Interpreter { raster, ..Interpreter::default() };
+    let rules = raster::Rules::default();
+    let mut told = |raster: raster::Rules, text: &str| {
+        let verdict = legs(text, &planted(raster), Some(&mut device)).remove(1).verdict;
+        let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
+        let place = difference.place.expect("a place");
+        (difference.between.0, place.buffer, place.element, difference.expected, difference.found)
+    };
+    // The picture mirrored: the interpreter draws the right half.
+    let mirrored = raster::Rules { viewport: |x, extent, centre| -x * (extent / 2.0) + centre, ..rules };
+    let (side, buffer, element, expected, found) = told(mirrored, &left_half());
+    assert_eq!((side, buffer.as_str(), element.as_str()), (Side::Interpreter, "target", "texel (0, 0), red"));
+    assert_eq!((expected.as_str(), found.as_str()), ("0 (0x00)", "255 (0xff)"));
+    // A pixel to the right and down, whichever way the viewport goes.
+    let moved = raster::Rules { viewport: |x, extent, centre| x * (extent / 2.0) + centre + 1.0, ..rules };
+    assert_eq!(told(moved, &left_half()).2, "texel (0, 0), red");
+    let front = raster::Rules { front: |area, front| !(raster::Rules::default().front)(area, front), ..rules };
+    assert_eq!(told(front, &left_half().replace("  BIND BUFFER target", "  CULL_MODE back\n  BIND BUFFER target")).2, "texel (0, 0), red");
+}
+
+#[test]
+fn texels_that_a_draw_fetches() {
+    let fragment = Stage {
+        decorations: "OpDecorate %texture DescriptorSet 0\nOpDecorate %texture Binding 0\nOpDecorate %coordinate BuiltIn FragCoord",
+        variables: "%coordinate = OpVariable %p_in_vec4 Input\n%image = OpTypeImage %float 2D 0 0 0 1 Unknown
+%p_image = OpTypePointer UniformConstant %image\n%texture = OpVariable %p_image UniformConstant",
+        interface: "%coordinate",
+        body: "%place = OpLoad %vec4 %coordinate\n%two = OpVectorShuffle %vec2 %place %place 0 1\n%at = OpConvertFToS %ivec2 %two
+%loaded = OpLoad %image %texture\n%c = OpImageFetch %vec4 %loaded %at Lod %u0\nOpStore %colour %c",
+    };
+    let data: String = (0..256).map(|i| format!("{} ", i * 7 % 256)).collect();
+    let buffers = format!("IMAGE texture FORMAT R8G8B8A8_UNORM DIM_2D WIDTH 8 HEIGHT 8 DATA {data} END\n");
+    let pipeline = format!("{OF_ALL}  BIND BUFFER texture AS sampled_image DESCRIPTOR_SET 0 BINDING 0\n");
+    // Row 2, column 3: component 0 of texel 19 is 76 · 7 mod 256.
+    let commands = format!("{DRAW_ALL}\nEXPECT target IDX 76 TOLERANCE 1 EQ 20");
+    let text = script_of([PLAIN, fragment], "R8G8B8A8_UNORM", &buffers, &pipeline, &commands);
+    let mut device = device();
+    for leg in legs(&text, &Interpreter::default(), device.as_mut()) {
+        assert!(
+            !matches!(&leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_) | Verdict::Invalid(_)),
+            "{}: {:?}",
+            leg.name,
+            leg.verdict
+        );
+        assert!(!leg.device || leg.compared.expectations + leg.compared.open == 1, "{leg:?}");
+    }
+}
+
+#[test]
+fn images_of_compute_pipelines() {
+    let mut device = device();
+    let text = "#!amber
+SHADER compute c SPIRV-ASM TARGET_ENV spv1.3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %id
+OpExecutionMode %main LocalSize 4 4 1
+OpDecorate %id BuiltIn GlobalInvocationId
+OpDecorate %from DescriptorSet 0
+OpDecorate %from Binding 1
+OpDecorate %to DescriptorSet 0
+OpDecorate %to Binding 4
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%uvec2 = OpTypeVector %uint 2
+%uvec3 = OpTypeVector %uint 3
+%uvec4 = OpTypeVector %uint 4
+%p_in = OpTypePointer Input %uvec3
+%u0 = OpConstant %uint 0
+%u5 = OpConstant %uint 5
+%sampled = OpTypeImage %uint 2D 0 0 0 1 Unknown
+%stored = OpTypeImage %uint 2D 0 0 0 2 R32ui
+%p_sampled = OpTypePointer UniformConstant %sampled
+%p_stored = OpTypePointer UniformConstant %stored
+%from = OpVariable %p_sampled UniformConstant
+%to = OpVariable %p_stored UniformConstant
+%id = OpVariable %p_in Input
+%main = OpFunction %void None %function
+%start = OpLabel
+%three = OpLoad %uvec3 %id
+%at = OpVectorShuffle %uvec2 %three %three 0 1
+%a = OpLoad %sampled %from
+%texel = OpImageFetch %uvec4 %a %at Lod %u0
+%first = OpCompositeExtract %uint %texel 0
+%sum = OpIAdd %uint %first %u5
+%value = OpCompositeConstruct %uvec4 %sum %u0 %u0 %u0
+%b = OpLoad %stored %to
+OpImageWrite %b %at %value
+OpReturn
+OpFunctionEnd
+END
+IMAGE from FORMAT R32_UINT DIM_2D WIDTH 4 HEIGHT 4 DATA 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 END
+IMAGE to FORMAT R32_UINT DIM_2D WIDTH 4 HEIGHT 4 FILL 0
+PIPELINE compute p
+  ATTACH c
+  BIND BUFFER from AS sampled_image DESCRIPTOR_SET 0 BINDING 1
+  BIND BUFFER to AS storage_image DESCRIPTOR_SET 0 BINDING 4
+END
+RUN p 1 1 1
+EXPECT to IDX 0 EQ 5 6 7 8
+EXPECT to IDX 60 EQ 20
+";
+    agrees_and_not(text, "IDX 60 EQ 20", "IDX 60 EQ 21", device.as_mut());
+    let (_, end) = played(&text.replace("BIND BUFFER to AS storage_image", "BIND BUFFER to AS sampled_image"));
+    assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("is a storage image, and what line")), "{end:?}");
+}
