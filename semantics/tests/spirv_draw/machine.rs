@@ -139,7 +139,11 @@ fn what_the_machine_does_not_run_is_refused_by_name() {
     // A program of another entry point than the draw's.
     let scene = Scene::new(vertex("", "", "", ""), constant("red"), &ALL);
     let two = fragment_text("", "", "", "OpStore %out %red OpReturn OpFunctionEnd %other = OpFunction %void None %fn %first = OpLabel");
-    let two = load(&two.replacen("OpExecutionMode", "OpEntryPoint Fragment %other \"gs\" OpExecutionMode %other OriginUpperLeft OpExecutionMode", 1));
+    let two = load(&two.replacen(
+        "OpExecutionMode",
+        "OpEntryPoint Fragment %other \"gs\" OpExecutionMode %other OriginUpperLeft OpExecutionMode",
+        1,
+    ));
     let program = FragmentProgram::compile(&two, "gs").expect("it compiles");
     let outcome = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
     assert!(matches!(&outcome, Outcome::Unsupported(what) if what == "a program of another fragment stage than fs"), "{outcome:?}");
