@@ -148,3 +148,15 @@ fn what_the_machine_does_not_run_is_refused_by_name() {
     let outcome = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
     assert!(matches!(&outcome, Outcome::Unsupported(what) if what == "a program of another fragment stage than fs"), "{outcome:?}");
 }
+
+/// An output that was only loaded is still unwritten; the load makes another undefined value.
+#[test]
+fn an_output_that_is_loaded_stays_unwritten() {
+    let two = "%more = OpVariable %pout_v4 Output";
+    for body in
+        ["%x = OpLoad %v4 %out", "%x = OpLoad %v4 %more OpStore %out %x", "%x = OpLoad %v4 %out %y = OpLoad %v4 %out OpStore %more %x"]
+    {
+        let scene = Scene::new(vertex("", "", "", ""), fragment("%more", "OpDecorate %more Location 1", two, body), &ALL);
+        assert_eq!(picture(&scene.observed().targets[0]), ["!!!!!!!!"; 8], "{body}");
+    }
+}
