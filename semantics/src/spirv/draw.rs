@@ -9,6 +9,8 @@
 //! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
 //! fragment, and the stage writes buffers or images, all that is written is in doubt.
 //!
+//! [`picture`] runs the fragment stage on the lockstep machine instead, and shows definite values only.
+//!
 //! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip distances, geometry and tessellation. A
 //! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex; and one that reads what the fragment stage
 //! may write.
@@ -97,11 +99,10 @@ fn stages(
     schedule: &Schedule,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
-    let Before { fragments, variables, instructions } =
-        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
-            Outcome::Observed(before) => before,
-            ended => return Ok(ended.map(|_| DrawObservation::default())),
-        };
+    let Before { fragments, variables, instructions } = match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+        Outcome::Observed(before) => before,
+        ended => return Ok(ended.map(|_| DrawObservation::default())),
+    };
     let topology = Topology::new(fragments.quads(), 4, 1)?;
     let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
     let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.instructions - instructions);

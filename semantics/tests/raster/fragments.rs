@@ -48,6 +48,14 @@ pub fn interpolated(rules: &Rules, cases: u64) -> Result<(), String> {
             // An extrapolated value may be large: the error that 32 bits leave is relative to what is summed.
             let terms = (0..3).map(|i| (over_w[i] * f[i]).abs() as f64).sum::<f64>() / sum.abs();
             let linear_terms = (0..3).map(|i| (lambda[i] * f[i]).abs() as f64).sum::<f64>() / (area as f64).abs();
+            for how in [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat] {
+                for values in [values, [values[0], f32::INFINITY, values[2]], [f32::NAN; 3]] {
+                    let [alone, with_doubt] = [fragment.definite(values, how), fragment.interpolate(values, how).value as f32];
+                    if alone.to_bits() != with_doubt.to_bits() && !(alone.is_nan() && with_doubt.is_nan()) {
+                        return Err(format!("{how:?} of {values:?}: {alone} alone, and {with_doubt}"));
+                    }
+                }
+            }
             let depths = z.map(|z| z + 4 * 2 - 8);
             for (what, found, n, d, terms) in [
                 ("perspective", fragment.interpolate(values, Interpolation::Perspective), dot(over_w, f), sum, terms),

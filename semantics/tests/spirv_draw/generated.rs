@@ -134,7 +134,9 @@ impl Body {
                 self.emit(format_args!("OpBranchConditional %t{id} %body{id} %merge{id} %body{id} = OpLabel"));
                 self.statements(depth - 1);
                 self.emit(format_args!("OpBranch %next{id} %next{id} = OpLabel %k{id} = OpLoad %uint %index{depth}"));
-                self.emit(format_args!("%j{id} = OpIAdd %uint %k{id} %c1 OpStore %index{depth} %j{id} OpBranch %head{id} %merge{id} = OpLabel"));
+                self.emit(format_args!(
+                    "%j{id} = OpIAdd %uint %k{id} %c1 OpStore %index{depth} %j{id} OpBranch %head{id} %merge{id} = OpLabel"
+                ));
                 self.inner = outer;
             }
         }

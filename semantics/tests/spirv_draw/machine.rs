@@ -139,8 +139,24 @@ fn what_the_machine_does_not_run_is_refused_by_name() {
     // A program of another entry point than the draw's.
     let scene = Scene::new(vertex("", "", "", ""), constant("red"), &ALL);
     let two = fragment_text("", "", "", "OpStore %out %red OpReturn OpFunctionEnd %other = OpFunction %void None %fn %first = OpLabel");
-    let two = load(&two.replacen("OpExecutionMode", "OpEntryPoint Fragment %other \"gs\" OpExecutionMode %other OriginUpperLeft OpExecutionMode", 1));
+    let two = load(&two.replacen(
+        "OpExecutionMode",
+        "OpEntryPoint Fragment %other \"gs\" OpExecutionMode %other OriginUpperLeft OpExecutionMode",
+        1,
+    ));
     let program = FragmentProgram::compile(&two, "gs").expect("it compiles");
     let outcome = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
     assert!(matches!(&outcome, Outcome::Unsupported(what) if what == "a program of another fragment stage than fs"), "{outcome:?}");
+}
+
+/// An output that was only loaded is still unwritten; the load makes another undefined value.
+#[test]
+fn an_output_that_is_loaded_stays_unwritten() {
+    let two = "%more = OpVariable %pout_v4 Output";
+    for body in
+        ["%x = OpLoad %v4 %out", "%x = OpLoad %v4 %more OpStore %out %x", "%x = OpLoad %v4 %out %y = OpLoad %v4 %out OpStore %more %x"]
+    {
+        let scene = Scene::new(vertex("", "", "", ""), fragment("%more", "OpDecorate %more Location 1", two, body), &ALL);
+        assert_eq!(picture(&scene.observed().targets[0]), ["!!!!!!!!"; 8], "{body}");
+    }
 }

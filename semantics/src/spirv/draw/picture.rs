@@ -38,12 +38,7 @@ pub struct Picture {
 ///
 /// The only error is an entry point that is not there. What is not modeled, resources, attributes or outputs that are missing, and a program of
 /// another entry point than the draw's are `Outcome::Unsupported`, before anything runs.
-pub fn picture(
-    vertex: &Module,
-    fragment: &FragmentProgram,
-    draw: &Draw<'_>,
-    rules: &raster::Rules,
-) -> Result<Outcome<Picture>, LoadError> {
+pub fn picture(vertex: &Module, fragment: &FragmentProgram, draw: &Draw<'_>, rules: &raster::Rules) -> Result<Outcome<Picture>, LoadError> {
     let entries = (vertex.entry_point(draw.vertex)?, fragment.module().entry_point(draw.fragment)?);
     let run = |exact| drawn(vertex, fragment, entries, draw, rules, exact).unwrap_or_else(|refused| refused.into());
     // What a report says beside the instruction is not kept while nothing is wrong: where something is, the draw is run once more.

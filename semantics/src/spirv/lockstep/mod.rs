@@ -16,7 +16,9 @@ use super::error::LoadError;
 use super::module::Module;
 
 pub(super) use compile::order;
-pub use program::{Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space};
+pub use program::{
+    Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space,
+};
 pub(super) use run::{Broke, Quads};
 
 impl Program {

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rspirv::spirv::StorageClass;
+
 use super::super::super::concurrency::Ordering;
 use super::super::super::grammar::{Op as Core, alignments};
 use super::super::super::types::{Address, Type};
@@ -147,19 +149,21 @@ impl Compiler<'_> {
         let operands = self.operands(i);
         let pointer = self.pointer(operands[0])?;
         self.align(&pointer, alignments(&operands[1..])[0])?;
-        let slots = self.load_slots(&pointer, i.result)?;
+        let class = self.module.type_of(operands[0]).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
+        let slots = self.load_slots(&pointer, i.result, class == Some(StorageClass::Output))?;
         self.bind(i.result, slots)?;
         Ok(())
     }
 
-    fn load_slots(&mut self, pointer: &Pointer, id: u32) -> Compiled<Slots> {
+    /// What a load gives. What is left in an output is looked at in the end, so that loads leave no name on it.
+    fn load_slots(&mut self, pointer: &Pointer, id: u32, is_output: bool) -> Compiled<Slots> {
         if let Storage::Registers(slots) = &pointer.storage {
             let slots = Slots::from_slice(slots);
             if !slots.iter().any(|&slot| self.is_variable(slot)) {
                 return Ok(slots);
             }
             // Uses in this block read the variable itself until something stores to it; see `settle`.
-            if self.last_use.get(&id).is_some_and(|&last| last != u32::MAX) {
+            if !is_output && self.last_use.get(&id).is_some_and(|&last| last != u32::MAX) {
                 for &slot in &slots {
                     self.touch(slot);
                 }

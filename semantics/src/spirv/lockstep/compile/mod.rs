@@ -193,7 +193,10 @@ pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Co
         compiler.bodies(&function)?;
     }
     if is_fragment && compiler.program.synchronises {
-        return Err(LoadError::Unsupported { what: "an atomic or fence that orders memory in a fragment stage of the lockstep machine".into(), at });
+        return Err(LoadError::Unsupported {
+            what: "an atomic or fence that orders memory in a fragment stage of the lockstep machine".into(),
+            at,
+        });
     }
     compiler.finish(&functions)
 }

@@ -317,51 +317,44 @@ impl Warp {
         }
     }
 
-    /// A copy within or of a variable; lanes of a variable that nothing was written to become undefined values made here.
+    /// A copy within or of a variable; lanes of a variable that nothing was written to become undefined values made here: of the copy, or if there
+    /// is none, of the variable.
     #[inline]
     fn load_register(&mut self, code: &Code) {
         let doubt = self.undefined[code.a as usize] & self.active;
+        if code.d != NONE && code.masked {
+            self.copy_column(code.d, code.a);
+        } else if code.d != NONE {
+            let a = code.a as usize;
+            self.columns.copy_within(a..a + 1, code.d as usize);
+            self.undefined[code.d as usize] = doubt;
+        }
         if doubt != 0 {
-            self.name_origins(Kept::Column(code.a), doubt, code.at);
-        }
-        if code.d == NONE {
-            return;
-        }
-        if code.masked {
-            return self.copy_column(code.d, code.a);
-        }
-        let a = code.a as usize;
-        self.columns.copy_within(a..a + 1, code.d as usize);
-        self.undefined[code.d as usize] = doubt;
-        if doubt != 0 {
-            self.copy_origins(Kept::Column(code.d), Kept::Column(code.a), doubt);
+            let named = if code.d == NONE { code.a } else { code.d };
+            self.name_origins(Kept::Column(named), Kept::Column(code.a), doubt, code.at);
         }
     }
 
     #[inline]
     fn load_register_set(&mut self, code: &Code) {
         let doubt = self.sets_undefined[code.a as usize] & self.active;
+        if code.d != NONE && code.masked {
+            self.copy_set(code.d, code.a);
+        } else if code.d != NONE {
+            self.sets[code.d as usize] = self.sets[code.a as usize];
+            self.sets_undefined[code.d as usize] = doubt;
+        }
         if doubt != 0 {
-            self.name_origins(Kept::Set(code.a), doubt, code.at);
-        }
-        if code.d == NONE {
-            return;
-        }
-        if code.masked {
-            return self.copy_set(code.d, code.a);
-        }
-        self.sets[code.d as usize] = self.sets[code.a as usize];
-        self.sets_undefined[code.d as usize] = doubt;
-        if doubt != 0 {
-            self.copy_origins(Kept::Set(code.d), Kept::Set(code.a), doubt);
+            let named = if code.d == NONE { code.a } else { code.d };
+            self.name_origins(Kept::Set(named), Kept::Set(code.a), doubt, code.at);
         }
     }
 
     #[cold]
-    fn name_origins(&mut self, kept: Kept, lanes: Lanes, at: u32) {
+    fn name_origins(&mut self, to: Kept, from: Kept, lanes: Lanes, at: u32) {
         for lane in column::lanes(lanes) {
-            let origin = self.origin(kept, lane, at);
-            self.origins.insert((kept, lane as u8), origin);
+            let origin = self.origin(from, lane, at);
+            self.origins.insert((to, lane as u8), origin);
         }
     }
 
