@@ -11,11 +11,12 @@ use smallstep::run::compute::carried::{self, Carried};
 use smallstep::run::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Texels};
 use smallstep::run::compute::told::{self, AssemblyLines};
 use smallstep::run::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound, show};
+use smallstep::run::screen::{self, Input, Screen};
 use smallstep::run::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Observation, Robustness};
+use smallstep_semantics::spirv::{Buffer, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::Undefined;
 
@@ -178,6 +179,37 @@ impl ComputeArgs {
             Robustness::Access1 => "rba1",
             Robustness::Access2 => "rba2",
         })
+    }
+
+    /// The draw over a whole screen that a fragment module in the bytes is for, if λV's way of running one, pixel by pixel with one buffer, is not enough.
+    pub(crate) fn screen(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        entry: Option<&str>,
+        size: (u32, u32),
+        inputs: &[Input],
+    ) -> Result<Option<Screen>, Failure> {
+        let language = Language::of(name, bytes);
+        if language == Language::LambdaV {
+            return Ok(None);
+        }
+        let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
+        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
+        let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
+        let values = if self.spec.is_empty() { &carried.spec } else { &self.spec };
+        let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
+        let asked = !inputs.is_empty() || self.given().is_some();
+        let pixels = asked || screen::entry_of(&module, entry).is_ok() && subset::lambda_v(&module).is_err();
+        if !pixels {
+            return Ok(None);
+        }
+        if let Some(option) = self.groups.map(|_| "--groups").or(self.schedule.as_ref().map(|_| "--schedule")) {
+            return Err(invalid(format!("{name}: {option} is for compute modules, and this draws")));
+        }
+        let given = self.given_with(&carried)?;
+        let screen = Screen::new(module, entry, size, inputs, given, self.robustness.unwrap_or_default());
+        screen.map(Some).map_err(|e| invalid(format!("{name}: {e}")))
     }
 
     /// What is behind the descriptors, and the push constants; what the options do not say, the text's comments may.
@@ -350,7 +382,8 @@ impl Running<'_> {
             let place = Place { set: image.set, binding: image.binding };
             let [width, height] = image.size;
             if self.json {
-                let undefined = image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
+                let undefined =
+                    image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
                 say!(
                     "{}",
                     json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
@@ -377,6 +410,12 @@ impl Running<'_> {
         }
         Ok(())
     }
+}
+
+/// Says on standard error how a draw ended that has no picture, and gives the code.
+pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) -> u8 {
+    let undefined = if let Outcome::Undefined(undefined) = outcome { std::slice::from_ref(undefined) } else { &[] };
+    ending(module, outcome, undefined, None, name)
 }
 
 /// Says on standard error how a run ended that has no observation, and gives the code.

@@ -9,6 +9,7 @@ use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
 use smallstep::run::compute::given::Assignment;
 use smallstep::run::picture::{self, LaneSummary};
+use smallstep::run::screen::{Input, Screen};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
@@ -63,6 +64,9 @@ pub(crate) struct Run {
     json: bool,
     #[command(flatten)]
     compute: ComputeArgs,
+    /// What an input of a fragment module holds, drawn over the whole screen: LOC=type:v,…, or LOC=screen for the place on it, 0 to 1 from the top left.
+    #[arg(long, value_name = "LOC=…", help_heading = "Compute and fragment modules")]
+    input: Vec<Input>,
     /// Where a storage buffer's bytes go when the dispatch has ended; - is standard output.
     #[arg(long, value_name = "S.B=FILE", help_heading = "Compute modules")]
     out: Vec<Assignment<PathBuf>>,
@@ -75,6 +79,8 @@ pub(crate) struct Run {
 
 /// The most steps on one pixel without `--fuel`.
 const FUEL: u64 = 1_000_000;
+/// The most instructions of a whole picture by a fragment module without `--fuel`.
+const DRAWN: u64 = 1 << 34;
 
 impl Run {
     pub(crate) fn run(self) -> ExitCode {
@@ -103,14 +109,62 @@ impl Run {
         if let Some(source) = self.compute.source(&name, &bytes, self.entry.as_deref())? {
             return self.run_compute(source);
         }
+        if self.buffer.is_none()
+            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input)?
+        {
+            return self.run_screen(&name, &screen, size);
+        }
         if let Some(option) = self.given_for_compute() {
-            return Err(invalid(format!("{name}: {option} is for compute modules, and this is none")));
+            return Err(invalid(format!("{name}: {option} is for SPIR-V modules, and this is none")));
         }
         let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
         let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
+        self.finish(&name, &engine, &picture, size)
+    }
 
+    /// A fragment module that draws with more than one pixel's coordinate, over the whole screen.
+    fn run_screen(&self, name: &str, screen: &Screen, size: (u32, u32)) -> Result<u8, (u8, String)> {
+        let wanted = self.engine.as_deref().unwrap_or("machine");
+        if matches!(wanted, "machine" | "spirv" | "reference") {
+            let fuel = self.fuel.unwrap_or(DRAWN);
+            let (engine, note, outcome) =
+                screen.interpret(wanted == "reference", fuel).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
+            if let Some(what) = note {
+                eprintln!("note: the machine does not draw this ({what}); the reference does");
+            }
+            let Outcome::Observed(mut picture) = outcome else {
+                return Ok(super::compute::ending_of(screen.module(), &outcome, name));
+            };
+            self.cut(&mut picture);
+            return self.finish(name, engine, &picture, size);
+        }
+        let selection: Selection = wanted.parse().unwrap_or_default();
+        let mut device = Device::open(&selection, self.route, gpu::Options::default())
+            .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
+        let engine = format!("{} ({})", device.adapter().name, device.route());
+        let mut picture = screen.draw(&mut device).map_err(|outcome| {
+            let code = if matches!(outcome, DeviceOutcome::Unchecked(_)) { exit::UNCHECKED } else { exit::FAILED };
+            (code, format!("error: {name}: {engine}: {outcome}"))
+        })?;
+        self.cut(&mut picture);
+        self.finish(name, &engine, &picture, size)
+    }
+
+    /// Only the pixel that was asked for.
+    fn cut(&self, picture: &mut Picture) {
+        let Some((x, y)) = self.pixel else { return };
+        let at = y as usize * picture.width as usize + x as usize;
+        for image in &mut picture.images {
+            *image = vec![image.get(at).copied().flatten()];
+        }
+        picture.endings.retain(|ending| ending.pixel == (x, y));
+        (picture.origin, picture.width, picture.height) = ((x, y), 1, 1);
+    }
+
+    /// Prints a picture and how pixels without a value ended, and gives the code.
+    fn finish(&self, name: &str, engine: &str, picture: &Picture, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let chosen: Vec<usize> = match self.output {
             None => (0..picture.outputs.len()).collect(),
             Some(n) => match picture.outputs.iter().position(|t| t.location == n) {
@@ -118,7 +172,7 @@ impl Run {
                 None => return Err((exit::INVALID, format!("error: {name}: the program has no output {n}"))),
             },
         };
-        self.print(&picture, &chosen);
+        self.print(picture, &chosen);
         if let Some(path) = &self.image {
             let [first, rest @ ..] = chosen.as_slice() else {
                 return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));
@@ -126,7 +180,7 @@ impl Run {
             if !rest.is_empty() {
                 eprintln!("the picture shows output {}; --output chooses another", picture.outputs[*first].location);
             }
-            write_image(&picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
+            write_image(picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
         for ending in &picture.endings {
             let (x, y) = ending.pixel;
@@ -159,6 +213,7 @@ impl Run {
             (self.output.is_some(), "--output"),
             (self.pixel.is_some(), "--pixel"),
             (self.buffer.is_some(), "--buffer"),
+            (!self.input.is_empty(), "--input"),
         ];
         of_pixels.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }

@@ -85,7 +85,7 @@ pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn 
     Ok(picture)
 }
 
-fn note(endings: &mut Vec<Ending>, pixel: (u32, u32), outcome: Outcome<()>) {
+pub(super) fn note(endings: &mut Vec<Ending>, pixel: (u32, u32), outcome: Outcome<()>) {
     match endings.iter_mut().find(|e| e.outcome.name() == outcome.name()) {
         Some(ending) => ending.pixels += 1,
         None => endings.push(Ending { pixel, outcome, pixels: 1 }),

@@ -7,8 +7,10 @@ pub mod amber;
 pub mod compute;
 mod interpret;
 pub mod picture;
+pub mod screen;
 pub mod source;
 
+use interpret::note;
 pub use interpret::{Interpreter, interpret};
 pub use source::{Loaded, ReadError, Source, Wrong};
 

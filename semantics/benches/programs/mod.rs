@@ -32,9 +32,9 @@ impl Workload {
     /// Panics if these are not the bytes that the dispatch leaves.
     pub fn check(&self, bytes: &[u8]) {
         let by_bytes = bytes.iter().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-        let by_words = bytes.chunks_exact(4).fold(0x811c_9dc5u32, |hash, word| {
-            (hash ^ u32::from_le_bytes(word.try_into().expect("four bytes"))).wrapping_mul(0x0100_0193)
-        });
+        let by_words = bytes
+            .chunks_exact(4)
+            .fold(0x811c_9dc5u32, |hash, word| (hash ^ u32::from_le_bytes(word.try_into().expect("four bytes"))).wrapping_mul(0x0100_0193));
         assert!([by_bytes, by_words].contains(&self.checksum), "{}: {by_bytes:08x} {by_words:08x}", self.name);
     }
 }

@@ -12,11 +12,10 @@ use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep};
 use crate::amber::{BufferId, Line, Run};
-use crate::compile;
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
-use crate::gpu::{Device, DeviceOutcome};
 use crate::run::compute::given::Place;
 use crate::run::compute::{self, told};
+use crate::run::screen::drawn_by;
 
 impl Player<'_> {
     /// Draws; gives the buffers that may have changed.
@@ -33,7 +32,7 @@ impl Player<'_> {
         let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
         match engine {
             Engine::Device(device) => {
-                let shown = draw_on(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
+                let shown = drawn_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
                 self.store_drawn(&drawing, &given.bound, shown);
             }
             Engine::Interpreter(interpreter) => self.interpret_draw(&drawing, stages, &given, &dispatch, interpreter)?,
@@ -229,24 +228,4 @@ fn draw_by(
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let module = &[vertex, fragment][sink.last()].module;
     observed(outcome, module, None, interpreter.fuel, line)
-}
-
-/// Draws on a device: what it shows, at the draw's own places. Errors: what became of it instead.
-fn draw_on(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
-    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
-    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
-    let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
-    let words_hash = adapted.words_hash();
-    let mut result = match device.run(adapted).outcome {
-        DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
-        DeviceOutcome::Rendered(result) => {
-            let ran = result.words_hash;
-            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
-        }
-        other => return Err(other),
-    };
-    for shown in result.buffers.iter_mut().chain(&mut result.images) {
-        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
-    }
-    Ok(result)
 }

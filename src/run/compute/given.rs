@@ -10,8 +10,8 @@ use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{LoadError, Specialization, decode, spec_constants};
 
-use super::show::scalar_text;
 use super::bound;
+use super::show::scalar_text;
 use crate::dispatch::MAX_BUFFER_BYTES;
 
 /// A descriptor set and a binding in it, written `S.B`.

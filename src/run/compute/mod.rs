@@ -205,7 +205,6 @@ impl ComputeModule {
             ..ComputeDispatch::default()
         }
     }
-
 }
 
 /// A dispatch that has all that it needs.

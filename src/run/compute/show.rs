@@ -54,8 +54,7 @@ pub fn texels(observed: &ObservedImage) -> Vec<String> {
     let texel = |at: u64| {
         let (x, y) = (at % u64::from(width), at / u64::from(width));
         let texel = image.fetch(x as i64, y as i64, 0, Robustness::None);
-        let undefined =
-            |c: usize| observed.undefined.iter().any(|u| usize::from(u.component) == c && (u.start..u.end).contains(&at));
+        let undefined = |c: usize| observed.undefined.iter().any(|u| usize::from(u.component) == c && (u.start..u.end).contains(&at));
         let components = (0..channels).map(|c| if undefined(c) { "any".into() } else { number(texel.bits[c]) });
         format!("({})", components.collect::<Vec<_>>().join(", "))
     };

@@ -1,0 +1,419 @@
+//! A fragment module of any kind over a whole screen: one triangle that covers it, drawn by a vertex stage that is made for the fragment stage's inputs,
+//! on an interpreter or a device.
+//!
+//! The vertex stage gives each input variable a constant, or the place on the screen, 0 to 1 from the top left, perspective-correct with w = 1. Outputs are
+//! floats and go to 32-bit float attachments that hold zeros before.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use rspirv::spirv::{Decoration, ExecutionModel, StorageClass};
+use smallstep_semantics::image::{Format, Image, Robustness as ImageRobustness};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::raster::{self, State, Topology};
+use smallstep_semantics::spirv::draw::{self, DefiniteTarget, MadeBy};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate, Robustness};
+use smallstep_semantics::spirv::lockstep::FragmentProgram;
+use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
+use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::{self, LoadError, Module, Relation, assemble};
+
+use super::Picture;
+use super::compute::given::Contents;
+use super::compute::{Given, Uses, told};
+use crate::compile;
+use crate::dispatch::resources;
+use crate::dispatch::{DrawDispatch, DrawResult, Geometry, Stage, Target};
+use crate::gpu::{Device, DeviceOutcome};
+
+/// What an input variable holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The same at every pixel: its bytes.
+    Constant(Vec<u8>),
+    /// x and y of the pixel's centre, 0 to 1 from the top left.
+    Screen,
+}
+
+/// What the input at a location holds, written `LOC=type:v,…` or `LOC=screen`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The location.
+    pub location: u32,
+    /// What it holds.
+    pub value: Value,
+}
+
+impl std::str::FromStr for Input {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Input, String> {
+        let parts = text.split_once('=').and_then(|(location, value)| Some((location.parse().ok()?, value)));
+        let (location, value) = parts.ok_or_else(|| format!("\"{text}\" is no input; write it as 0=f32:1,0.5 or 0=screen"))?;
+        let value = match value {
+            "screen" => Value::Screen,
+            other => match other.parse()? {
+                Contents::Bytes(bytes) => Value::Constant(bytes),
+                Contents::File(file) => return Err(format!("\"{file}\" is neither type:v,v,… nor screen")),
+            },
+        };
+        Ok(Input { location, value })
+    }
+}
+
+/// A fragment module with all that its draw needs.
+pub struct Screen {
+    vertex: Module,
+    fragment: Module,
+    dispatch: DrawDispatch,
+    outputs: Vec<Target>,
+    robustness: Robustness,
+}
+
+/// An input variable of the fragment stage.
+struct Variable {
+    location: u32,
+    scalar: &'static str,
+    rows: u8,
+    flat: bool,
+    no_perspective: bool,
+}
+
+/// The entry point of that name, or without a name the only one, if it is a fragment stage.
+///
+/// # Errors
+/// There is none, or several to choose from: a sentence.
+pub fn entry_of<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m EntryPoint, String> {
+    let named: Vec<&EntryPoint> = module.entry_points().iter().filter(|e| e.model == ExecutionModel::Fragment).collect();
+    match (name, named.as_slice()) {
+        (Some(name), all) => {
+            all.iter().find(|e| e.name == name).copied().ok_or_else(|| format!("no fragment entry point is called \"{name}\""))
+        }
+        (None, [only]) => Ok(only),
+        (None, all) => Err(format!("the module has {} fragment entry points; name one by --entry", all.len())),
+    }
+}
+
+impl Screen {
+    /// Checks that the entry point has all that it uses.
+    ///
+    /// # Errors
+    /// A sentence that says what to give, or what is not drawn so.
+    pub fn new(
+        fragment: Module,
+        entry: Option<&str>,
+        (width, height): (u32, u32),
+        inputs: &[Input],
+        given: Given,
+        robustness: Robustness,
+    ) -> Result<Screen, String> {
+        let point = entry_of(&fragment, entry)?;
+        let name = point.name.clone();
+        let needs = resources::needs(fragment.words(), ExecutionModel::Fragment, &name).map_err(|e| e.to_string())?;
+        let uses = Uses::new(&fragment, &needs);
+        given.belongs(&[&fragment])?;
+        given.suffices(uses, &name)?;
+        let outputs = super::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
+        let variables = input_variables(&fragment, point)?;
+        for input in inputs {
+            if !variables.iter().any(|v| v.location == input.location) {
+                return Err(format!("an input is given for location {}, and no input variable has it", input.location));
+            }
+        }
+        let text = vertex_text(&variables, inputs)?;
+        let words = assemble(&text, spirv::Options::default()).map_err(|e| format!("the vertex stage for these inputs: {e}"))?;
+        let vertex = Module::load(&words).map_err(|e| format!("the vertex stage for these inputs: {e}"))?;
+        let image = |location: u32| {
+            let mut image = Image::new(Format::Rgba32Sfloat, width, height, 1).map_err(|e| e.to_string())?;
+            image.fill(0, &vec![0; width as usize * height as usize * 16]).map_err(|e| e.to_string())?;
+            Ok::<ColourTarget, String>(ColourTarget { location, image })
+        };
+        let dispatch = DrawDispatch {
+            vertex: Stage { words: Arc::from(words), entry: "main".into() },
+            fragment: Stage { words: Arc::from(fragment.words()), entry: name },
+            geometry: Geometry { attributes: vec![corners()], ..Geometry::of_count(Topology::List, 3) },
+            buffers: given.buffer_bindings(&[uses]),
+            images: given.image_bindings(&[uses]),
+            samplers: given.samplers.clone(),
+            push_constants: given.push_constants.clone(),
+            state: State::of_size(width, height),
+            targets: outputs.iter().map(|output| image(output.location)).collect::<Result<_, _>>()?,
+            depth: None,
+        };
+        dispatch.check().map_err(|e| e.to_string())?;
+        Ok(Screen { vertex, fragment, dispatch, outputs, robustness })
+    }
+
+    /// Draws it by the lockstep machine, or where that does not compile the module or `reference` asks for it, by the relation; gives the engine's name, and
+    /// why the machine was not it where it was to be.
+    ///
+    /// # Errors
+    /// An entry point that is not there, which was checked.
+    pub fn interpret(&self, reference: bool, fuel: u64) -> Result<(&'static str, Option<String>, Outcome<Picture>), LoadError> {
+        let contents = self.dispatch.contents();
+        let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
+        draw.resources.robustness = self.robustness;
+        let mut note = None;
+        if !reference {
+            match FragmentProgram::compile(&self.fragment, &self.dispatch.fragment.entry) {
+                Ok(program) => match draw::picture(&self.vertex, &program, &draw, &raster::Rules::default())? {
+                    Outcome::Unsupported(what) => note = Some(what),
+                    outcome => return Ok(("machine", None, outcome.map(|shown| self.picture(shown.targets, shown.instructions)))),
+                },
+                Err(LoadError::Unsupported { what, .. }) => note = Some(what),
+                Err(error) => return Err(error),
+            }
+        }
+        let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut ())?;
+        let picture = outcome.map(|shown| {
+            let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
+            self.picture(targets, shown.instructions)
+        });
+        Ok(("reference", note, picture))
+    }
+
+    /// Draws it on a device.
+    ///
+    /// # Errors
+    /// What became of it instead.
+    pub fn draw(&self, device: &mut Device) -> Result<Picture, DeviceOutcome> {
+        let shown = drawn_by(&self.dispatch, device)?;
+        let bits = |bytes: Vec<u8>| {
+            let word = |w: &[u8]| u32::from_le_bytes([w[0], w[1], w[2], w[3]]);
+            bytes.chunks_exact(16).map(|t| Some([word(&t[..4]), word(&t[4..8]), word(&t[8..12]), word(&t[12..])])).collect()
+        };
+        Ok(Picture { images: shown.targets.into_iter().map(bits).collect(), ..self.empty(0) })
+    }
+
+    fn empty(&self, steps: u64) -> Picture {
+        let [width, height] = self.dispatch.size().unwrap_or_default();
+        Picture { origin: (0, 0), width, height, outputs: self.outputs.clone(), images: Vec::new(), endings: Vec::new(), steps }
+    }
+
+    /// The definite texels; a pixel that is undefined in a component that counts has no value.
+    fn picture(&self, targets: Vec<DefiniteTarget>, steps: u64) -> Picture {
+        let mut picture = self.empty(steps);
+        for (output, target) in self.outputs.iter().zip(targets) {
+            let mut image = Vec::new();
+            for y in 0..picture.height {
+                for x in 0..picture.width {
+                    let undefined = (0..output.components as usize).find_map(|c| target.undefined(x, y, c));
+                    image.push(match undefined {
+                        None => Some(target.image.fetch(x.into(), y.into(), 0, ImageRobustness::None).bits),
+                        Some(made) => {
+                            super::note(&mut picture.endings, (x, y), Outcome::Stuck(self.any_value(output.location, made)));
+                            None
+                        }
+                    });
+                }
+            }
+            picture.images.push(image);
+        }
+        picture
+    }
+
+    fn any_value(&self, location: u32, made: MadeBy) -> smallstep_semantics::outcome::Stuck {
+        let by = made.instruction.map_or_else(String::new, |(at, _)| format!(" made by {}", told::instruction(&self.fragment, at)));
+        smallstep_semantics::outcome::Stuck {
+            why: format!("the output at location {location} is any value: {}{by}", made.kind.id()),
+            at: "the end of the entry point".into(),
+        }
+    }
+
+    /// The fragment stage's module.
+    pub fn module(&self) -> &Module {
+        &self.fragment
+    }
+}
+
+/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at the draw's own places.
+///
+/// # Errors
+/// What became of it instead.
+pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
+    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
+    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
+    let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let words_hash = adapted.words_hash();
+    let mut result = match device.run(adapted).outcome {
+        DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
+        DeviceOutcome::Rendered(result) => {
+            let ran = result.words_hash;
+            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
+        }
+        other => return Err(other),
+    };
+    for shown in result.buffers.iter_mut().chain(&mut result.images) {
+        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
+    }
+    Ok(result)
+}
+
+/// The corners of one triangle that covers the screen: x and y of the position, and the place on the screen.
+fn corners() -> Attribute {
+    let corners = [[-1.0f32, -1.0, 0.0, 0.0], [3.0, -1.0, 2.0, 0.0], [-1.0, 3.0, 0.0, 2.0]];
+    let bytes = corners.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    Attribute { location: 0, format: Format::Rgba32Sfloat, rate: Rate::Vertex, offset: 0, stride: 16, bytes }
+}
+
+/// The input variables with locations of an entry point: scalars and vectors of 32 bits.
+fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>, String> {
+    let mut variables = Vec::new();
+    for &id in module.interface_of(entry) {
+        let Some(variable) = module.variable(id).filter(|v| v.class == StorageClass::Input) else { continue };
+        let Some(location) = module.decoration(id, WHOLE, Decoration::Location) else { continue };
+        let shape = shape_of(module, variable.type_);
+        let scalar = match shape.map(|(scalar, _)| scalar) {
+            Some(Scalar::Float { width: 32 }) => "float",
+            Some(Scalar::Int { width: 32, signed: false }) => "uint",
+            Some(Scalar::Int { width: 32, signed: true }) => "int",
+            _ => {
+                return Err(format!(
+                    "the input at location {location} (%{id}) is no scalar or vector of 32 bits; an Amber script can draw it"
+                ));
+            }
+        };
+        if module.decoration(id, WHOLE, Decoration::Component).is_some_and(|c| c != 0) {
+            return Err(format!(
+                "the input at location {location} (%{id}) begins at another component than 0; an Amber script can draw it"
+            ));
+        }
+        let decorated = |decoration| module.decoration(id, WHOLE, decoration).is_some();
+        let (flat, no_perspective) = (decorated(Decoration::Flat), decorated(Decoration::NoPerspective));
+        variables.push(Variable { location, scalar, rows: shape.map_or(1, |(_, rows)| rows), flat, no_perspective });
+    }
+    Ok(variables)
+}
+
+fn shape_of(module: &Module, type_: u32) -> Option<(Scalar, u8)> {
+    use smallstep_semantics::spirv::types::Type;
+    let scalar = |t: Type| match t {
+        Type::Float { width } => Some(Scalar::Float { width }),
+        Type::Int { width, signed } => Some(Scalar::Int { width, signed }),
+        _ => None,
+    };
+    match module.types().get(type_)? {
+        Type::Vector { component, count } => Some((scalar(module.types().get(component)?)?, count)),
+        other => Some((scalar(other)?, 1)),
+    }
+}
+
+/// The vertex stage that gives these variables their values.
+fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, String> {
+    let mut interface = String::new();
+    let mut decorations = String::new();
+    let mut declarations = String::new();
+    let mut body = String::new();
+    for v in variables {
+        let location = v.location;
+        let of_location: Vec<&Input> = inputs.iter().filter(|input| input.location == location).collect();
+        let given = match of_location.as_slice() {
+            [] => {
+                return Err(format!(
+                    "nothing is given for the input at location {location}; give --input {location}=f32:… or {location}=screen"
+                ));
+            }
+            [one] => &one.value,
+            _ => return Err(format!("two values are given for the input at location {location}")),
+        };
+        let type_ = if v.rows == 1 { format!("%{}", v.scalar) } else { format!("%{}{}", v.scalar, v.rows) };
+        let _ = write!(interface, " %out{location}");
+        let _ = writeln!(decorations, "OpDecorate %out{location} Location {location}");
+        for (named, name) in [(v.flat, "Flat"), (v.no_perspective, "NoPerspective")] {
+            if named {
+                let _ = writeln!(decorations, "OpDecorate %out{location} {name}");
+            }
+        }
+        let _ = writeln!(declarations, "%p{location} = OpTypePointer Output {type_}\n%out{location} = OpVariable %p{location} Output");
+        let value = match given {
+            Value::Screen if v.scalar == "float" && v.rows == 2 => "%uv".to_string(),
+            Value::Screen => {
+                return Err(format!("the input at location {location} is no vector of two floats, as the place on the screen is"));
+            }
+            Value::Constant(bytes) if bytes.len() == 4 * usize::from(v.rows) => {
+                let names: Vec<String> = (0..v.rows).map(|c| format!("%c{location}_{c}")).collect();
+                for (name, word) in names.iter().zip(bytes.chunks_exact(4)) {
+                    // A word, so that any NaN is given as it is.
+                    let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                    let _ = writeln!(declarations, "%b{} = OpConstant %uint {word}", &name[2..]);
+                    let taken = if v.scalar == "uint" { "OpCopyObject" } else { "OpBitcast" };
+                    let _ = writeln!(body, "{name} = {taken} %{} %b{}", v.scalar, &name[2..]);
+                }
+                if v.rows > 1 {
+                    let _ = writeln!(body, "%v{location} = OpCompositeConstruct {type_} {}", names.join(" "));
+                    format!("%v{location}")
+                } else {
+                    names[0].clone()
+                }
+            }
+            Value::Constant(bytes) => {
+                let needed = 4 * u32::from(v.rows);
+                return Err(format!("the input at location {location} has {needed} bytes; {} are given", bytes.len()));
+            }
+        };
+        let _ = writeln!(body, "OpStore %out{location} {value}");
+    }
+    Ok(format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %corner %position{interface}\n\
+         OpDecorate %corner Location 0\nOpDecorate %position BuiltIn Position\n{decorations}\
+         %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n%int = OpTypeInt 32 1\n\
+         %float2 = OpTypeVector %float 2\n%float3 = OpTypeVector %float 3\n%float4 = OpTypeVector %float 4\n\
+         %uint2 = OpTypeVector %uint 2\n%uint3 = OpTypeVector %uint 3\n%uint4 = OpTypeVector %uint 4\n\
+         %int2 = OpTypeVector %int 2\n%int3 = OpTypeVector %int 3\n%int4 = OpTypeVector %int 4\n\
+         %zero = OpConstant %float 0\n%one = OpConstant %float 1\n\
+         %pin = OpTypePointer Input %float4\n%pout = OpTypePointer Output %float4\n\
+         %corner = OpVariable %pin Input\n%position = OpVariable %pout Output\n{declarations}\
+         %main = OpFunction %void None %fn\n%entry = OpLabel\n%given = OpLoad %float4 %corner\n\
+         %x = OpCompositeExtract %float %given 0\n%y = OpCompositeExtract %float %given 1\n\
+         %place = OpCompositeConstruct %float4 %x %y %zero %one\n%uv = OpVectorShuffle %float2 %given %given 2 3\n\
+         OpStore %position %place\n{body}OpReturn\nOpFunctionEnd\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOW: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %uv %tint %out\n\
+        OpExecutionMode %main OriginUpperLeft\nOpDecorate %uv Location 0\nOpDecorate %tint Location 3\nOpDecorate %tint Flat\nOpDecorate %out Location 0\n\
+        %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n%v2 = OpTypeVector %float 2\n\
+        %v4 = OpTypeVector %float 4\n%pv2 = OpTypePointer Input %v2\n%pu = OpTypePointer Input %uint\n%po = OpTypePointer Output %v4\n\
+        %uv = OpVariable %pv2 Input\n%tint = OpVariable %pu Input\n%out = OpVariable %po Output\n%one = OpConstant %float 1\n\
+        %main = OpFunction %void None %fn\n%l = OpLabel\n%at = OpLoad %v2 %uv\n%t = OpLoad %uint %tint\n%f = OpConvertUToF %float %t\n\
+        %c = OpCompositeConstruct %v4 %at %f %one\nOpStore %out %c\nOpReturn\nOpFunctionEnd\n";
+
+    fn screen(inputs: &[&str]) -> Result<Screen, String> {
+        let module = Module::load(&assemble(SHOW, spirv::Options::default()).expect("assembles")).expect("loads");
+        let inputs: Vec<Input> = inputs.iter().map(|input| input.parse()).collect::<Result<_, _>>()?;
+        Screen::new(module, None, (4, 2), &inputs, Given::default(), Robustness::None)
+    }
+
+    #[test]
+    fn inputs_are_what_is_given() {
+        let screen = screen(&["0=screen", "3=u32:7"]).expect("a draw");
+        for reference in [false, true] {
+            let (engine, note, outcome) = screen.interpret(reference, 1 << 20).expect("the entry point is there");
+            assert_eq!((engine, note), (if reference { "reference" } else { "machine" }, None));
+            let Outcome::Observed(picture) = outcome else { panic!("{engine}: {outcome:?}") };
+            let at = |x: usize, y: usize| picture.images[0][y * 4 + x].expect("a value").map(f32::from_bits);
+            assert_eq!((at(0, 0), at(3, 1)), ([0.125, 0.25, 7.0, 1.0], [0.875, 0.75, 7.0, 1.0]), "{engine}");
+            assert!(picture.endings.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_inputs_is_said() {
+        for (inputs, said) in [
+            (&["0=screen"][..], "nothing is given for the input at location 3"),
+            (&["0=screen", "3=u32:7", "3=u32:8"], "two values"),
+            (&["0=screen", "3=screen"], "no vector of two floats"),
+            (&["0=screen", "3=u32:7,8"], "has 4 bytes; 8 are given"),
+            (&["0=screen", "3=u32:7", "1=u32:7"], "no input variable has it"),
+            (&["0=nowhere"], "neither type:v,v,… nor screen"),
+            (&["screen"], "is no input"),
+        ] {
+            let error = screen(inputs).err().unwrap_or_default();
+            assert!(error.contains(said), "{inputs:?}: {error}");
+        }
+    }
+}
