@@ -22,6 +22,7 @@ use crate::amber::{
     self, AddressMode, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Filter, Format, FrontFace, Known, Pipeline,
     PipelineId, Resource, RunKind, Sampler, Scalar, Script, Topology, VertexData,
 };
+use crate::dispatch::MAX_BUFFER_BYTES;
 
 /// What is assembled into triangles: [`Vertices`] that own what they are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
