@@ -13,7 +13,7 @@ mod run;
 use super::error::LoadError;
 use super::module::Module;
 
-pub(super) use compile::order;
+pub(super) use compile::{compiles, order};
 pub use program::{Atomic, Block, Code, Edge, End, Move, Op, Parts, Program, Site, Slot, Slots, Space};
 
 impl Program {
