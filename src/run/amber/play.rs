@@ -29,6 +29,7 @@ use crate::theorem::why_text;
 pub const MAX_ORIGINS: usize = 4_096;
 
 /// What runs RUN commands.
+#[expect(clippy::large_enum_variant, reason = "a script has one or two, and keeps them to its end")]
 pub enum Engine<'d> {
     /// The relation or the lockstep machine.
     Interpreter(Interpreter),

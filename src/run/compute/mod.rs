@@ -238,6 +238,16 @@ impl Prepared {
         self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
+    /// The buffers, in the order in which they were given.
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// The push constants.
+    pub fn push_constants(&self) -> &[u8] {
+        &self.push_constants
+    }
+
     fn dispatch(&self) -> Dispatch<'_> {
         Dispatch {
             entry: &self.module.entry,
