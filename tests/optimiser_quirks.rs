@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use smallstep::theorem::dispatches::optimised::{Ends, Optimised, Optimiser};
 use smallstep::theorem::dispatches::optimiser_quirk::OptimiserQuirk;
+use smallstep_spec_tests::tools;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -20,15 +21,8 @@ fn quirks() -> Vec<OptimiserQuirk> {
 }
 
 fn optimiser(command: &str) -> Option<Optimiser> {
-    match Optimiser::new(command, LIMIT) {
-        Ok(optimiser) => Some(optimiser),
-        Err(why) => {
-            let required = std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_some_and(|v| v != "0");
-            assert!(!required, "SMALLSTEP_REQUIRE_SPIRV_TOOLS asks for it: {why} (Debian: apt-get install spirv-tools)");
-            eprintln!("skipped: {why} (Debian: apt-get install spirv-tools)");
-            None
-        }
-    }
+    let tool = command.split_whitespace().next()?;
+    tools::is_there(tool).then(|| Optimiser::new(command, LIMIT).unwrap_or_else(|e| panic!("{e}")))
 }
 
 #[test]
