@@ -2,6 +2,14 @@
 //!
 //! Each function takes bytes and panics if a property fails; an input that is refused with an error is fine.
 
+mod dispatch;
+mod draw;
+mod edit;
+
+pub use dispatch::{dispatch, engines};
+pub use draw::{draw, modules, stages};
+pub use edit::{EDIT, edited};
+
 use crate::amber;
 use crate::run::amber::{self as playing, Engine, Interpreter, Modules, Player, Step};
 use crate::theorem::Verdict;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::run::compute::ComputeModule;
-use smallstep::theorem::dispatches::optimised::{NotOptimised, Optimised, Optimiser, compared, optimised};
+use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
 use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
@@ -491,12 +491,12 @@ fn commands_that_optimise_are_run_and_bounded() {
     let refuses = made(&script("refuses", "echo no such pass >&2; exit 1"), 60);
     assert_eq!(
         optimised(&case, &refuses),
-        Optimised::Wrong { what: "the optimiser refuses a valid module: no such pass".into(), failed: false }
+        Optimised::Wrong { what: "the optimiser refuses a valid module: no such pass".into(), ends: Ends::Shown }
     );
     let hangs = made(&script("hangs", "exec sleep 600"), 1);
     assert_eq!(hangs.run(&case.words), Err(NotOptimised::Failed("the optimiser has not ended after 1 s".into())));
     let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
-    assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { failed: true, .. }));
+    assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { ends: Ends::Failed, .. }));
     let writes_nothing = made(&script("nothing", "exit 0"), 60);
     assert!(matches!(writes_nothing.run(&case.words), Err(NotOptimised::Failed(_))));
     assert!(Optimiser::new("no-such-optimiser -O", Duration::from_secs(1)).expect_err("absent").contains("no-such-optimiser"));

@@ -8,22 +8,10 @@ use smallstep::generate::spirv::shrink::{Shrinking, minimal, size};
 use smallstep::generate::spirv::tree::{Binary, Expr, Module, Op, Stmt};
 use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Reach, Twin, VERSION, case, module, twin, twins};
 use smallstep_semantics::spirv;
+use smallstep_spec_tests::tools;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-
-fn tool_is_there(tool: &str) -> bool {
-    let there = Command::new(tool).arg("--version").output().is_ok();
-    let required = std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_some_and(|v| v != "0");
-    assert!(
-        there || !required,
-        "{tool} is not installed, and SMALLSTEP_REQUIRE_SPIRV_TOOLS asks for it (Debian: apt-get install spirv-tools)"
-    );
-    if !there {
-        eprintln!("skipped: {tool} is not installed (Debian: apt-get install spirv-tools)");
-    }
-    there
-}
 
 const ALL_WIDTHS: Limits = Limits { executed: 200, shared_percent: 30, int8: true, int16: true, int64: true, newest: 6 };
 
@@ -48,7 +36,7 @@ fn count_ops(words: &[u32]) -> BTreeMap<String, u32> {
 
 #[test]
 fn spirv_val_accepts_every_clean_module() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -65,7 +53,7 @@ fn spirv_val_accepts_every_clean_module() {
 
 #[test]
 fn spirv_val_accepts_every_twin_that_is_said_to_be_valid_and_no_other() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -83,7 +71,7 @@ fn spirv_val_accepts_every_twin_that_is_said_to_be_valid_and_no_other() {
 /// The judge itself can say no.
 #[test]
 fn spirv_val_refuses_a_spoilt_module() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -279,7 +267,7 @@ fn what_is_shown_shrinks_to_a_small_module() {
 /// Proposals are taken or not by a hash, so that all kinds of changes come up on top of one another; each must be valid.
 #[test]
 fn every_proposal_is_valid() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

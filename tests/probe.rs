@@ -19,6 +19,7 @@ use smallstep_semantics::lambda_v::step::frag_coord;
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Planted, Profile, Tuple};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::{self, Buffer, Inputs};
+use smallstep_spec_tests::tools;
 use std::cell::{Cell, RefCell};
 use std::process::Command;
 
@@ -277,11 +278,7 @@ fn on_generated_programs_the_planted_operation_is_blamed() {
 /// The adapted modules are valid by spirv-val, and the interpreter makes of them what it makes of the original.
 #[test]
 fn spirv_val_accepts_adapted_modules() {
-    let there = Command::new("spirv-val").arg("--version").output().is_ok();
-    let required = std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_some_and(|v| v != "0");
-    assert!(there || !required, "spirv-val is not installed, and SMALLSTEP_REQUIRE_SPIRV_TOOLS asks for it");
-    if !there {
-        eprintln!("skipped: spirv-val is not installed (Debian: apt-get install spirv-tools)");
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -3,6 +3,9 @@
 use smallstep::generate::{self, Limits, Random};
 use smallstep::{compile, robust};
 use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::spirv::environment::Resources;
+use smallstep_semantics::spirv::{self, Buffer};
+use smallstep_spec_tests::file::CaseFile;
 
 const ROUNDS: u64 = 3_000;
 
@@ -68,13 +71,59 @@ fn any_text_is_checked_or_is_refused() {
 
 #[test]
 fn any_words_run_alike_or_are_refused() {
-    mutated(modules().map(|words| smallstep_semantics::spirv::bytes_of_words(&words)).collect(), robust::words);
+    mutated(modules().map(|words| spirv::bytes_of_words(&words)).collect(), robust::words);
 }
 
 #[test]
 fn any_assembly_is_stable_or_is_refused() {
-    let texts = modules().take(1_000).map(|words| smallstep_semantics::spirv::disassemble(&words).expect("our own modules disassemble"));
+    let texts = modules().take(1_000).map(|words| spirv::disassemble(&words).expect("our own modules disassemble"));
     mutated(texts.map(String::into_bytes).collect(), robust::assemble);
+}
+
+/// Bytes of one to three edits of a module's words.
+fn edits(random: &mut Random) -> Vec<u8> {
+    (0..(1 + random.below(3)) as usize * robust::EDIT).map(|_| random.below(256) as u8).collect()
+}
+
+#[test]
+fn any_dispatch_runs_alike_or_is_refused() {
+    let (mut random, mut ran) = (Random::new(21), 0);
+    for seed in 0..ROUNDS as u16 {
+        let seed = seed.to_le_bytes();
+        let bytes: Vec<u8> = seed.into_iter().chain(edits(&mut random)).collect();
+        ran += u64::from(robust::dispatch(&bytes));
+    }
+    assert!(ran > ROUNDS / 5, "{ran} of {ROUNDS} ran");
+}
+
+#[test]
+fn any_dispatch_with_images_ends_or_is_refused() {
+    let (mut random, mut ran) = (Random::new(22), 0);
+    let paths = smallstep_spec_tests::run::collect(&smallstep_spec_tests::root(), "spirv/image-").expect("the folders can be read");
+    assert!(paths.len() > 10, "{} cases have images", paths.len());
+    for path in &paths {
+        let file = CaseFile::read(&smallstep_spec_tests::root(), path).unwrap_or_else(|e| panic!("{e}"));
+        let words = spirv::assemble(&file.text, spirv::Options::default()).expect("the cases assemble");
+        let buffers = [Buffer { set: 0, binding: 0, bytes: vec![7; 64] }];
+        let resources = Resources { images: &file.images, samplers: &file.samplers, ..Resources::of_buffers(&buffers) };
+        assert!(robust::engines(&words, [1; 3], resources), "{}", file.name);
+        for _ in 0..ROUNDS / 10 {
+            ran += u64::from(robust::engines(&robust::edited(&words, &edits(&mut random)), [1; 3], resources));
+        }
+    }
+    let edited = paths.len() as u64 * (ROUNDS / 10);
+    assert!(ran > edited / 5, "{ran} of {edited} ran");
+}
+
+#[test]
+fn any_draw_ends_or_is_refused() {
+    let (mut random, mut ran) = (Random::new(23), 0);
+    for which in 0..ROUNDS as u32 {
+        let first = (which % 128) as u8 | if random.percent(40) { 0x80 } else { 0 };
+        let bytes: Vec<u8> = [first].into_iter().chain(edits(&mut random)).collect();
+        ran += u64::from(robust::draw(&bytes));
+    }
+    assert!(ran > ROUNDS / 5, "{ran} of {ROUNDS} ran");
 }
 
 #[test]

@@ -7,21 +7,9 @@ use smallstep::generate::{self, Limits};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
+use smallstep_spec_tests::tools;
 use std::path::Path;
 use std::process::Command;
-
-fn tool_is_there(tool: &str) -> bool {
-    let there = Command::new(tool).arg("--version").output().is_ok();
-    let required = std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_some_and(|v| v != "0");
-    assert!(
-        there || !required,
-        "{tool} is not installed, and SMALLSTEP_REQUIRE_SPIRV_TOOLS asks for it (Debian: apt-get install spirv-tools)"
-    );
-    if !there {
-        eprintln!("skipped: {tool} is not installed (Debian: apt-get install spirv-tools)");
-    }
-    there
-}
 
 const COMBINATIONS: [(Profile, Constants); 4] = [
     (Profile::Strict, Constants::InModule),
@@ -45,7 +33,7 @@ fn spirv_val(file: &Path) -> Result<(), String> {
 
 #[test]
 fn spirv_val_accepts_every_module() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -68,7 +56,7 @@ fn spirv_val_accepts_every_module() {
 
 #[test]
 fn spirv_val_refuses_a_spoilt_module() {
-    if !tool_is_there("spirv-val") {
+    if !tools::is_there("spirv-val") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -81,7 +69,7 @@ fn spirv_val_refuses_a_spoilt_module() {
 
 #[test]
 fn spirv_as_reads_our_text_to_our_words() {
-    if !tool_is_there("spirv-as") {
+    if !tools::is_there("spirv-as") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

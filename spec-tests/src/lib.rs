@@ -2,7 +2,7 @@
 //!
 //! A case is a program with directives in its comments (`README.md` beside this crate says which). [`mod@file`] reads the directives, [`run`]
 //! runs the tests, [`expect`] holds what was found to what was expected, [`literal`] has the reports' rules by the letter,
-//! [`pages`] renders `RULES.md`.
+//! [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says whether spirv-tools are there.
 
 pub mod expect;
 pub mod file;
@@ -10,6 +10,7 @@ pub mod literal;
 pub mod pages;
 pub mod run;
 mod show;
+pub mod tools;
 
 use file::{CaseFile, Command};
 use run::{Engines, FileReport};

@@ -1,13 +1,22 @@
-//! `RULES.md`: the registry as a page, with the cases of each rule.
+//! `RULES.md`: the registry as a page, with the cases of each rule. `OPCODES.md`: the instructions, with the cases that execute them.
 
 use crate::file::CaseFile;
+use crate::run::FileReport;
+use smallstep_semantics::number::Instruction;
 use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::spirv::opcodes::{self, Opcode, Standing};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the page is.
+/// Where the page of rules is.
 pub fn rules_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/RULES.md")
+}
+
+/// Where the page of opcodes is.
+pub fn opcodes_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/OPCODES.md")
 }
 
 /// The cases that say that they fire a rule, and those that nearly do: by `rules`, and by `not-rules` or an error of that name.
@@ -34,6 +43,116 @@ pub fn rules_page(files: &[CaseFile]) -> String {
             let statement = rule.statement().replace('|', "\\|");
             let _ = writeln!(out, "| `{rule}` | {statement} | {} | `{}` | {}{near} |", rule.source(), rule.item(), firing.join(", "));
         }
+    }
+    out
+}
+
+/// The most cases that the page names for an instruction.
+const CASES: usize = 3;
+
+/// How many instructions there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Core instructions that have a rule.
+    pub core: usize,
+    /// Instructions of GLSL.std.450 that have one.
+    pub extended: usize,
+    /// Those of both that the lockstep machine compiles.
+    pub lockstep: usize,
+    /// Core instructions that loading reads.
+    pub declared: usize,
+    /// Instructions of both that are refused.
+    pub refused: usize,
+}
+
+impl Counts {
+    /// Counts the instructions of the grammar.
+    pub fn of(all: &[Opcode]) -> Counts {
+        let mut counts = Counts::default();
+        for opcode in all {
+            match (&opcode.standing, opcode.instruction) {
+                (Standing::Executed(_), Instruction::Core(_)) => counts.core += 1,
+                (Standing::Executed(_), Instruction::Glsl(_)) => counts.extended += 1,
+                (Standing::Declared | Standing::Specialized, _) => counts.declared += 1,
+                (Standing::Refused, _) => counts.refused += 1,
+            }
+            counts.lockstep += usize::from(opcode.lockstep);
+        }
+        counts
+    }
+
+    /// The sentence of the page and of the README.
+    pub fn sentence(&self) -> String {
+        let Counts { core, extended, lockstep, declared, refused } = self;
+        format!(
+            "{core} core instructions and {extended} of GLSL.std.450 have rules, {lockstep} of these {} are compiled by the lockstep machine, \
+             {declared} are read at load, and {refused} are refused by name",
+            core + extended
+        )
+    }
+}
+
+/// The cases that execute each instruction; those first that execute the fewest.
+pub fn executing(reports: &[FileReport]) -> BTreeMap<Instruction, Vec<&str>> {
+    let mut ordered: Vec<&FileReport> = reports.iter().collect();
+    ordered.sort_by_key(|r| (r.executed.len(), r.name.as_str()));
+    let mut cases: BTreeMap<Instruction, Vec<&str>> = BTreeMap::new();
+    for report in ordered {
+        for &instruction in &report.executed {
+            cases.entry(instruction).or_default().push(&report.name);
+        }
+    }
+    cases
+}
+
+/// The page of opcodes.
+pub fn opcodes_page(reports: &[FileReport]) -> String {
+    let (all, cases) = (opcodes::all(), executing(reports));
+    let mut out = format!(
+        "# Instructions\n\n\
+         Printed from the grammar, the tables of the engines and the cases of `spec-tests/`;\n\
+         `SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages` writes it again. {}.\n\n\
+         A rule's statement is in [RULES.md](RULES.md). Of the cases that execute an instruction by the relation, the {CASES} are named that execute the\n\
+         fewest others. An instruction with a rule may still be refused for its types or operands, before anything runs.\n",
+        Counts::of(&all).sentence()
+    );
+    let number = |opcode: &Opcode| match opcode.instruction {
+        Instruction::Core(opcode) => u32::from(opcode),
+        Instruction::Glsl(number) => number,
+    };
+    for (title, is_core) in [("Core instructions with rules", true), ("GLSL.std.450", false)] {
+        let _ = write!(
+            out,
+            "\n## {title}\n\n| number | instruction | section | rules | lockstep machine | cases |\n|---|---|---|---|---|---|\n"
+        );
+        for opcode in all.iter().filter(|o| matches!(o.instruction, Instruction::Core(_)) == is_core) {
+            let Standing::Executed(rules) = &opcode.standing else { continue };
+            let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            let of = cases.get(&opcode.instruction).map_or(&[][..], Vec::as_slice);
+            let mut named = of[..of.len().min(CASES)].join(", ");
+            if of.len() > CASES {
+                let _ = write!(named, " and {} more", of.len() - CASES);
+            }
+            let (lockstep, section) = (if opcode.lockstep { "yes" } else { "no" }, opcode.section.unwrap_or("—"));
+            let _ = writeln!(out, "| {} | {} | {section} | {} | {lockstep} | {named} |", number(opcode), opcode.name, rules.join(", "));
+        }
+    }
+    out += "\n## Read at load\n\nDeclarations, annotations, functions and blocks are no steps. Specialization makes constants of the last column's.\n\n\
+            | number | instruction | section | specialization |\n|---|---|---|---|\n";
+    for opcode in &all {
+        let specialized = match opcode.standing {
+            Standing::Declared => "",
+            Standing::Specialized => "yes",
+            Standing::Executed(_) | Standing::Refused => continue,
+        };
+        let _ = writeln!(out, "| {} | {} | {} | {specialized} |", number(opcode), opcode.name, opcode.section.unwrap_or("—"));
+    }
+    out +=
+        "\n## Refused\n\nThe grammar knows these, so that they assemble and disassemble. A module that has one is refused by its name.\n";
+    for is_core in [true, false] {
+        let refused = all.iter().filter(|o| o.standing == Standing::Refused && matches!(o.instruction, Instruction::Core(_)) == is_core);
+        let names: Vec<String> = refused.map(|opcode| format!("{} ({})", opcode.name, number(opcode))).collect();
+        let _ = write!(out, "\n{}\n", names.join(", "));
     }
     out
 }

@@ -21,11 +21,12 @@ use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Type;
 use smallstep_semantics::lambda_v::typing::{self, Limits};
-use smallstep_semantics::number::{Arithmetic, Lane, Profile};
+use smallstep_semantics::number::{Arithmetic, Instruction, Lane, Profile};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Resources, Robustness};
-use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid, lockstep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,10 @@ pub struct FileReport {
     pub lanes: Lanes,
     /// The rules that fired in some test.
     pub fired: BTreeSet<Rule>,
+    /// The instructions that the relation of SPIR-V executed in some test.
+    pub executed: BTreeSet<Instruction>,
+    /// Those of them in tests that the lockstep machine ran too, and ended as the relation did.
+    pub in_lockstep: BTreeSet<Instruction>,
     /// What the blessed parts should be, by the line of their directive.
     pub blocks: Vec<(usize, Vec<String>)>,
 }
@@ -137,6 +142,13 @@ fn plain(file: &CaseFile, line: usize, what: String) -> Failure {
 fn diff(expected: &str, found: &str) -> String {
     let (expected, found) = (format!("{expected}\n"), format!("{found}\n"));
     format!("\n{}", TextDiff::from_lines(&expected, &found).unified_diff().header("expected", "found"))
+}
+
+/// An instruction by its opcode; one of GLSL.std.450 by its number there, too.
+fn instructions(module: &Module, i: &spirv::Instruction) -> impl Iterator<Item = Instruction> {
+    let number = i.is(Op::ExtInst) && !module.is_non_semantic(i);
+    let extended = number.then(|| Instruction::Glsl(i.operands(module.words())[1]));
+    [Instruction::Core(i.op as u16)].into_iter().chain(extended)
 }
 
 /// One test.
@@ -572,9 +584,10 @@ impl Run<'_> {
             spirv::Program::compile(module, entry).map(|program| program.run(&inputs, fuel, &arithmetic)).map_err(|e| e.to_string())
         });
         let relation = spirv::Relation::new(rules.unwrap_or_default(), arithmetic);
-        let fired = &mut self.report.fired;
+        let FileReport { fired, executed, .. } = &mut *self.report;
         let mut sink = |event: &spirv::Event<'_, '_>| {
             fired.insert(event.rule);
+            executed.extend(instructions(module, event.instruction));
         };
         let outcome = spirv::step::run(module, entry, &inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
         let found = spirv_ending(&outcome);
@@ -607,12 +620,29 @@ impl Run<'_> {
         let dispatch = Dispatch { entry: "main", groups, resources, limits };
         let rules = self.planted.relation.clone().unwrap_or_default();
         let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);
+        let mut executed = BTreeSet::new();
         let fired = &mut self.report.fired;
         let mut sink = |event: &spirv::Event<'_, '_>| {
             fired.insert(event.rule);
+            executed.extend(instructions(module, event.instruction));
         };
         let outcome = grid::run(module, &dispatch, &schedule, &relation, &mut sink).map_err(|e| e.to_string())?;
-        Ok(dispatch_ending(&outcome))
+        let found = dispatch_ending(&outcome);
+        if self.planted.relation.is_none() && schedule == Schedule::default() {
+            match lockstep::Program::compile(module, "main") {
+                Ok(program) => {
+                    let by_machine = dispatch_ending(&program.run(&dispatch, 1));
+                    if by_machine.lines() != found.lines() {
+                        return Err(format!("by the relation {:?}, by the lockstep machine {:?}", found.lines(), by_machine.lines()));
+                    }
+                    self.report.in_lockstep.extend(&executed);
+                }
+                Err(LoadError::Unsupported { .. }) => {}
+                Err(error) => return Err(format!("the lockstep machine: {error}")),
+            }
+        }
+        self.report.executed.extend(executed);
+        Ok(found)
     }
 
     /// `words=1,2,0*5`: the words of the buffer.

@@ -1,7 +1,10 @@
 //! The registry, the cases and the code say the same about every rule, and no case passes whatever it says.
 
 use smallstep::theorem::case::Planted;
+use smallstep_semantics::number::Instruction;
 use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::opcodes::{self, Standing};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::literal::LITERALS;
@@ -52,6 +55,48 @@ fn every_rule_fires_in_a_case_that_names_it() {
         let firing = files.iter().zip(&fired).filter(|(f, fired)| f.rules.iter().any(|(_, r)| *r == rule) && fired.contains(&rule));
         assert!(firing.count() > 0, "{rule}: no case fires it and says so");
     }
+}
+
+/// The instructions of fragment stages, whose modules no case can run yet beyond λV's; `semantics/tests/spirv_draw` executes them.
+const OF_FRAGMENTS: [Op; 15] = [
+    Op::DPdx,
+    Op::DPdy,
+    Op::Fwidth,
+    Op::DPdxFine,
+    Op::DPdyFine,
+    Op::FwidthFine,
+    Op::DPdxCoarse,
+    Op::DPdyCoarse,
+    Op::FwidthCoarse,
+    Op::Kill,
+    Op::TerminateInvocation,
+    Op::DemoteToHelperInvocation,
+    Op::IsHelperInvocationEXT,
+    Op::ImageSampleImplicitLod,
+    Op::ImageSampleDrefImplicitLod,
+];
+
+#[test]
+fn every_instruction_with_a_rule_is_executed_by_a_case() {
+    let reports: Vec<FileReport> = files().iter().map(report).collect();
+    let executed: BTreeSet<Instruction> = reports.iter().flat_map(|r| r.executed.iter().copied()).collect();
+    let in_lockstep: BTreeSet<Instruction> = reports.iter().flat_map(|r| r.in_lockstep.iter().copied()).collect();
+    let excused = OF_FRAGMENTS.map(|op| Instruction::Core(op as u16));
+    let (mut wrong, mut section) = (Vec::new(), 0);
+    for opcode in opcodes::all() {
+        section += usize::from(opcode.section.is_none() && opcode.standing != Standing::Refused);
+        let ruled = matches!(opcode.standing, Standing::Executed(_));
+        if executed.contains(&opcode.instruction) != (ruled && !excused.contains(&opcode.instruction)) {
+            wrong.push(format!("{}: has a rule: {ruled}, and a case: {}", opcode.name, !ruled));
+        }
+        // What the machine says that it compiles, it runs, and ends as the relation does; and nothing else.
+        let steps = opcode.lockstep && ruled && !excused.contains(&opcode.instruction);
+        if in_lockstep.contains(&opcode.instruction) != steps {
+            wrong.push(format!("{}: the lockstep machine compiles it: {steps}, and runs it in a case: {}", opcode.name, !steps));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(section, 0, "instructions that are not refused without a section");
 }
 
 /// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some case must miss it.

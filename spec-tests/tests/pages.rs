@@ -1,7 +1,10 @@
 //! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names exhibits that exist.
 
+use smallstep_semantics::spirv::opcodes;
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::literal::LITERALS;
+use smallstep_spec_tests::pages::Counts;
+use smallstep_spec_tests::run::{Engines, FileReport};
 use smallstep_spec_tests::{pages, root, run};
 use std::path::Path;
 
@@ -10,16 +13,32 @@ fn files() -> Vec<CaseFile> {
     paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}"))).collect()
 }
 
+/// Holds a page to the file at that path, below `semantics/`, or writes it.
+fn is_up_to_date(path: &Path, name: &str, page: &str) {
+    if std::env::var_os("SPEC_BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(path, page).expect("the page can be written");
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    let diff = similar::TextDiff::from_lines(found.as_str(), page).unified_diff().header(name, "registry and cases").to_string();
+    assert!(diff.is_empty(), "\n{diff}\n  to bless: SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages");
+}
+
 #[test]
 fn the_page_of_rules_is_up_to_date() {
-    let page = pages::rules_page(&files());
-    let path = pages::rules_path();
-    if std::env::var_os("SPEC_BLESS").is_some_and(|v| v == "1") {
-        std::fs::write(&path, &page).expect("the page can be written");
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    let diff = similar::TextDiff::from_lines(&found, &page).unified_diff().header("semantics/RULES.md", "registry and cases").to_string();
-    assert!(diff.is_empty(), "\n{diff}\n  to bless: SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages");
+    is_up_to_date(&pages::rules_path(), "semantics/RULES.md", &pages::rules_page(&files()));
+}
+
+#[test]
+fn the_page_of_opcodes_is_up_to_date() {
+    let reports: Vec<FileReport> = files().iter().map(|file| run::run(file, &mut Engines::default())).collect();
+    is_up_to_date(&pages::opcodes_path(), "semantics/OPCODES.md", &pages::opcodes_page(&reports));
+}
+
+#[test]
+fn the_readme_counts_the_opcodes() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).expect("the README can be read");
+    let sentence = Counts::of(&opcodes::all()).sentence();
+    assert!(readme.replace('\n', " ").contains(&sentence), "the README does not say: {sentence}");
 }
 
 #[test]

@@ -26,6 +26,7 @@
 
 mod binding;
 mod catalog;
+mod descent;
 mod draft;
 mod edit;
 mod expr;

@@ -4,9 +4,9 @@
 //! of its type, or to the shortest expression of its type that no compiler knows the value of; a vector that is shown gives way to one of its
 //! components; a binding, parameter, define or output goes; a number becomes rounder; of names and orders that do as well, the first is taken, so
 //! that different programs that show one thing come down to the same. Only programs that stay valid ([`Keep`]) and are
-//! smaller are proposed. The greatest cuts come first; after a success the search goes on among cuts of about that size, and begins
-//! anew from the greatest when there is nothing more, until nothing at all can be taken away.
+//! smaller are proposed.
 
+use super::descent::{Descent, Shrinks};
 use super::edit::{Binders, COMPONENTS, Form, Sketch, form, head, items, lay_out, parts};
 use super::mix::Limits;
 use super::well_typed;
@@ -88,9 +88,6 @@ pub enum Keep {
 /// The bounds of typing a proposal; one that takes more is not proposed.
 const TYPING: typing::Limits = typing::Limits { nodes: 1 << 16, terms: 1 << 18, path: 5_000 };
 
-/// The most nodes of changed programs that are looked at: some seconds' worth. Only programs of thousands of nodes come near it.
-const MOST_EFFORT: u64 = 1 << 24;
-
 /// How many parts deep an expression is looked into for one to put in its place.
 const HOIST_DEPTH: u32 = 3;
 /// The same for what a program shows.
@@ -98,32 +95,17 @@ const SHOW_DEPTH: u32 = 6;
 
 /// A program on its way to a smaller one.
 #[derive(Clone)]
-pub struct Shrinking {
-    keep: Keep,
-    /// The smallest program that is known to show it (or the first).
-    best: Tree,
-    size: Size,
-    /// The program proposed, if it is not `best`, its size, and how many nodes it has less.
-    proposed: Option<(Tree, Size, u32)>,
-    changes: Vec<Change>,
-    next: usize,
-    /// Whether `changes` are all there are, not only those of some size.
-    all: bool,
-    /// The programs proposed so far.
-    seen: FxHashSet<u64>,
-    /// The nodes of all changed programs so far, proposed or not.
-    effort: u64,
-}
+pub struct Shrinking(Descent<Tree>);
 
 impl std::fmt::Debug for Shrinking {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.best.print().trim_end())
+        f.write_str(self.0.best().print().trim_end())
     }
 }
 
 /// What shrinking makes less: first the nodes, then what is written in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Size {
+pub(super) struct Size {
     nodes: u32,
     text: u32,
     /// Commutative operations with their one number last.
@@ -131,14 +113,7 @@ struct Size {
 }
 
 #[derive(Clone, Debug)]
-struct Change {
-    /// About how many nodes it takes away.
-    removed: u32,
-    edit: Edit,
-}
-
-#[derive(Clone, Debug)]
-enum Edit {
+pub(super) enum Edit {
     /// The part at the end in the place of the expression, with what is bound on the way put in, innermost first.
     Hoist(ExprId, ExprId, Vec<Binders>),
     /// What a program shows replaced by a part of another type (the last), made into something that can be shown.
@@ -176,60 +151,44 @@ enum Edit {
 impl Shrinking {
     /// The program, to be shrunk.
     pub fn new(tree: &Tree, keep: Keep) -> Shrinking {
-        let best = lay_out(tree);
-        let size = size(&best);
-        let mut program =
-            Shrinking { keep, best, size, proposed: None, changes: Vec::new(), next: 0, all: true, seen: FxHashSet::default(), effort: 0 };
-        program.changes = program.changes_of(u32::MAX);
-        program
+        Shrinking(Descent::new(lay_out(tree), keep))
+    }
+}
+
+impl Shrinks for Tree {
+    type Keep = Keep;
+    type Edit = Edit;
+    type Size = Size;
+
+    fn size(&self) -> Size {
+        size(self)
     }
 
-    fn shown(&self) -> &Tree {
-        self.proposed.as_ref().map_or(&self.best, |proposed| &proposed.0)
+    fn nodes(size: Size) -> u32 {
+        size.nodes
     }
 
-    /// Goes on to the next proposal. False if there is none: then `best` is as small as it gets.
-    fn propose(&mut self) -> bool {
-        loop {
-            while self.next < self.changes.len() {
-                if self.effort > MOST_EFFORT {
-                    return false;
-                }
-                self.effort += u64::from(self.size.nodes);
-                let change = &self.changes[self.next];
-                self.next += 1;
-                let Some(tree) = change.edit.apply(&self.best) else { continue };
-                let size = size(&tree);
-                if size >= self.size || !self.seen.insert(fingerprint(&tree)) || !self.keep.holds(&tree) {
-                    continue;
-                }
-                let removed = self.size.nodes - size.nodes;
-                self.proposed = Some((tree, size, removed));
-                return true;
-            }
-            if self.all {
-                return false;
-            }
-            self.look(u32::MAX);
-        }
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.print().hash(&mut hasher);
+        hasher.finish()
     }
 
-    /// Begins anew with changes that take at most so many nodes away.
-    fn look(&mut self, most: u32) {
-        self.changes = self.changes_of(most);
-        self.next = 0;
-        self.all = most == u32::MAX;
-    }
-
-    /// The changes to `best`, the greatest first.
-    fn changes_of(&self, most: u32) -> Vec<Change> {
-        let types = self.keep.types(&self.best);
-        let mut search = Search { tree: &self.best, sizes: sizes(&self.best), types, changes: Vec::new() };
+    fn changes(&self, keep: Keep, most: u32) -> Vec<(u32, Edit)> {
+        let mut search = Search { tree: self, sizes: sizes(self), types: keep.types(self), changes: Vec::new() };
         search.program();
         let mut changes = search.changes;
-        changes.retain(|change| change.removed <= most);
-        changes.sort_by_key(|change| std::cmp::Reverse(change.removed));
+        changes.retain(|(removed, _)| *removed <= most);
+        changes.sort_by_key(|(removed, _)| std::cmp::Reverse(*removed));
         changes
+    }
+
+    fn changed(&self, edit: &Edit) -> Option<Tree> {
+        edit.apply(self)
+    }
+
+    fn holds(&self, keep: Keep) -> bool {
+        keep.holds(self)
     }
 }
 
@@ -237,21 +196,15 @@ impl ValueTree for Shrinking {
     type Value = Printed;
 
     fn current(&self) -> Printed {
-        Printed(self.shown().clone())
+        Printed(self.0.shown().clone())
     }
 
     fn simplify(&mut self) -> bool {
-        if let Some((tree, size, removed)) = self.proposed.take() {
-            (self.best, self.size) = (tree, size);
-            // Much greater cuts failed before this one came up, and will be tried again at the end.
-            self.look(removed.saturating_mul(2).max(4));
-        }
-        self.propose()
+        self.0.simplify()
     }
 
     fn complicate(&mut self) -> bool {
-        self.proposed = None;
-        self.propose()
+        self.0.complicate()
     }
 }
 
@@ -266,15 +219,7 @@ pub fn minimal_that_keeps(keep: Keep, tree: &Tree, fails: &mut dyn FnMut(&Tree) 
     if questions == 0 || !fails(tree) {
         return tree.clone();
     }
-    let mut program = Shrinking::new(tree, keep);
-    let mut more = program.simplify();
-    for _ in 1..questions {
-        if !more {
-            break;
-        }
-        more = if fails(program.shown()) { program.simplify() } else { program.complicate() };
-    }
-    program.best
+    Shrinking::new(tree, keep).0.minimal(fails, questions)
 }
 
 /// Well-typed programs within the limits as a strategy, for property tests: failing ones shrink.
@@ -315,12 +260,6 @@ impl Keep {
         }
         types
     }
-}
-
-fn fingerprint(tree: &Tree) -> u64 {
-    let mut hasher = FxHasher::default();
-    tree.print().hash(&mut hasher);
-    hasher.finish()
 }
 
 fn size(tree: &Tree) -> Size {
@@ -380,7 +319,7 @@ struct Search<'a> {
     tree: &'a Tree,
     sizes: Vec<u32>,
     types: FxHashMap<Span, Type>,
-    changes: Vec<Change>,
+    changes: Vec<(u32, Edit)>,
 }
 
 impl Search<'_> {
@@ -393,7 +332,7 @@ impl Search<'_> {
     }
 
     fn add(&mut self, removed: u32, edit: Edit) {
-        self.changes.push(Change { removed, edit });
+        self.changes.push((removed, edit));
     }
 
     fn program(&mut self) {

@@ -190,7 +190,7 @@ impl Quirk {
 }
 
 /// Whether `part` stands in `text` as whole words: "Mesa 22.3.6" not in "Mesa 22.3.61".
-fn names(text: &str, part: &str) -> bool {
+pub(super) fn names(text: &str, part: &str) -> bool {
     let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let edges = |at: usize| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
     !part.is_empty() && text.match_indices(part).map(|(at, _)| edges(at)).any(|(before, after)| !goes_on(before) && !goes_on(after))
@@ -237,10 +237,12 @@ impl Keys {
         Ok(self.needed(key)?.split(" or ").map(|name| name.trim().to_string()).collect())
     }
 
-    pub(super) fn one_of<T: Copy>(&mut self, key: &str, values: [(&str, T); 2]) -> Result<T, String> {
+    pub(super) fn one_of<T: Copy, const N: usize>(&mut self, key: &str, values: [(&str, T); N]) -> Result<T, String> {
         let found = self.needed(key)?;
         let value = values.iter().find(|(name, _)| *name == found);
-        value.map(|(_, value)| *value).ok_or_else(|| format!("{key} is \"{found}\" and must be {} or {}", values[0].0, values[1].0))
+        value
+            .map(|(_, value)| *value)
+            .ok_or_else(|| format!("{key} is \"{found}\" and must be {}", values.map(|(name, _)| name).join(" or ")))
     }
 }
 

@@ -146,7 +146,11 @@ impl Sampling<'_> {
                 }
             }
         }
-        self.widen_normalized(&mut allowed, reference.is_some());
+        // A nearest texel is converted and nothing else.
+        let sums = levels.filters.contains(&Some(Filter::Linear)) || levels.allowed.iter().any(|(_, weight)| weight[1] > 0.0);
+        if sums {
+            self.widen_normalized(&mut allowed, reference.is_some());
+        }
         Ok(self.finished(definite, allowed))
     }
 

@@ -3,7 +3,7 @@
 use rspirv::spirv;
 
 /// The instruction that an operation stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Instruction {
     /// A core instruction, by its opcode.
     Core(u16),

@@ -181,6 +181,13 @@ impl Set {
     pub fn by_name(&self, name: &str) -> Option<&'static SetInstruction> {
         self.by_name.get(name).copied()
     }
+
+    /// Every instruction with its number, in their order.
+    pub fn instructions(&self) -> impl Iterator<Item = (u32, &'static SetInstruction)> {
+        let mut all: Vec<_> = self.by_number.iter().map(|(&number, &i)| (number, i)).collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter()
+    }
 }
 
 struct Grammar {
@@ -234,6 +241,11 @@ const SETS: [&str; 15] = [
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static CoreInstruction> {
     GRAMMAR.by_opcode.get(opcode as usize).copied().flatten()
+}
+
+/// Every core instruction, by opcode.
+pub fn instructions() -> impl Iterator<Item = &'static CoreInstruction> {
+    GRAMMAR.by_opcode.iter().copied().flatten()
 }
 
 /// The instruction of that name without its `Op`, as `FAdd`.

@@ -23,6 +23,7 @@ pub mod machine;
 pub mod memory;
 pub mod module;
 pub mod object;
+pub mod opcodes;
 pub mod operation;
 mod persistent;
 mod report;

@@ -71,9 +71,12 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstant>, LoadError> {
 
 /// Whether there is anything to freeze.
 pub(super) fn needed(decoded: &Decoded<'_>) -> bool {
-    decoded.instructions.iter().any(|i| {
-        matches!(i.op, Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant | Op::SpecConstantComposite | Op::SpecConstantOp)
-    })
+    decoded.instructions.iter().any(|i| is_spec_constant(i.op))
+}
+
+/// Whether the instruction is one that specialization freezes.
+pub(super) fn is_spec_constant(op: Op) -> bool {
+    matches!(op, Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant | Op::SpecConstantComposite | Op::SpecConstantOp)
 }
 
 fn literal(words: &[u32]) -> u64 {

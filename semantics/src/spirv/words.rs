@@ -61,6 +61,19 @@ impl Instruction {
         &self.words(module)[1 + results..]
     }
 
+    /// The operands that may be pointers, of its operands: no literal is among them.
+    pub(super) fn pointers<'w>(&self, operands: &'w [u32]) -> &'w [u32] {
+        match self.op {
+            Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
+            Op::CopyMemory => &operands[..2],
+            Op::FunctionCall => &operands[1..],
+            Op::ExtInst => &operands[2..],
+            Op::Phi => operands,
+            op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => &operands[..1],
+            _ => &[],
+        }
+    }
+
     /// Whether it is an `op`.
     #[inline]
     pub fn is(&self, op: Op) -> bool {

@@ -4,16 +4,14 @@
 //! function's body, an expression to a part of itself or to zero; loops turn less often, invocations and words become fewer. Every proposal is
 //! well formed, so it is valid and says nothing undefined but what is planted. Whether a twin's plant is still run is for the one who asks to see.
 
+use super::super::descent::{Descent, Shrinks};
 use super::mix::Limits;
 use super::repair::{each_root, repair};
 use super::tree::*;
 use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-
-/// The most nodes of changed modules that are looked at: some seconds' worth.
-const MOST_EFFORT: u64 = 1 << 24;
 
 /// A module that shows itself as text.
 #[derive(Clone)]
@@ -50,7 +48,7 @@ pub struct Size {
 
 /// One change. Lists of statements and expressions are numbered as [`Module::each_block`] and [`Module::each_expr`] visit them.
 #[derive(Clone, Debug)]
-enum Edit {
+pub(in crate::generate) enum Edit {
     /// Statements from here to there.
     Drop(usize, usize, usize),
     /// A selection or loop replaced by one of the lists in it.
@@ -80,16 +78,13 @@ enum Edit {
 }
 
 /// A module on its way to a smaller one.
-#[derive(Clone, Debug)]
-pub struct Shrinking {
-    best: Module,
-    size: Size,
-    proposed: Option<(Module, Size, u32)>,
-    changes: Vec<(u32, Edit)>,
-    next: usize,
-    all: bool,
-    seen: FxHashSet<u64>,
-    effort: u64,
+#[derive(Clone)]
+pub struct Shrinking(Descent<Module>);
+
+impl std::fmt::Debug for Shrinking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Printed(self.0.best().clone()).fmt(f)
+    }
 }
 
 impl Shrinking {
@@ -97,48 +92,46 @@ impl Shrinking {
     pub fn new(module: &Module) -> Shrinking {
         let mut best = module.clone();
         repair(&mut best);
-        let size = size(&best);
-        let changes = changes_of(&best);
-        Shrinking { best, size, proposed: None, changes, next: 0, all: true, seen: FxHashSet::default(), effort: 0 }
+        Shrinking(Descent::new(best, ()))
     }
 
     /// The module proposed, or the smallest that is known.
     pub fn shown(&self) -> &Module {
-        self.proposed.as_ref().map_or(&self.best, |proposed| &proposed.0)
+        self.0.shown()
+    }
+}
+
+impl Shrinks for Module {
+    type Keep = ();
+    type Edit = Edit;
+    type Size = Size;
+
+    fn size(&self) -> Size {
+        size(self)
     }
 
-    /// Goes on to the next proposal. False if there is none.
-    fn propose(&mut self) -> bool {
-        loop {
-            while self.next < self.changes.len() {
-                if self.effort > MOST_EFFORT {
-                    return false;
-                }
-                self.effort += u64::from(self.size.nodes);
-                let edit = &self.changes[self.next].1;
-                self.next += 1;
-                let Some(module) = edit.apply(&self.best) else { continue };
-                let size = size(&module);
-                if size >= self.size || !self.seen.insert(fingerprint(&module)) {
-                    continue;
-                }
-                let removed = self.size.nodes - size.nodes;
-                self.proposed = Some((module, size, removed));
-                return true;
-            }
-            if self.all {
-                return false;
-            }
-            self.look(u32::MAX);
-        }
+    fn nodes(size: Size) -> u32 {
+        size.nodes
     }
 
-    /// Begins anew with changes that take at most so many nodes away.
-    fn look(&mut self, most: u32) {
-        self.changes = changes_of(&self.best);
-        self.changes.retain(|(removed, _)| *removed <= most);
-        self.next = 0;
-        self.all = most == u32::MAX;
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn changes(&self, (): (), most: u32) -> Vec<(u32, Edit)> {
+        let mut changes = changes_of(self);
+        changes.retain(|(removed, _)| *removed <= most);
+        changes
+    }
+
+    fn changed(&self, edit: &Edit) -> Option<Module> {
+        edit.apply(self)
+    }
+
+    fn holds(&self, (): ()) -> bool {
+        true
     }
 }
 
@@ -150,17 +143,11 @@ impl ValueTree for Shrinking {
     }
 
     fn simplify(&mut self) -> bool {
-        if let Some((module, size, removed)) = self.proposed.take() {
-            (self.best, self.size) = (module, size);
-            // Much greater cuts failed before this one came up, and will be tried again at the end.
-            self.look(removed.saturating_mul(2).max(4));
-        }
-        self.propose()
+        self.0.simplify()
     }
 
     fn complicate(&mut self) -> bool {
-        self.proposed = None;
-        self.propose()
+        self.0.complicate()
     }
 }
 
@@ -169,18 +156,11 @@ pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, question
     if questions == 0 || !fails(module) {
         return module.clone();
     }
-    let mut shrinking = Shrinking::new(module);
-    if shrinking.best != *module && !fails(&shrinking.best) {
+    let Shrinking(descent) = Shrinking::new(module);
+    if descent.best() != module && !fails(descent.best()) {
         return module.clone();
     }
-    let mut more = shrinking.simplify();
-    for _ in 1..questions {
-        if !more {
-            break;
-        }
-        more = if fails(shrinking.shown()) { shrinking.simplify() } else { shrinking.complicate() };
-    }
-    shrinking.best
+    descent.minimal(fails, questions)
 }
 
 /// Clean modules within the limits as a strategy, for property tests: failing ones shrink.
@@ -202,12 +182,6 @@ impl Strategy for Modules {
         let seed = proptest::prelude::Rng::next_u64(runner.rng());
         Ok(Shrinking::new(&super::module(seed, &self.limits)))
     }
-}
-
-fn fingerprint(module: &Module) -> u64 {
-    let mut hasher = FxHasher::default();
-    module.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// How large a module is.

@@ -2,7 +2,7 @@
 
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::draw::{DrawObservation, MadeBy, run_by};
-use smallstep_semantics::spirv::environment::{ColourTarget, Draw, UndefinedBytes};
+use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, UndefinedBytes};
 use smallstep_semantics::spirv::{Event, Sink};
 
 use super::bind::Bound;
@@ -126,6 +126,11 @@ impl Player<'_> {
             let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index);
             let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
             self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
+        }
+        for (index, observed) in observation.images.iter().enumerate() {
+            let made = |(instruction, _): (u32, InvocationId)| told::instruction(fragment, instruction);
+            let doubtful = observation.doubtful_texels.iter().filter(|d| d.image == index);
+            self.keep_image(&made, given, observed, doubtful);
         }
         let made = |by: &MadeBy| match by.instruction {
             Some((index, _)) => format!("made at {} of the fragment stage ({})", told::instruction(fragment, index), by.kind.id()),

@@ -364,6 +364,16 @@ impl Prepared {
         self.given.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
+    /// The buffers, in the order in which they were given.
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.given.buffers
+    }
+
+    /// The push constants.
+    pub fn push_constants(&self) -> &[u8] {
+        &self.given.push_constants
+    }
+
     fn dispatch(&self) -> Dispatch<'_> {
         Dispatch {
             entry: &self.module.entry,

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
-use super::optimised::{Optimised, Optimiser, optimised};
+use super::optimised::{Ends, Optimised, Optimiser, optimised};
 use super::quirk::{Known, OnDevice};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
@@ -244,8 +244,8 @@ fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, O
             Optimised::Allowed => tally.optimised += 1,
             Optimised::Vacuous => tally.optimised_vacuous += 1,
             Optimised::Undecided(why) | Optimised::Unchecked(why) => *tally.optimised_undecided.entry(why.clone()).or_default() += 1,
-            Optimised::Wrong { what, failed } => {
-                let (what, failed) = (what.clone(), *failed);
+            Optimised::Wrong { what, ends } => {
+                let (what, failed) = (what.clone(), *ends == Ends::Failed);
                 tally.findings.push(Finding { seed, defect: *defect, runner: Runner::Optimiser, what, failed });
             }
         }
@@ -302,8 +302,8 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         let case = module.case();
         if finding.runner == Runner::Optimiser {
             let Some(optimiser) = &plan.optimiser else { return false };
-            return matches!(optimised(&case, optimiser), Optimised::Wrong { what, failed }
-                if failed == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
+            return matches!(optimised(&case, optimiser), Optimised::Wrong { what, ends }
+                if (ends == Ends::Failed) == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
         }
         match (judge(&case, &plan.engines), finding.runner) {
             (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),

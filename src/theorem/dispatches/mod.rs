@@ -5,6 +5,7 @@
 
 pub mod campaign;
 pub mod optimised;
+pub mod optimiser_quirk;
 pub mod planted;
 pub mod quirk;
 

@@ -2,7 +2,7 @@
 //! ([`crate::theorem::refine`]), on the one input that a generated dispatch has.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::concurrency::explore::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
-use crate::run::compute::ComputeModule;
+use crate::run::compute::{ComputeModule, Prepared};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
 
@@ -23,6 +23,7 @@ pub struct Optimiser {
     program: String,
     arguments: Vec<String>,
     limit: Duration,
+    version: String,
 }
 
 /// Why there is no optimised module: a sentence.
@@ -51,9 +52,20 @@ pub enum Optimised {
     Wrong {
         /// How.
         what: String,
-        /// Whether it crashed or hung.
-        failed: bool,
+        /// What kind of wrong it is.
+        ends: Ends,
     },
+}
+
+/// How an optimiser is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ends {
+    /// It refuses a valid module, or what it writes is no module, has another interface, or shows what it must not.
+    Shown,
+    /// What it writes has undefined behaviour where what it read has not.
+    Undefined,
+    /// It crashes or hangs.
+    Failed,
 }
 
 impl Optimiser {
@@ -63,13 +75,22 @@ impl Optimiser {
     pub fn new(command: &str, limit: Duration) -> Result<Optimiser, String> {
         let mut words = command.split_whitespace().map(str::to_string);
         let program = words.next().ok_or("the optimiser's command is empty")?;
-        let optimiser = Optimiser { program, arguments: words.collect(), limit };
+        let cannot = |e: std::io::Error| format!("the optimiser \"{program}\" cannot be run: {e}");
+        let mut said = tempfile::tempfile().map_err(cannot)?;
+        // spirv-opt says it as an error.
+        let (output, errors) = (said.try_clone().map_err(cannot)?, said.try_clone().map_err(cannot)?);
+        let started = Command::new(&program).arg("--version").stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
         // Whatever it makes of that, it is there.
-        let started =
-            Command::new(&optimiser.program).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let mut child = started.map_err(|e| format!("the optimiser \"{}\" cannot be run: {e}", optimiser.program))?;
-        let _ = ended(&mut child, limit);
-        Ok(optimiser)
+        let _ = ended(&mut started.map_err(cannot)?, limit);
+        let mut version = Vec::new();
+        let _ = said.rewind().and_then(|()| said.take(SAID as u64).read_to_end(&mut version));
+        let version = String::from_utf8_lossy(&version).trim().to_string();
+        Ok(Optimiser { arguments: words.collect(), program, limit, version })
+    }
+
+    /// What the command says of its version: its beginning.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// The command's words, without those for files.
@@ -143,55 +164,79 @@ pub fn optimised(case: &ComputeCase, optimiser: &Optimiser) -> Optimised {
     if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
         return Optimised::Vacuous;
     }
-    match optimiser.run(&case.words) {
-        Ok(words) => compared(case, &words),
-        Err(NotOptimised::Refused(what)) => Optimised::Wrong { what, failed: false },
-        Err(NotOptimised::Failed(what)) => Optimised::Wrong { what, failed: true },
+    by(optimiser, &case.words, |words| compared(case, words))
+}
+
+/// What the optimiser makes of a module, judged.
+fn by(optimiser: &Optimiser, words: &[u32], judged: impl FnOnce(&[u32]) -> Optimised) -> Optimised {
+    match optimiser.run(words) {
+        Ok(words) => judged(&words),
+        Err(NotOptimised::Refused(what)) => Optimised::Wrong { what, ends: Ends::Shown },
+        Err(NotOptimised::Failed(what)) => Optimised::Wrong { what, ends: Ends::Failed },
         Err(NotOptimised::NotRun(what)) => Optimised::Unchecked(what),
     }
 }
 
+/// Optimises the module of a dispatch and compares what both show.
+pub fn optimised_dispatch(prepared: &Prepared, optimiser: &Optimiser) -> Optimised {
+    let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
+    let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
+    let input = Input { groups: prepared.groups, buffers, push_constants };
+    by(optimiser, words, |optimised| refined(words, optimised, entry, &input))
+}
+
 /// Compares what other words show with what a generated module allows, on its own input.
 pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
-    let wrong = |what: String| Optimised::Wrong { what, failed: false };
+    let input = Input { groups: case.groups, buffers: super::contents(case), push_constants: Vec::new() };
+    refined(&case.words, words, &case.entry, &input)
+}
+
+fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimised {
+    let wrong = |what: String| Optimised::Wrong { what, ends: Ends::Shown };
     let side = |name: &str, words: &[u32]| {
         let module = Module::load(words).map_err(|e| match e {
             LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
             other => wrong(format!("{name} is refused: {other}")),
         })?;
-        let module =
-            ComputeModule::new(module, Some(&case.entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
+        let module = ComputeModule::new(module, Some(entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
         Ok::<Side, Optimised>(Side::new(name, module, None))
     };
-    let (before, after) = match (side("the module", &case.words), side("the optimised module", words)) {
+    let (before, after) = match (side("the module", before), side("the optimised module", after)) {
         (Ok(before), Ok(after)) => (before, after),
         (Err(error), _) | (_, Err(error)) => return error,
     };
     if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
         return wrong(format!("the optimised module has another interface: {mismatch}"));
     }
-    let input = Input { groups: case.groups, buffers: super::contents(case), push_constants: Vec::new() };
     // One input of many modules, most of which do the same whatever the schedule.
     let settings = Settings { fuel: 1 << 30, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
-    match judge(&before, &after, &input, &settings) {
+    match judge(&before, &after, input, &settings) {
         Judged::Agree { .. } => Optimised::Allowed,
         Judged::Vacuous(_) => {
             // Whatever it does is allowed; it runs all the same, which it must be fit for.
-            after.run(&input, &settings, 1 << 24);
+            after.run(input, &settings, 1 << 24);
             Optimised::Vacuous
         }
         Judged::Undecided(why) => Optimised::Undecided(why),
         Judged::Unchecked(Unchecked::Unsupported(what)) => Optimised::Unchecked(format!("unsupported: {what}")),
         Judged::Unchecked(Unchecked::Limit(what)) => Optimised::Unchecked(what),
-        Judged::Disagree(difference) => wrong(match difference.how {
-            How::Undefined(undefined) => {
-                format!("the optimised module has undefined behaviour that the module has not: {}", undefined.ub.id())
-            }
-            How::Ends(how) => format!("the optimised module ends without an observation: {how}"),
-            How::Byte { place, byte, undefined: true, .. } => {
-                format!("the optimised module shows any value in byte {byte} of the buffer at {place}, the module one value")
-            }
-            How::Byte { place, byte, .. } => format!("the optimised module shows another value in byte {byte} of the buffer at {place}"),
-        }),
+        Judged::Disagree(difference) => {
+            let (what, ends) = match difference.how {
+                How::Undefined(undefined) => {
+                    let what = format!("the optimised module has undefined behaviour that the module has not: {}", undefined.ub.id());
+                    (what, Ends::Undefined)
+                }
+                How::Ends(how) => (format!("the optimised module ends without an observation: {how}"), Ends::Shown),
+                How::Byte { place, byte, undefined: true, .. } => {
+                    let what =
+                        format!("the optimised module shows any value in byte {byte} of the buffer at {place}, the module one value");
+                    (what, Ends::Shown)
+                }
+                How::Byte { place, byte, .. } => {
+                    (format!("the optimised module shows another value in byte {byte} of the buffer at {place}"), Ends::Shown)
+                }
+            };
+            Optimised::Wrong { what, ends }
+        }
     }
 }

@@ -194,7 +194,8 @@ impl DispatchQuirk {
     }
 }
 
-fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
+/// The dispatch that a text carries.
+pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
     let name = path.display().to_string();
     let wrong = |what: String| format!("{name}: {what}");
     let carried = Carried::read(text).map_err(wrong)?;

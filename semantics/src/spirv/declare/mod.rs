@@ -82,6 +82,11 @@ pub(super) fn section(op: Op) -> Option<Section> {
     })
 }
 
+/// Whether the instruction makes up functions and blocks.
+pub(super) fn is_structure(op: Op) -> bool {
+    matches!(op, Op::Function | Op::FunctionParameter | Op::FunctionEnd | Op::Label)
+}
+
 struct Declare<'m> {
     module: &'m mut Module,
     index: usize,

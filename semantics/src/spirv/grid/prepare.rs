@@ -276,25 +276,12 @@ impl Used {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
             let operands = i.operands(module.words());
             modeled(module, i, operands, rules)?;
-            for &id in pointers(i, operands) {
+            for &id in i.pointers(operands) {
                 let global = |id: &u32| module.variable(*id).is_some_and(|v| v.function.is_none());
                 self.variables.extend(Some(id).filter(global));
             }
         }
         Ok(())
-    }
-}
-
-/// The operands that may be pointers.
-fn pointers<'w>(i: &Instruction, operands: &'w [u32]) -> &'w [u32] {
-    match i.op {
-        Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
-        Op::CopyMemory => &operands[..2],
-        Op::FunctionCall => &operands[1..],
-        Op::ExtInst => &operands[2..],
-        Op::Phi => operands,
-        op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => &operands[..1],
-        _ => &[],
     }
 }
 

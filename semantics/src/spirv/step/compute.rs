@@ -115,10 +115,18 @@ pub fn compute<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
+/// The rule that computes an operation of GLSL.std.450.
+pub(in crate::spirv) fn extended_rule(operation: Operation) -> Rule {
+    match operation.signature.written_through() {
+        None => Rule::SpirvExtInst,
+        Some(_) => Rule::SpirvExtInstStore,
+    }
+}
+
 /// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p   [spirv/ext-inst, report §3.2, GLSL.std.450]
 pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
-    if operation_of(head, operands)?.signature.written_through().is_some() {
+    if extended_rule(operation_of(head, operands)?) != Rule::SpirvExtInst {
         return None;
     }
     let scalars = result(env, config)?.ok()?;

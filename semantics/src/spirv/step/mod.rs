@@ -344,7 +344,7 @@ impl Rules {
     }
 
     /// The rules that may apply to an instruction, with their functions.
-    fn about(&self, op: Op) -> impl Iterator<Item = (Rule, RuleFunction)> + '_ {
+    pub(super) fn about(&self, op: Op) -> impl Iterator<Item = (Rule, RuleFunction)> + '_ {
         let rows = STANDARD.by_op.get(&(op as u32)).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().map(|&at| &STANDARD.rows[at as usize]).map(|row| (row.rule, row.function));
         own.filter(|(rule, _)| self.replaced.iter().all(|(of, _)| of != rule)).chain(self.replaced.iter().copied())

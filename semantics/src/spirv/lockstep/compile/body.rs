@@ -14,6 +14,40 @@ use super::super::super::words::Instruction;
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home, Part, order};
 
+/// Whether the machine compiles instructions of that opcode.
+pub(in crate::spirv) fn compiles(op: Core) -> bool {
+    let flow = [Core::Branch, Core::BranchConditional, Core::Switch, Core::Return, Core::ReturnValue, Core::Unreachable];
+    let parts = [Core::FunctionCall, Core::ControlBarrier, Core::Line, Core::NoLine];
+    let whole = matches!(
+        op,
+        Core::Nop
+            | Core::SelectionMerge
+            | Core::LoopMerge
+            | Core::Phi
+            | Core::Undef
+            | Core::Variable
+            | Core::Load
+            | Core::Store
+            | Core::AccessChain
+            | Core::InBoundsAccessChain
+            | Core::CopyMemory
+            | Core::ArrayLength
+            | Core::CopyObject
+            | Core::CopyLogical
+            | Core::CompositeConstruct
+            | Core::CompositeExtract
+            | Core::CompositeInsert
+            | Core::VectorShuffle
+            | Core::VectorExtractDynamic
+            | Core::VectorInsertDynamic
+            | Core::MemoryBarrier
+            | Core::ExtInst
+    );
+    let fragment = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
+    let of_fragments = fragment.contains(&op) || is_derivative(op);
+    whole || of_fragments || flow.contains(&op) || parts.contains(&op) || is_atomic(op) || operation::core(op).is_some()
+}
+
 impl Compiler<'_> {
     /// The blocks of a function that are reached.
     pub(super) fn bodies(&mut self, function: &Function) -> Compiled {
@@ -34,6 +68,9 @@ impl Compiler<'_> {
                 part.rules += u32::from(!phis.is_some_and(|(first, last)| index > first && index <= last));
                 if matches!(i.op, Core::Line | Core::NoLine) {
                     continue;
+                }
+                if !compiles(i.op) {
+                    return self.unsupported(format!("{} in the lockstep machine", i.name()));
                 }
                 part.count += 1;
                 match i.op {
@@ -188,6 +225,7 @@ impl Compiler<'_> {
                 self.program.in_order |= self.program.synchronises;
                 Ok(())
             }
+            Core::ExtInst if self.module.is_non_semantic(i) => Ok(()),
             Core::ExtInst => match operation::glsl(operands[1]) {
                 Some(operation) => self.compute(i, operation, &operands[2..]),
                 None => self.unsupported(format!("OpExtInst GLSL.std.450 {}", operands[1])),
@@ -205,7 +243,7 @@ impl Compiler<'_> {
             op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {
                 Some(operation) => self.compute(i, operation, operands),
-                None => self.unsupported(format!("{} in the lockstep machine", i.name())),
+                None => unreachable!("{} is compiled, and no arm compiles it", i.name()),
             },
         }
     }

@@ -71,7 +71,7 @@ impl Compiler<'_> {
         let mut used = FxHashSet::default();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
-                used.extend(i.operands(module.words()).iter().copied());
+                used.extend(i.pointers(i.operands(module.words())).iter().copied());
             }
             for variable in module.locals(function) {
                 self.at = variable.instruction as usize;

@@ -1,0 +1,89 @@
+//! What is known to be wrong with optimisers, one small module each: the files of `spec-tests/quirks-spirv-opt`.
+//!
+//! A quirk is an assembly text with its dispatch in its comments and lines `;@ quirk KEY: VALUE`: `tool`, a command; `version`, a part of what it says of
+//! its version; `command`, with its options, without files; `seen`, the day; `ends`: `shown`, `undefined` or `failed` ([`Ends`]); `says`, a part of what is
+//! wrong.
+
+use std::path::Path;
+
+use super::optimised::{Ends, Optimised, Optimiser, optimised_dispatch};
+use super::quirk::prepare;
+use crate::run::compute::Prepared;
+use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
+use crate::theorem::without_numbers;
+
+/// A known bug of an optimiser.
+pub struct OptimiserQuirk {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The optimiser's program.
+    pub tool: String,
+    /// A part of what it says of its version.
+    pub version: String,
+    /// The command, which begins with the tool, without those words that name files.
+    pub command: String,
+    /// The day, as 2026-11-21.
+    pub day: String,
+    /// What kind of wrong it is.
+    pub ends: Ends,
+    /// A part of what is wrong, but for numbers.
+    pub says: String,
+    /// The module with its dispatch.
+    pub prepared: Prepared,
+}
+
+impl OptimiserQuirk {
+    /// Reads a quirk.
+    ///
+    /// # Errors
+    /// A sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a key is unknown,
+    /// missing or twice there, the command is not the tool's, the module or its dispatch is not valid.
+    pub fn read(path: &Path) -> Result<OptimiserQuirk, String> {
+        let wrong = |what: String| format!("{}: {what}", path.display());
+        let text = text_of(path).map_err(wrong)?;
+        let mut keys = Keys::read(&text, &["dispatch"]).map_err(wrong)?;
+        let mut needed = |key: &str| keys.needed(key).map_err(wrong);
+        let (tool, version, command) = (needed("tool")?, needed("version")?, needed("command")?);
+        let (day, says) = (needed("seen")?, needed("says")?);
+        let ends = [("shown", Ends::Shown), ("undefined", Ends::Undefined), ("failed", Ends::Failed)];
+        let ends = keys.one_of("ends", ends).map_err(wrong)?;
+        keys.all_read().map_err(wrong)?;
+        if command.split_whitespace().next() != Some(tool.as_str()) {
+            return Err(wrong(format!("the command \"{command}\" does not begin with the tool \"{tool}\"")));
+        }
+        let prepared = prepare(path, &text)?;
+        Ok(OptimiserQuirk { name: stem(path), tool, version, command, day, ends, says, prepared })
+    }
+
+    /// Every quirk of a folder (its `.spvasm` files), in the order of their names.
+    ///
+    /// # Errors
+    /// As of [`OptimiserQuirk::read`]; the folder cannot be read, or holds none.
+    pub fn read_folder(folder: &Path) -> Result<Vec<OptimiserQuirk>, String> {
+        files_of(folder, "spvasm")?.iter().map(|path| OptimiserQuirk::read(path)).collect()
+    }
+
+    /// Whether it was seen with an optimiser of that version.
+    pub fn is_of(&self, optimiser: &Optimiser) -> bool {
+        names(optimiser.version(), &self.version)
+    }
+
+    /// What the optimiser makes of it.
+    pub fn by(&self, optimiser: &Optimiser) -> Optimised {
+        optimised_dispatch(&self.prepared, optimiser)
+    }
+
+    /// Whether that is what was recorded, but for numbers.
+    ///
+    /// # Errors
+    /// What it is instead: a sentence.
+    pub fn is_recorded(&self, found: &Optimised) -> Result<(), String> {
+        match found {
+            Optimised::Wrong { what, ends } if *ends == self.ends && without_numbers(what).contains(&without_numbers(&self.says)) => Ok(()),
+            Optimised::Wrong { what, .. } => Err(format!("another disagreement than recorded: {what}")),
+            Optimised::Allowed => Err("this version no longer shows it: remove the quirk".into()),
+            Optimised::Vacuous => Err("the module is undefined, so that every optimised module is right".into()),
+            Optimised::Undecided(why) | Optimised::Unchecked(why) => Err(format!("it is unchecked: {why}")),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What is known to be wrong with optimisers: `spec-tests/quirks-spirv-opt`.
+//!
+//! Where the tool says a quirk's version, exactly what was recorded is required: something else fails, and so does agreement, for then the quirk is to be
+//! removed. Any other version must be right. Without the tool the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use smallstep::theorem::dispatches::optimised::{Ends, Optimised, Optimiser};
+use smallstep::theorem::dispatches::optimiser_quirk::OptimiserQuirk;
+use smallstep_spec_tests::tools;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-spirv-opt")
+}
+
+fn quirks() -> Vec<OptimiserQuirk> {
+    OptimiserQuirk::read_folder(&folder()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn optimiser(command: &str) -> Option<Optimiser> {
+    let tool = command.split_whitespace().next()?;
+    tools::is_there(tool).then(|| Optimiser::new(command, LIMIT).unwrap_or_else(|e| panic!("{e}")))
+}
+
+#[test]
+fn every_quirk_is_there_as_recorded_and_in_no_other_version() {
+    for quirk in quirks() {
+        let Some(optimiser) = optimiser(&quirk.command) else { continue };
+        let found = quirk.by(&optimiser);
+        match quirk.is_of(&optimiser) {
+            true => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{}: {why}", quirk.name)),
+            false => assert_eq!(found, Optimised::Allowed, "{}: seen with {}, and here too", quirk.name, quirk.version),
+        }
+    }
+}
+
+/// A command that copies what it reads is right of every quirk's module, and so is no quirk's tool.
+#[test]
+fn what_leaves_modules_alone_shows_no_quirk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("copies");
+    std::fs::write(&script, "case $1 in --version) echo copies v1;; *) cp \"$1\" \"$3\";; esac\n").expect("written");
+    let copies = Optimiser::new(&format!("sh {}", script.display()), LIMIT).expect("sh is there");
+    for quirk in quirks() {
+        assert_eq!(quirk.by(&copies), Optimised::Allowed, "{}", quirk.name);
+        assert!(!quirk.is_of(&copies) && quirk.is_recorded(&Optimised::Allowed).is_err(), "{}", quirk.name);
+        let wrong = |what: &str, ends| Optimised::Wrong { what: what.into(), ends };
+        assert!(quirk.is_recorded(&wrong(&quirk.says, quirk.ends)).is_ok());
+        assert!(quirk.is_recorded(&wrong("the optimiser refuses a valid module", quirk.ends)).is_err());
+        let others = [Ends::Shown, Ends::Undefined, Ends::Failed].into_iter().filter(|ends| *ends != quirk.ends);
+        others.for_each(|ends| assert!(quirk.is_recorded(&wrong(&quirk.says, ends)).is_err(), "{}", quirk.name));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let text = std::fs::read_to_string(folder().join("licm-load.spvasm")).expect("read");
+    let file = tempfile::tempdir().expect("a folder");
+    let path = file.path().join("quirk.spvasm");
+    let read = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&path, text.replace(from, to)).expect("written");
+        OptimiserQuirk::read(Path::new(&path)).err().unwrap_or_default()
+    };
+    for (from, to, said) in [
+        (";@ quirk ends: shown", ";@ quirk ends: badly", "ends is \"badly\" and must be shown or undefined or failed"),
+        (";@ quirk ends: shown", ";@ quirk more: 1", "a quirk needs \"ends\""),
+        (";@ quirk seen", ";@ quirk route: naga\n;@ quirk seen", "a quirk has no \"route\""),
+        (";@ quirk tool: spirv-opt", ";@ quirk tool: other", "does not begin with the tool \"other\""),
+        (";@ dispatch set: 0.1=u32:0\n", "", "no buffer is given"),
+    ] {
+        let found = read(from, to);
+        assert!(found.contains(said), "{found:?} lacks {said:?}");
+    }
+}
