@@ -26,7 +26,6 @@ use crate::run::compute::{self, ComputeModule};
 use crate::theorem::dispatches::Engines;
 
 /// What runs RUN commands.
-#[expect(clippy::large_enum_variant, reason = "a script has one or two, and keeps them to its end")]
 pub enum Engine<'d> {
     /// The relation or the lockstep machine.
     Interpreter(Box<Interpreter>),
