@@ -270,7 +270,28 @@ fn what_is_missing_or_malformed_is_named() {
     let shown = run(&store("OpUndef %6"), &["--set", "1.0=u64:0"]);
     assert!(shown.code == 2 && shown.err.contains("the push constants have 0 bytes; \"main\" needs 4"), "{}", shown.err);
     let shown = smallstep(&["run", "-", "--groups", "2"], "1");
-    assert!(shown.code == 2 && shown.err.contains("--groups is for compute modules"), "{}", shown.err);
+    assert!(shown.code == 2 && shown.err.contains("--groups is for SPIR-V modules"), "{}", shown.err);
+}
+
+#[test]
+fn fragment_modules_draw_a_screen() {
+    let grid = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/spirv/grid.spvasm");
+    let given = ["run", grid, "--input", "0=screen", "--push", "f32:2", "--size", "8x8"];
+    let (machine, reference) = (smallstep(&given, ""), smallstep(&[&given[..], &["--engine", "reference"]].concat(), ""));
+    assert!(machine.code == 0 && machine.err.is_empty(), "{}", machine.err);
+    assert_eq!(machine.out, reference.out);
+    // Two lines each way: at x = 1.5 / 8 · 2 = 0.375 the distance is 0.125, half of the 0.25 from pixel to pixel.
+    let pixel = smallstep(&[&given[..], &["--pixel", "1,0"]].concat(), "");
+    assert_eq!(pixel.out, "(1,0)  0.5 (0x3f000000)  0.5 (0x3f000000)  0.5 (0x3f000000)  1 (0x3f800000)\n");
+    for (args, code, said) in [
+        (&["run", grid, "--push", "f32:2"][..], 2, "give --input 0=f32:… or 0=screen"),
+        (&["run", grid, "--input", "0=screen"], 2, "the push constants have 0 bytes; \"main\" needs 4"),
+        (&["run", grid, "--input", "0=screen", "--push", "f32:2", "--groups", "2"], 2, "--groups is for compute modules"),
+        (&["run", grid, "--input", "0=screen", "--push", "f32:2", "--fuel", "10"], 7, "fuel"),
+    ] {
+        let shown = smallstep(args, "");
+        assert!(shown.code == code && shown.err.contains(said), "{args:?}: {} {}", shown.code, shown.err);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
 //! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
-//! next turn is for the [`Schedule`] to say. Rules of several invocations are in [`barrier`], [`race`] and [`quad`]: the stages of a draw
+//! next turn is for the [`Schedule`] to say. Rules of several invocations are in `barrier`, `race` and `quad`: the stages of a draw
 //! ([`super::draw`]) are grids too, their workgroups quads of fragments or single vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.

@@ -26,7 +26,6 @@ use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
-use crate::theorem::dispatches::MachineBug;
 use given::{NotSpecialized, Place, SpecValue};
 
 /// A module with the compute entry point that runs.
@@ -38,6 +37,9 @@ pub struct ComputeModule {
     /// What the entry point uses.
     needs: Needs,
 }
+
+/// A bug in the lockstep machine: what it does to a compiled program.
+pub type MachineBug = Arc<dyn Fn(lockstep::Parts<'_>) + Send + Sync>;
 
 /// What an entry point of a module uses, of any stage.
 #[derive(Clone, Copy)]

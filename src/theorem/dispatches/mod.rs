@@ -3,6 +3,8 @@
 //! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`mod@crate::generate::spirv::twin`]), and the
 //! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
+pub use crate::run::compute::MachineBug;
+
 pub mod campaign;
 pub mod optimised;
 pub mod optimiser_quirk;
@@ -47,9 +49,6 @@ impl fmt::Display for Runner {
         })
     }
 }
-
-/// A bug in the lockstep machine: what it does to a compiled program.
-pub type MachineBug = Arc<dyn Fn(lockstep::Parts<'_>) + Send + Sync>;
 
 /// The interpreters, as they are or with a planted bug.
 #[derive(Clone, Default)]

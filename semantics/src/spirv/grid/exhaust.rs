@@ -14,7 +14,7 @@ use crate::spirv::step::Relation;
 
 /// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
 ///
-/// Errors as [`run`]; a dispatch that is refused is the one outcome, with the default schedule.
+/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome, with the default schedule.
 pub fn exhaust(
     module: &Module,
     dispatch: &Dispatch<'_>,
