@@ -283,7 +283,11 @@ fn fragment_modules_draw_a_screen() {
     // Two lines each way: at x = 1.5 / 8 · 2 = 0.375 the distance is 0.125, half of the 0.25 from pixel to pixel.
     let pixel = smallstep(&[&given[..], &["--pixel", "1,0"]].concat(), "");
     assert_eq!(pixel.out, "(1,0)  0.5 (0x3f000000)  0.5 (0x3f000000)  0.5 (0x3f000000)  1 (0x3f800000)\n");
+    let traced = smallstep(&["trace", grid, "--input", "0=screen", "--push", "f32:2", "--size", "8x8", "--pixel", "1,0"], "");
+    assert!(traced.code == 0 && traced.err.is_empty(), "{}", traced.err);
+    assert!(traced.out.contains("spirv/derivative") && traced.out.ends_with("observed after 16 steps shown\n"), "{}", traced.out);
     for (args, code, said) in [
+        (&["trace", grid, "--push", "f32:2", "--input", "0=screen", "--pixel", "4,0"][..], 2, "pixel (4,0) is outside of 4x4"),
         (&["run", grid, "--push", "f32:2"][..], 2, "give --input 0=f32:… or 0=screen"),
         (&["run", grid, "--input", "0=screen"], 2, "the push constants have 0 bytes; \"main\" needs 4"),
         (&["run", grid, "--input", "0=screen", "--push", "f32:2", "--groups", "2"], 2, "--groups is for compute modules"),

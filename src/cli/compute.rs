@@ -181,7 +181,8 @@ impl ComputeArgs {
         })
     }
 
-    /// The draw over a whole screen that a fragment module in the bytes is for, if λV's way of running one, pixel by pixel with one buffer, is not enough.
+    /// The draw over a whole screen that a fragment module in the bytes is for; unless `always`, only if λV's way of running one, pixel by pixel with one
+    /// buffer, is not enough.
     pub(crate) fn screen(
         &self,
         name: &str,
@@ -189,6 +190,7 @@ impl ComputeArgs {
         entry: Option<&str>,
         size: (u32, u32),
         inputs: &[Input],
+        always: bool,
     ) -> Result<Option<Screen>, Failure> {
         let language = Language::of(name, bytes);
         if language == Language::LambdaV {
@@ -199,7 +201,7 @@ impl ComputeArgs {
         let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
         let values = if self.spec.is_empty() { &carried.spec } else { &self.spec };
         let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
-        let asked = !inputs.is_empty() || self.given().is_some();
+        let asked = always || !inputs.is_empty() || self.given().is_some();
         let pixels = asked || screen::entry_of(&module, entry).is_ok() && subset::lambda_v(&module).is_err();
         if !pixels {
             return Ok(None);
@@ -516,6 +518,35 @@ impl Tracing<'_> {
         }
         Ok(code)
     }
+}
+
+/// Traces one pixel of a fragment module.
+pub(super) fn trace_screen(name: &str, screen: &Screen, pixel: (u32, u32), fuel: Option<u64>, json: bool) -> Result<u8, Failure> {
+    let module = screen.module();
+    let mut steps = 0u64;
+    let mut show = |event: &Event<'_, '_>| {
+        steps += 1;
+        let line = event.line(module);
+        match json {
+            false => say!("{line}"),
+            true => say!(
+                "{}",
+                json!({"schema": 1, "kind": "step", "pixel": [pixel.0, pixel.1], "step": event.step, "rule": event.rule.name(),
+                    "opcode": event.instruction.name(), "result": event.instruction.result, "function": event.at.function,
+                    "block": event.at.block, "line": line})
+            ),
+        }
+    };
+    let outcome = screen.trace(pixel, fuel.unwrap_or(TRACED), &mut show).map_err(|e| unread(&ReadError::of_module(name, &e)))?;
+    let code = if outcome.observed().is_some() { exit::DONE } else { ending_of(module, &outcome, name) };
+    match json {
+        false => say!("{} after {steps} steps shown", outcome.name()),
+        true => say!(
+            "{}",
+            json!({"schema": 1, "kind": "summary", "file": name, "ending": outcome.name(), "why": why(&outcome), "steps": steps, "exit": code})
+        ),
+    }
+    Ok(code)
 }
 
 /// The function of that id, as `%4` or `4`, or of that name, as `main` or `%main`.

@@ -110,7 +110,7 @@ impl Run {
             return self.run_compute(source);
         }
         if self.buffer.is_none()
-            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input)?
+            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input, false)?
         {
             return self.run_screen(&name, &screen, size);
         }

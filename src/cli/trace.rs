@@ -5,7 +5,8 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
-use smallstep::run::source::{self, Language};
+use smallstep::run::screen::Input;
+use smallstep::run::source;
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};
@@ -16,7 +17,7 @@ use smallstep_semantics::outcome::Outcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Print how a λV program reduces, or what the invocations of a compute module do, one rule-labelled line a step.
+/// Print how a λV program reduces, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
     /// A λV program, or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
@@ -45,6 +46,12 @@ pub(crate) struct Trace {
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
+    /// The size of the screen that a fragment module is drawn on.
+    #[arg(long, default_value = "4x4", value_parser = input::size)]
+    size: (u32, u32),
+    /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the place on the screen.
+    #[arg(long, value_name = "LOC=…")]
+    input: Vec<Input>,
     #[command(flatten)]
     compute: ComputeArgs,
     /// The compute entry point, where there are several.
@@ -127,8 +134,12 @@ impl Trace {
         let given =
             [(self.entry.is_some(), "--entry"), (self.invocation.is_some(), "--invocation"), (self.function.is_some(), "--function")];
         let Some(module) = self.compute.source(name, bytes, self.entry.as_deref())? else {
-            if Language::of(name, bytes) != Language::LambdaV {
-                return invalid("the module has no compute entry point to trace".into());
+            if let Some(screen) = self.compute.screen(name, bytes, self.entry.as_deref(), self.size, &self.input, true)? {
+                let pixel = self.pixel.unwrap_or((0, 0));
+                if pixel.0 >= self.size.0 || pixel.1 >= self.size.1 {
+                    return invalid(format!("pixel ({},{}) is outside of {}x{}", pixel.0, pixel.1, self.size.0, self.size.1));
+                }
+                return compute::trace_screen(name, &screen, pixel, self.fuel, self.json).map(Some);
             }
             let own = given.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
             return match self.compute.given().or(own) {

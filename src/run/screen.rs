@@ -10,13 +10,13 @@ use std::sync::Arc;
 use rspirv::spirv::{Decoration, ExecutionModel, StorageClass};
 use smallstep_semantics::image::{Format, Image, Robustness as ImageRobustness};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::raster::{self, State, Topology};
+use smallstep_semantics::raster::{self, Area, State, Topology};
 use smallstep_semantics::spirv::draw::{self, DefiniteTarget, MadeBy};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
 use smallstep_semantics::spirv::operation::Scalar;
-use smallstep_semantics::spirv::{self, LoadError, Module, Relation, assemble};
+use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assemble};
 
 use super::Picture;
 use super::compute::given::Contents;
@@ -170,6 +170,27 @@ impl Screen {
             self.picture(targets, shown.instructions)
         });
         Ok(("reference", note, picture))
+    }
+
+    /// Runs one pixel by the relation, with the other three of its quad as helpers: the sink sees the steps of the fragment stage's invocation there.
+    ///
+    /// # Errors
+    /// An entry point that is not there, which was checked.
+    pub fn trace(&self, (x, y): (u32, u32), fuel: u64, sink: &mut dyn FnMut(&Event<'_, '_>)) -> Result<Outcome<Picture>, LoadError> {
+        let contents = self.dispatch.contents();
+        let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
+        draw.resources.robustness = self.robustness;
+        draw.state.area = Area { x, y, end_x: x + 1, end_y: y + 1 };
+        let own = self.fragment.instructions().as_ptr_range();
+        let lane = x % 2 + y % 2 * 2;
+        let mut seen = |event: &Event<'_, '_>| {
+            let of_fragments = own.contains(&std::ptr::from_ref(event.instruction));
+            if of_fragments && event.invocation.local == lane {
+                sink(event);
+            }
+        };
+        let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut seen)?;
+        Ok(outcome.map(|shown| self.picture(shown.targets.into_iter().map(DefiniteTarget::from).collect(), shown.instructions)))
     }
 
     /// Draws it on a device.
