@@ -18,7 +18,8 @@ use smallstep_semantics::spirv::{self, Module, assemble, lockstep};
 fn dispatches(c: &mut Criterion) {
     let wanted = std::env::var("SMALLSTEP_BENCH_DEVICE").unwrap_or_else(|_| "llvmpipe".into());
     let selection: Selection = wanted.parse().unwrap_or_default();
-    let mut device = match Device::open(&selection, Some(Route::Passthrough), Options::default()) {
+    let options = Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Options::default() };
+    let mut device = match Device::open(&selection, Some(Route::Passthrough), options) {
         Ok(device) => Some(device),
         Err(e) => {
             eprintln!("no device beside the machine: {e}");
