@@ -3,8 +3,8 @@
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::run::compute::ComputeModule;
 use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
 use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};

@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::dispatch::Target;
-use smallstep::run::source::Language;
-use smallstep::run::{Grid, Interpreter, Picture, Source, Wrong, interpret};
+use smallstep::run::{Grid, Interpreter, Picture, interpret};
+use smallstep::source::{Language, Source, Wrong};
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -19,9 +19,9 @@ use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assemble};
 
 use super::Picture;
-use super::compute::given::Contents;
-use super::compute::{Given, Uses, told};
 use crate::compile;
+use crate::compute::given::Contents;
+use crate::compute::{Given, Uses, told};
 use crate::dispatch::resources;
 use crate::dispatch::{DrawDispatch, DrawResult, Geometry, Stage, Target};
 use crate::gpu::{Device, DeviceOutcome};
@@ -113,7 +113,7 @@ impl Screen {
         let uses = Uses::new(&fragment, &needs);
         given.belongs(&[&fragment])?;
         given.suffices(uses, &name)?;
-        let outputs = super::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
+        let outputs = crate::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
         let variables = input_variables(&fragment, point)?;
         for input in inputs {
             if !variables.iter().any(|v| v.location == input.location) {

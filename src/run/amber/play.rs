@@ -18,11 +18,11 @@ use super::keep::{Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
 use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, judge};
+use crate::compute::given::Place;
+use crate::compute::told::{self, AssemblyLines};
+use crate::compute::{self, ComputeModule};
 use crate::dispatch::{BufferKind, ComputeDispatch};
 use crate::gpu::{Device, DeviceOutcome, Route};
-use crate::run::compute::given::Place;
-use crate::run::compute::told::{self, AssemblyLines};
-use crate::run::compute::{self, ComputeModule};
 use crate::theorem::dispatches::Engines;
 
 /// What runs RUN commands.

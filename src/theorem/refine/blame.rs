@@ -21,8 +21,8 @@ use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::observe::{Difference, How, bytes_at};
 use super::{Input, Settings, Side};
-use crate::run::compute::given::Place;
-use crate::run::compute::{show, told};
+use crate::compute::given::Place;
+use crate::compute::{show, told};
 
 /// The last store to some byte.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
-//! One compute dispatch on one engine: what `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
+//! One compute dispatch, from texts to texts: a module, what it is given on a command line or in its own comments, and one engine that runs it.
 //!
-//! [`given`] reads what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers by their
-//! types and [`told`] says where behaviour is undefined. Nothing is judged here.
+//! [`given`] and [`carried`] read what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers
+//! by their types and [`told`] says where behaviour is undefined. What stages of a draw are given is read by the same code. Nothing is judged here.
 
 pub mod bound;
 pub mod carried;
@@ -21,11 +21,11 @@ use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
 
-use super::{ReadError, Wrong};
 use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
+use crate::source::{ReadError, Wrong};
 use given::{NotSpecialized, Place, SpecValue};
 
 /// A module with the compute entry point that runs.
