@@ -1,130 +1,15 @@
 //! Compute modules on the command line: values, undefined behaviour with its place, exit codes, what is malformed, traces.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod common;
 
-use serde_json::{Value, json};
+use common::command::{Shown, smallstep};
+use serde_json::json;
 
 /// Divides the SpecId 7 (100) by each value in turn; the division has a source line.
-const DIVIDE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 4 1 1
-%file = OpString "div.comp"
-OpName %main "main"
-OpName %buf "data"
-OpMemberName %block 0 "count"
-OpMemberName %block 1 "values"
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %arr ArrayStride 4
-OpMemberDecorate %block 0 Offset 0
-OpMemberDecorate %block 1 Offset 4
-OpDecorate %block BufferBlock
-OpDecorate %buf DescriptorSet 0
-OpDecorate %buf Binding 2
-OpDecorate %k SpecId 7
-%void = OpTypeVoid
-%fn = OpTypeFunction %void
-%u = OpTypeInt 32 0
-%v3 = OpTypeVector %u 3
-%k = OpSpecConstant %u 100
-%c1 = OpConstant %u 1
-%arr = OpTypeRuntimeArray %u
-%block = OpTypeStruct %u %arr
-%pb = OpTypePointer Uniform %block
-%pu = OpTypePointer Uniform %u
-%pi = OpTypePointer Input %v3
-%buf = OpVariable %pb Uniform
-%gid = OpVariable %pi Input
-%main = OpFunction %void None %fn
-%l = OpLabel
-%g = OpLoad %v3 %gid
-%x = OpCompositeExtract %u %g 0
-%p = OpAccessChain %pu %buf %c1 %x
-%d = OpLoad %u %p
-OpLine %file 12 3
-%q = OpUDiv %u %k %d
-OpNoLine
-OpStore %p %q
-OpReturn
-OpFunctionEnd
-"#;
+const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
 
 /// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
-const STORE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %10 "main"
-OpExecutionMode %10 LocalSize 1 1 1
-OpName %20 "store"
-OpMemberDecorate %1 0 Offset 0
-OpMemberDecorate %1 1 Offset 4
-OpDecorate %1 BufferBlock
-OpMemberDecorate %2 0 Offset 0
-OpDecorate %2 Block
-OpDecorate %3 DescriptorSet 1
-OpDecorate %3 Binding 0
-%4 = OpTypeVoid
-%5 = OpTypeFunction %4
-%6 = OpTypeInt 32 1
-%7 = OpTypeFloat 32
-%1 = OpTypeStruct %6 %7
-%2 = OpTypeStruct %7
-%11 = OpTypePointer Uniform %1
-%12 = OpTypePointer PushConstant %2
-%13 = OpTypePointer Uniform %6
-%14 = OpTypePointer Uniform %7
-%15 = OpTypePointer PushConstant %7
-%3 = OpVariable %11 Uniform
-%16 = OpVariable %12 PushConstant
-%17 = OpConstant %6 0
-%18 = OpConstant %6 1
-%10 = OpFunction %4 None %5
-%30 = OpLabel
-%31 = OpFunctionCall %4 %20
-OpReturn
-OpFunctionEnd
-%20 = OpFunction %4 None %5
-%21 = OpLabel
-%22 = VALUE
-%23 = OpAccessChain %13 %3 %17
-OpStore %23 %22
-%24 = OpAccessChain %15 %16 %17
-%25 = OpLoad %7 %24
-%26 = OpAccessChain %14 %3 %18
-OpStore %26 %25
-OpReturn
-OpFunctionEnd
-"#;
-
-struct Shown {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Shown {
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-    }
-}
-
-fn smallstep(args: &[&str], input: &str) -> Shown {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    // A command that fails early may not read its input.
-    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
-    let output = child.wait_with_output().expect("ends");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Shown { code: output.status.code().expect("no signal"), out: text(&output.stdout), err: text(&output.stderr) }
-}
+const STORE: &str = include_str!("common/modules/store.spvasm");
 
 fn run(module: &str, args: &[&str]) -> Shown {
     smallstep(&[&["run", "-"], args].concat(), module.trim_start())
@@ -350,43 +235,7 @@ fn check_says_that_a_module_is_for_run() {
 }
 
 /// Each invocation fetches a texel, doubles it and writes it to another image.
-const DOUBLE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 2 1 1
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %from DescriptorSet 0
-OpDecorate %from Binding 1
-OpDecorate %to DescriptorSet 0
-OpDecorate %to Binding 2
-OpDecorate %to NonReadable
-%void = OpTypeVoid
-%fn = OpTypeFunction %void
-%u = OpTypeInt 32 0
-%v2 = OpTypeVector %u 2
-%v3 = OpTypeVector %u 3
-%v4 = OpTypeVector %u 4
-%texture = OpTypeImage %u 2D 0 0 0 1 Unknown
-%image = OpTypeImage %u 2D 0 0 0 2 R32ui
-%ptexture = OpTypePointer UniformConstant %texture
-%pimage = OpTypePointer UniformConstant %image
-%pi = OpTypePointer Input %v3
-%gid = OpVariable %pi Input
-%from = OpVariable %ptexture UniformConstant
-%to = OpVariable %pimage UniformConstant
-%main = OpFunction %void None %fn
-%l = OpLabel
-%g = OpLoad %v3 %gid
-%xy = OpVectorShuffle %v2 %g %g 0 1
-%t = OpLoad %texture %from
-%texel = OpImageFetch %v4 %t %xy
-%sum = OpIAdd %v4 %texel %texel
-%i = OpLoad %image %to
-OpImageWrite %i %xy %sum
-OpReturn
-OpFunctionEnd
-"#;
+const DOUBLE: &str = include_str!("common/modules/double.spvasm");
 
 #[test]
 fn images_are_given_and_shown() {
