@@ -99,7 +99,7 @@ pub enum Op {
     Load(Root, Vec<Step>),
     /// A word of the input buffer; the operand is its index.
     Input,
-    /// A part of the table buffer, which has [`Module::table`] as its type; an operand for each [`Step::Index`].
+    /// A part of the table buffer, which has [`Module::table`](super::Module::table) as its type; an operand for each [`Step::Index`].
     Table(Vec<Step>),
     /// A built-in input.
     Builtin(Builtin),
