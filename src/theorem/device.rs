@@ -155,6 +155,7 @@ impl Awaited {
 fn difference(device: &str, place: Place, expected: Expected, shown: u32) -> Difference {
     let (bits, expected) = match expected {
         Expected::Bits(bits) => (bits, float_text(bits)),
+        Expected::Within(set) => (0, format!("one of {set}")),
         _ => (0, "a zero of either sign".into()),
     };
     Difference {

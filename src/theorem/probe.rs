@@ -291,6 +291,7 @@ impl Search<'_> {
             let demanded = expected.iter().map(|e| match e {
                 Expected::Bits(bits) => text(*bits),
                 Expected::Zero => text(0),
+                Expected::Within(set) => set.to_string(),
                 Expected::Undecided(_) => "any value".into(),
             });
             Wrong {

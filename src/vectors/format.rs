@@ -88,11 +88,13 @@ impl std::fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The profile's name: "strict" or "wgsl".
+/// The profile's name.
 pub fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::Strict => "strict",
         Profile::Wgsl => "wgsl",
+        Profile::VulkanDefault => "vulkan-default",
+        Profile::Declared(_) => "declared",
     }
 }
 
@@ -127,6 +129,7 @@ pub fn lane_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => format!("{bits:08x}"),
         Expected::Zero => "zero".into(),
+        Expected::Within(_) => format!("any:{}", reason_name(Why::Approximate)),
         Expected::Undecided(why) => format!("any:{}", reason_name(why)),
     }
 }

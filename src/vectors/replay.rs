@@ -158,6 +158,7 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
                     }
                     Expected::Bits(bits) => (bits, float_text(bits)),
                     Expected::Zero => (0, "a zero of either sign".into()),
+                    Expected::Within(set) => (0, format!("one of {set}")),
                 };
                 lanes.checked += 1;
                 if expected.admits(shown) == Some(true) {

@@ -11,6 +11,8 @@
 //! | `scalar` | functions of one, two or three floats |
 //! | `composite` | vectors and matrices |
 //! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
+//! | [`sets`] | what such a device may show, and programs evaluated over that |
+//! | `profile` | the environments |
 //! | `grid` | why a polynomial is exact under every rewriting |
 //! | `interval` | numbers that a specification bounds but does not fix |
 //! | `real` | the formats of 16, 32 and 64 bits |
@@ -25,9 +27,11 @@ pub mod integer;
 mod interval;
 mod op;
 pub mod pack;
+mod profile;
 mod real;
 mod rules;
 mod scalar;
+pub mod sets;
 mod trust;
 
 pub use apply::{Arithmetic, Planted, apply};
@@ -35,8 +39,9 @@ pub use computed::{Computed, Environment, PlantedComponent};
 pub use grid::Grid;
 pub use interval::{Inexact, Interval};
 pub use op::{Instruction, Op};
+pub use profile::{Controls, Denormals, Profile, Rounding};
 pub use real::{Half, Real};
-pub use trust::{Expected, Profile, Trust, Why};
+pub use trust::{Expected, Trust, Why};
 
 use smallvec::SmallVec;
 

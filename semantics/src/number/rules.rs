@@ -25,7 +25,7 @@ use super::{Grid, Lane, Op, Trust, Why};
 
 /// The trust of a float result; where there is doubt there is no certificate.
 fn result(doubt: Option<Why>, zero_sign: bool, grid: Option<Grid>) -> Trust {
-    Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None } }
+    Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None }, cell: None }
 }
 
 /// The trust of a Boolean.

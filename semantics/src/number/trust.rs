@@ -3,17 +3,8 @@
 //! `rules` has the rule of each operation. Two devices are meant, one for each [`Profile`], and what is decided under `Wgsl` is decided under
 //! `Strict` too: where there is a `doubt` there is no `grid`.
 
-use super::{Grid, Lane};
-
-/// The environment that a program is judged under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each core operation rounds to nearest even, by itself.
-    /// Subnormals may be flushed.
-    Strict,
-    /// Nothing is declared (the route through naga): either rounding, any algebraic rewriting, signs of zero not kept.
-    Wgsl,
-}
+use super::sets::{CellId, Set};
+use super::{Grid, Lane, Profile};
 
 /// Why a lane's bits are not the only ones that a conforming device may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +43,8 @@ pub struct Trust {
     pub zero_sign: bool,
     /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there is none.
     pub grid: Option<Grid>,
+    /// What it may be, in a run over [`sets`](super::sets), where it is not decided; `None`: anything.
+    pub cell: Option<CellId>,
 }
 
 /// What a device must show in a lane.
@@ -61,30 +54,32 @@ pub enum Expected {
     Bits(u32),
     /// A zero of either sign.
     Zero,
+    /// One of several floats.
+    Within(Set),
     /// Not decided, and why.
     Undecided(Why),
 }
 
 impl Trust {
     /// A Boolean, or anything else that is certain and has no magnitude.
-    pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid::BOOLEAN) };
+    pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid::BOOLEAN), cell: None };
 
     /// The trust of a constant or input that reaches the program bit for bit. A subnormal, infinity or NaN is itself exact; only arithmetic
     /// on it is in doubt. (Under `Wgsl` nothing preserves such values.)
     pub fn of_exact(value: f32) -> Trust {
-        Trust { doubt: None, zero_sign: true, grid: Grid::of(value) }
+        Trust { doubt: None, zero_sign: true, grid: Grid::of(value), cell: None }
     }
 
     /// Doubtful under both profiles, for this reason if there was none before.
     pub fn in_doubt(self, why: Why) -> Trust {
-        Trust { doubt: self.doubt.or(Some(why)), grid: None, ..self }
+        Trust { doubt: self.doubt.or(Some(why)), grid: None, cell: None, ..self }
     }
 
     /// The trust of a value that is there only because a condition came out as it did: doubtful where the condition is.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
         let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
-        Trust { doubt, grid, ..self }
+        Trust { doubt, grid, cell: None, ..self }
     }
 
     /// The trust of what a condition chooses: the chosen one's if the condition is certain or both are the same.
@@ -105,15 +100,13 @@ impl Trust {
         } else {
             (Some(Why::Control), chosen.zero_sign)
         };
-        Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None } }
+        let cell = if condition.doubt.is_none() { chosen.cell } else { None };
+        Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None }, cell }
     }
 
     /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero and for which NaN it is.
     pub fn is_decided(self, profile: Profile) -> bool {
-        match profile {
-            Profile::Strict => self.doubt.is_none(),
-            Profile::Wgsl => self.grid.is_some(),
-        }
+        if profile.is_strict() { self.doubt.is_none() } else { self.grid.is_some() }
     }
 }
 
@@ -129,12 +122,11 @@ impl Lane {
         if value.is_nan() {
             return Expected::Undecided(Why::NaN);
         }
-        match profile {
-            Profile::Wgsl if self.trust.grid.is_none() => Expected::Undecided(special(value).unwrap_or(Why::Approximate)),
-            Profile::Strict if self.trust.zero_sign => Expected::Bits(self.bits),
-            _ if value == 0.0 => Expected::Zero,
-            _ => Expected::Bits(self.bits),
+        if !profile.is_strict() && self.trust.grid.is_none() {
+            return Expected::Undecided(special(value).unwrap_or(Why::Approximate));
         }
+        let any_zero = value == 0.0 && !(profile.is_strict() && self.trust.zero_sign);
+        if any_zero { Expected::Zero } else { Expected::Bits(self.bits) }
     }
 }
 
@@ -145,6 +137,7 @@ impl Expected {
         match self {
             Expected::Bits(expected) => Some(bits == expected),
             Expected::Zero => Some(bits << 1 == 0),
+            Expected::Within(set) => Some(set.contains(f32::from_bits(bits).into())),
             Expected::Undecided(_) => None,
         }
     }

@@ -159,10 +159,7 @@ impl Control {
 
     /// Whether a condition was in doubt under the profile.
     pub fn is_doubtful(self, profile: Profile) -> bool {
-        match profile {
-            Profile::Strict => self.doubtful,
-            Profile::Wgsl => self.uncertified,
-        }
+        if profile.is_strict() { self.doubtful } else { self.uncertified }
     }
 
     /// Puts lanes that are written now in the doubt that control is in.

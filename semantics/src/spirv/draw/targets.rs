@@ -272,6 +272,7 @@ fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile
     };
     let shown = match expected {
         Expected::Undecided(why) => Component::Undecided(why),
+        Expected::Within(_) => Component::Undecided(Why::Approximate),
         _ if codes.any.is_some() => {
             Component::Undefined(MadeBy { kind: codes.any.unwrap_or(Unspecified::ImageConversion), instruction: None })
         }

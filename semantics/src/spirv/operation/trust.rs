@@ -67,7 +67,7 @@ pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
         _ if !from_floats || is_conversion_to_integer(operation) => Trust::CERTAIN.grid,
         _ => None,
     };
-    Trust { doubt, zero_sign, grid }
+    Trust { doubt, zero_sign, grid, cell: None }
 }
 
 /// Bits that go from one type to another, or to where another component was.
@@ -78,11 +78,11 @@ fn moved(result: Scalar, bits: u64, doubt: Option<Why>, certified: bool, zero_si
     match result {
         Scalar::Float { width: 32 } => {
             let exact = Trust::of_exact(f32::from_bits(bits as u32));
-            Trust { doubt, zero_sign, grid: exact.grid.filter(|_| certified) }
+            Trust { doubt, zero_sign, grid: exact.grid.filter(|_| certified), cell: None }
         }
-        Scalar::Float { .. } => Trust { doubt, zero_sign, grid: None },
+        Scalar::Float { .. } => Trust { doubt, zero_sign, grid: None, cell: None },
         // A float zero may lose its sign where no control keeps it.
-        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && bits != 0) },
+        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && bits != 0), cell: None },
     }
 }
 

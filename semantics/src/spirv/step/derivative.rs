@@ -47,7 +47,7 @@ fn either(first: Scalar, second: Scalar) -> Scalar {
     let unknown = Trust::CERTAIN.in_doubt(Why::Derivative);
     let trust = Trust::selected(unknown, true, first.trust, second.trust, first.bits == second.bits);
     let doubt = trust.doubt.and(first.trust.doubt.or(Some(Why::Derivative)));
-    Scalar { trust: Trust { doubt, ..trust }, ..first }
+    Scalar { trust: Trust { doubt, cell: None, ..trust }, ..first }
 }
 
 impl Derivatives {

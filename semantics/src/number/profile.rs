@@ -1,0 +1,94 @@
+//! Environments: which rules bound what a conforming device may show.
+
+use std::fmt;
+
+/// The environment that a program is judged under; a part of every verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each operation rounds to nearest even, by itself.
+    /// Subnormals may be flushed, for neither device at hand lets a module forbid it.
+    Strict,
+    /// What an adapter's properties let a module declare, with NoContraction.
+    Declared(Controls),
+    /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of zero, infinities and NaN not kept.
+    VulkanDefault,
+    /// Nothing can be declared (the route through naga), and WGSL's bounds where they differ from Vulkan's.
+    Wgsl,
+}
+
+/// How a correctly rounded result is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To either neighbour: nothing is declared.
+    Either,
+    /// To the nearest, ties to even: RoundingModeRTE.
+    NearestEven,
+    /// Toward zero: RoundingModeRTZ.
+    TowardZero,
+}
+
+/// What becomes of subnormal operands and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Denormals {
+    /// They may be flushed to zero: nothing is declared.
+    MayFlush,
+    /// Results are flushed, operands may be: DenormFlushToZero.
+    Flush,
+    /// Those of core arithmetic are kept: DenormPreserve.
+    Preserve,
+}
+
+/// What is known of how 32-bit floats are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Controls {
+    /// The rounding of correctly rounded results.
+    pub rounding: Rounding,
+    /// What becomes of subnormals.
+    pub denormals: Denormals,
+    /// Whether signs of zeros, infinities and NaN are kept by core arithmetic: SignedZeroInfNanPreserve.
+    pub keeps_special: bool,
+    /// Whether every operation is by itself: NoContraction.
+    pub no_contraction: bool,
+    /// Whether WGSL's bounds replace Vulkan's where they differ.
+    pub wgsl: bool,
+}
+
+impl Profile {
+    /// What the profile says, fact by fact.
+    pub const fn controls(self) -> Controls {
+        let nothing = Controls {
+            rounding: Rounding::Either,
+            denormals: Denormals::MayFlush,
+            keeps_special: false,
+            no_contraction: false,
+            wgsl: false,
+        };
+        match self {
+            Profile::Strict => Controls { rounding: Rounding::NearestEven, keeps_special: true, no_contraction: true, ..nothing },
+            Profile::Declared(controls) => controls,
+            Profile::VulkanDefault => nothing,
+            Profile::Wgsl => Controls { wgsl: true, ..nothing },
+        }
+    }
+
+    /// Whether all is declared that [`Profile::Strict`] stands for.
+    pub const fn is_strict(self) -> bool {
+        let controls = self.controls();
+        matches!(controls.rounding, Rounding::NearestEven)
+            && matches!(controls.denormals, Denormals::MayFlush | Denormals::Preserve)
+            && controls.keeps_special
+            && controls.no_contraction
+    }
+}
+
+/// `strict`, `declared`, `vulkan-default`, `wgsl`.
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Profile::Strict => "strict",
+            Profile::Declared(_) => "declared",
+            Profile::VulkanDefault => "vulkan-default",
+            Profile::Wgsl => "wgsl",
+        })
+    }
+}

@@ -1,0 +1,395 @@
+//! A run over sets: the cells of components that are not decided, and how its branches go.
+
+use super::Set;
+use super::rules::{Operand, Truth, allowed, compared, narrowed};
+use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
+use rspirv::spirv;
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
+
+/// A dynamic result id: a component of one execution of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellId(NonZeroU32);
+
+/// How much a run over sets may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The most ways through the branches.
+    pub paths: u32,
+    /// The most cells on one of them.
+    pub cells: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { paths: 64, cells: 1 << 20 }
+    }
+}
+
+/// Why a run over sets has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsettled {
+    /// The branches taken contradict each other: no device goes this way.
+    Infeasible,
+    /// More ways than the budget allows; the first condition that was left, in words.
+    Paths(String),
+    /// More cells than the budget allows.
+    Cells,
+    /// A value that may be several decides what no set can stand for (an address, an integer); in words.
+    Reached(String),
+}
+
+/// What a cell holds.
+#[derive(Clone, Debug)]
+enum Content {
+    Float(Set),
+    Boolean(Truth, Made),
+}
+
+/// What a Boolean comes from, so that knowing it narrows that.
+#[derive(Clone, Debug)]
+enum Made {
+    /// A comparison of two floats.
+    Compared(Instruction, Lane, Lane),
+    /// The negation of a Boolean.
+    Not(Lane),
+    /// Whether all of these hold, or (if `absorbing`) any of them.
+    Joined { of: SmallVec<[Lane; 4]>, absorbing: bool },
+    /// Something else.
+    Otherwise,
+}
+
+/// A run over sets.
+#[derive(Clone, Debug)]
+pub struct Sets {
+    profile: Profile,
+    budget: Budget,
+    cells: Vec<Content>,
+    /// How the undecided branches of this run go, in order; the run adds to it.
+    choices: Vec<bool>,
+    /// How many of them it has come to.
+    met: usize,
+}
+
+/// What came of all ways through a program.
+#[derive(Clone, Debug)]
+pub struct Explored<T> {
+    /// What each way gives.
+    pub ways: Vec<T>,
+    /// Why there may be more, if so: then nothing is decided.
+    pub unsettled: Option<Unsettled>,
+}
+
+/// Runs a program over sets, once for each way that branches on undecided conditions may go.
+pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Sets) -> Result<T, Unsettled>) -> Explored<T> {
+    let mut explored = Explored { ways: Vec::new(), unsettled: None };
+    let mut sets = Sets { profile, budget, cells: Vec::new(), choices: Vec::new(), met: 0 };
+    let mut paths = 0;
+    loop {
+        sets.cells.clear();
+        sets.met = 0;
+        match run(&mut sets) {
+            Ok(way) => explored.ways.push(way),
+            Err(Unsettled::Infeasible) => {}
+            Err(unsettled) => {
+                explored.unsettled = Some(unsettled);
+                return explored;
+            }
+        }
+        paths += 1;
+        // The last choice of which the other way has not been gone: true comes first.
+        while sets.choices.last() == Some(&false) {
+            sets.choices.pop();
+        }
+        match sets.choices.last_mut() {
+            None => return explored,
+            Some(last) if paths < budget.paths => *last = false,
+            Some(_) => {
+                explored.unsettled = Some(Unsettled::Paths(format!("{paths} ways through the branches were followed, and there are more")));
+                return explored;
+            }
+        }
+    }
+}
+
+impl Sets {
+    /// The environment.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// What a float may be.
+    pub fn operand(&self, lane: Lane) -> Operand {
+        match lane.trust.cell {
+            _ if lane.trust.is_decided(self.profile) => Operand { set: decided(lane, self.profile), id: None },
+            None => Operand { set: Set::ANY, id: None },
+            Some(id) => match self.content(id) {
+                Content::Float(set) => Operand { set: *set, id: Some(id) },
+                Content::Boolean(..) => Operand { set: Set::ANY, id: None },
+            },
+        }
+    }
+
+    /// What a Boolean may be.
+    pub fn truth(&self, lane: Lane) -> Truth {
+        match lane.trust.cell.map(|id| self.content(id)) {
+            _ if lane.trust.is_decided(self.profile) => Truth::from(lane.is_true()),
+            Some(Content::Boolean(truth, _)) => *truth,
+            _ => Truth::BOTH,
+        }
+    }
+
+    /// What a device must show in a float that is observed.
+    pub fn expected(&self, lane: Lane) -> Expected {
+        if lane.trust.is_decided(self.profile) {
+            return lane.judge(self.profile);
+        }
+        let why = lane.trust.doubt.unwrap_or(Why::Approximate);
+        Expected::of(self.operand(lane).set, why)
+    }
+
+    /// A float that may be any of a set, as an interface brings it: `value` is the definite one.
+    pub fn any_of(&mut self, value: f32, set: Set, why: Why) -> Result<Lane, Unsettled> {
+        let mut lane = Lane::exact(value);
+        lane.trust = lane.trust.in_doubt(why);
+        lane.trust.cell = Some(self.new_cell(Content::Float(set))?);
+        Ok(lane)
+    }
+
+    /// Computes an operation: the definite values by `arithmetic`, and a cell for each component that is not decided.
+    pub fn apply(&mut self, arithmetic: &Arithmetic, op: Op, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
+        if op == Op::Select && args[0].lanes.iter().any(|c| !c.trust.is_decided(self.profile)) {
+            return self.select(args);
+        }
+        let mut results = arithmetic.apply(op, args);
+        if results.iter().any(|lane| !lane.trust.is_decided(self.profile)) {
+            let args: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|a| (a.lanes, a.columns)).collect();
+            self.widen(op.instruction(), &args, &mut results)?;
+        }
+        Ok(results)
+    }
+
+    /// OpSelect on conditions that are not decided: a branch for each.
+    fn select(&mut self, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
+        let [conditions, on_true, on_false] = [0, 1, 2].map(|i| args[i].lanes);
+        let mut results = Lanes::with_capacity(on_true.len());
+        let mut first = None;
+        for i in 0..on_true.len() {
+            let holds = match (conditions.len(), first) {
+                (1, Some(known)) => known,
+                (n, _) => self.decide(conditions[if n == 1 { 0 } else { i }])?,
+            };
+            first = Some(holds);
+            results.push(if holds { on_true[i] } else { on_false[i] });
+        }
+        Ok(results)
+    }
+
+    /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit floats or Booleans.
+    pub fn widen(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
+        if let Some(form) = Form::of(instruction) {
+            for (i, result) in results.iter_mut().enumerate() {
+                if !result.trust.is_decided(self.profile) {
+                    let (truth, made) = self.boolean(form, instruction, args, i);
+                    result.trust.cell = Some(self.new_cell(Content::Boolean(truth, made))?);
+                }
+            }
+            return Ok(());
+        }
+        let operands: SmallVec<[SmallVec<[Operand; 4]>; 3]> =
+            args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.operand(lane)).collect()).collect();
+        let tuples: SmallVec<[(&[Operand], usize); 3]> =
+            operands.iter().zip(args).map(|(operands, (_, columns))| (operands.as_slice(), *columns)).collect();
+        let Some(sets) = allowed(self.profile, instruction, &tuples) else { return Ok(()) };
+        for (result, set) in results.iter_mut().zip(sets) {
+            if !result.trust.is_decided(self.profile) && !set.is_any() {
+                if set.is_none() {
+                    return Err(Unsettled::Infeasible);
+                }
+                result.trust.cell = Some(self.new_cell(Content::Float(set))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which way a branch on the condition goes on this run.
+    pub fn decide(&mut self, condition: Lane) -> Result<bool, Unsettled> {
+        let truth = self.truth(condition);
+        if truth != Truth::BOTH {
+            return Ok(truth.may_hold);
+        }
+        let holds = match self.choices.get(self.met) {
+            Some(&choice) => choice,
+            None => {
+                self.choices.push(true);
+                true
+            }
+        };
+        self.met += 1;
+        self.assume(condition, holds)?;
+        Ok(holds)
+    }
+
+    /// Takes a Boolean as known, and narrows what it was made from.
+    fn assume(&mut self, condition: Lane, holds: bool) -> Result<(), Unsettled> {
+        let mut known: SmallVec<[(Lane, bool); 8]> = SmallVec::from_slice(&[(condition, holds)]);
+        while let Some((lane, holds)) = known.pop() {
+            let truth = self.truth(lane);
+            if !(if holds { truth.may_hold } else { truth.may_fail }) {
+                return Err(Unsettled::Infeasible);
+            }
+            let Some(id) = lane.trust.cell else { continue };
+            let Content::Boolean(truth, made) = self.content_mut(id) else { continue };
+            *truth = Truth::from(holds);
+            match made.clone() {
+                Made::Compared(instruction, x, y) => self.narrow(instruction, x, y, holds)?,
+                Made::Not(of) => known.push((of, !holds)),
+                Made::Joined { of, absorbing } if holds != absorbing => known.extend(of.into_iter().map(|lane| (lane, holds))),
+                Made::Joined { .. } | Made::Otherwise => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn narrow(&mut self, instruction: Instruction, x: Lane, y: Lane, holds: bool) -> Result<(), Unsettled> {
+        let [a, b] = [x, y].map(|lane| self.operand(lane));
+        let narrower = narrowed(self.profile, instruction, &a, &b, holds);
+        for (operand, set) in [a, b].into_iter().zip(narrower) {
+            if set.is_none() {
+                return Err(Unsettled::Infeasible);
+            }
+            // One cell on both sides is narrowed by both.
+            if let Some(id) = operand.id
+                && let Content::Float(of) = self.content_mut(id)
+            {
+                *of = of.meet(set);
+                if of.is_none() {
+                    return Err(Unsettled::Infeasible);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Component i of an instruction that gives Booleans.
+    fn boolean(&self, form: Form, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> (Truth, Made) {
+        let lane = |a: usize| args[a].0[i];
+        match form {
+            Form::Comparison => {
+                let (x, y) = (lane(0), args.get(1).map_or(lane(0), |y| y.0[i]));
+                (compared(self.profile, instruction, &self.operand(x), &self.operand(y)), Made::Compared(instruction, x, y))
+            }
+            Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
+            Form::Equal { negated } => {
+                let (x, y) = (self.truth(lane(0)), self.truth(lane(1)));
+                let equal = Truth {
+                    may_hold: x.may_hold && y.may_hold || x.may_fail && y.may_fail,
+                    may_fail: x.may_hold && y.may_fail || x.may_fail && y.may_hold,
+                };
+                (if negated { equal.not() } else { equal }, Made::Otherwise)
+            }
+            Form::Joined { absorbing, componentwise } => {
+                let of: SmallVec<[Lane; 4]> =
+                    if componentwise { SmallVec::from_slice(&[lane(0), lane(1)]) } else { args[0].0.iter().copied().collect() };
+                let mut truths = of.iter().map(|&lane| self.truth(lane));
+                let truth = match absorbing {
+                    true => Truth { may_hold: truths.clone().any(|t| t.may_hold), may_fail: truths.all(|t| t.may_fail) },
+                    false => Truth { may_hold: truths.clone().all(|t| t.may_hold), may_fail: truths.any(|t| t.may_fail) },
+                };
+                (truth, Made::Joined { of, absorbing })
+            }
+        }
+    }
+
+    fn content(&self, id: CellId) -> &Content {
+        &self.cells[id.0.get() as usize - 1]
+    }
+
+    fn content_mut(&mut self, id: CellId) -> &mut Content {
+        &mut self.cells[id.0.get() as usize - 1]
+    }
+
+    fn new_cell(&mut self, content: Content) -> Result<CellId, Unsettled> {
+        if self.cells.len() >= self.budget.cells as usize {
+            return Err(Unsettled::Cells);
+        }
+        self.cells.push(content);
+        NonZeroU32::new(self.cells.len() as u32).map(CellId).ok_or(Unsettled::Cells)
+    }
+}
+
+/// The set of a decided float.
+fn decided(lane: Lane, profile: Profile) -> Set {
+    match lane.judge(profile) {
+        Expected::Bits(bits) => Set::point(f32::from_bits(bits).into()),
+        Expected::Zero => Set::ZERO,
+        Expected::Within(set) => set,
+        // A NaN, or what is arithmetic's concern only.
+        Expected::Undecided(_) if lane.trust.is_decided(profile) => Set::point(lane.float().into()),
+        Expected::Undecided(_) => Set::ANY,
+    }
+}
+
+/// The instructions that give Booleans.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Comparison,
+    Not,
+    Equal { negated: bool },
+    Joined { absorbing: bool, componentwise: bool },
+}
+
+impl Form {
+    fn of(instruction: Instruction) -> Option<Form> {
+        use spirv::Op as Core;
+        let Instruction::Core(opcode) = instruction else { return None };
+        Some(match Core::from_u32(opcode.into())? {
+            Core::FOrdLessThan
+            | Core::FOrdLessThanEqual
+            | Core::FOrdGreaterThan
+            | Core::FOrdGreaterThanEqual
+            | Core::FOrdEqual
+            | Core::FOrdNotEqual
+            | Core::FUnordLessThan
+            | Core::FUnordLessThanEqual
+            | Core::FUnordGreaterThan
+            | Core::FUnordGreaterThanEqual
+            | Core::FUnordEqual
+            | Core::FUnordNotEqual
+            | Core::IsNan
+            | Core::IsInf => Form::Comparison,
+            Core::LogicalNot => Form::Not,
+            Core::LogicalEqual => Form::Equal { negated: false },
+            Core::LogicalNotEqual => Form::Equal { negated: true },
+            Core::LogicalAnd => Form::Joined { absorbing: false, componentwise: true },
+            Core::LogicalOr => Form::Joined { absorbing: true, componentwise: true },
+            Core::All => Form::Joined { absorbing: false, componentwise: false },
+            Core::Any => Form::Joined { absorbing: true, componentwise: false },
+            _ => return None,
+        })
+    }
+}
+
+impl Truth {
+    fn not(self) -> Truth {
+        Truth { may_hold: self.may_fail, may_fail: self.may_hold }
+    }
+}
+
+impl From<bool> for Truth {
+    fn from(holds: bool) -> Truth {
+        Truth { may_hold: holds, may_fail: !holds }
+    }
+}
+
+impl Expected {
+    /// What a set says of a component that is observed: bits if it is one float, nothing if it is unbounded or holds NaN.
+    fn of(set: Set, why: Why) -> Expected {
+        match set.only() {
+            Some(x) => Expected::Bits((x as f32).to_bits()),
+            None if set == Set::ZERO => Expected::Zero,
+            None if set.is_bounded() => Expected::Within(set),
+            None => Expected::Undecided(why),
+        }
+    }
+}

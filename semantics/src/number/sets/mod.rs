@@ -1,0 +1,19 @@
+//! Acceptance sets: what a conforming device may show, and evaluation of whole programs over them.
+//!
+//! The engines compute a definite value and its [`Trust`](super::Trust). Where that is in doubt, a run over sets goes on: [`Sets`] gives every
+//! component that is not decided a *cell*, which holds the set of its values. A cell is a dynamic result id: what moves bits moves the
+//! cell, so two components with the same cell have the same value on every device, and two evaluations of one expression have two cells.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `set` | sets of floats |
+//! | `cells` | a run: its cells, and the ways that its branches went |
+//! | `rules` | what each instruction may give for operands that are sets |
+
+mod cells;
+mod rules;
+mod set;
+
+pub use cells::{Budget, CellId, Explored, Sets, Unsettled, explore};
+pub use rules::{Operand, Truth, allowed, compared, narrowed};
+pub use set::{Set, Span};

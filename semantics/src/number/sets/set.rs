@@ -1,0 +1,290 @@
+//! A set of floats of one format: what a conforming device may have in one component.
+
+use std::fmt;
+
+/// The floats from `low` to `high`, both among them, in the order that puts -0 before +0. Never empty; neither end is NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// The least float, a float of the set's format.
+    pub low: f64,
+    /// The greatest float, likewise.
+    pub high: f64,
+}
+
+/// A union of at most [`Set::SPANS`] spans, and perhaps NaN (any NaN: no profile says which).
+///
+/// Ends are floats of the format, held in 64 bits; what lies between two neighbours of the format belongs to no set. A zero that may have either
+/// sign is the span from -0 to +0. Spans are ascending and do not touch.
+#[derive(Clone, Copy)]
+pub struct Set {
+    spans: [Span; Set::SPANS],
+    count: u8,
+    nan: bool,
+}
+
+/// -0 before +0, by all numbers as usual.
+fn key(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
+}
+
+fn less(a: f64, b: f64) -> bool {
+    key(a) < key(b)
+}
+
+fn least(a: f64, b: f64) -> f64 {
+    if less(b, a) { b } else { a }
+}
+
+fn greatest(a: f64, b: f64) -> f64 {
+    if less(a, b) { b } else { a }
+}
+
+impl Span {
+    /// One float.
+    pub fn point(x: f64) -> Span {
+        Span { low: x, high: x }
+    }
+
+    /// The span between two floats, given in any order.
+    pub fn between(a: f64, b: f64) -> Span {
+        Span { low: least(a, b), high: greatest(a, b) }
+    }
+
+    /// Whether the float is within.
+    pub fn contains(self, x: f64) -> bool {
+        key(self.low) <= key(x) && key(x) <= key(self.high)
+    }
+
+    /// What both have, if anything.
+    pub fn meet(self, other: Span) -> Option<Span> {
+        let (low, high) = (greatest(self.low, other.low), least(self.high, other.high));
+        (key(low) <= key(high)).then_some(Span { low, high })
+    }
+
+    /// The least span that holds both.
+    #[must_use]
+    pub fn hull(self, other: Span) -> Span {
+        Span { low: least(self.low, other.low), high: greatest(self.high, other.high) }
+    }
+}
+
+impl PartialEq for Span {
+    fn eq(&self, other: &Span) -> bool {
+        self.low.to_bits() == other.low.to_bits() && self.high.to_bits() == other.high.to_bits()
+    }
+}
+
+impl Eq for Span {}
+
+impl Set {
+    /// How many spans a set has at most; beyond, the two with the least between them become one.
+    pub const SPANS: usize = 3;
+
+    /// No float at all: what is left of operands that contradict each other.
+    pub const NONE: Set = Set { spans: [Span { low: 0.0, high: 0.0 }; Set::SPANS], count: 0, nan: false };
+
+    /// Every float and NaN.
+    pub const ANY: Set = {
+        let mut set = Set::NONE;
+        set.spans[0] = Span { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        set.count = 1;
+        set.nan = true;
+        set
+    };
+
+    /// NaN alone.
+    pub const NAN: Set = Set { nan: true, ..Set::NONE };
+
+    /// A zero of either sign.
+    pub const ZERO: Set = {
+        let mut set = Set::NONE;
+        set.spans[0] = Span { low: -0.0, high: 0.0 };
+        set.count = 1;
+        set
+    };
+
+    /// One float, or NaN.
+    pub fn point(x: f64) -> Set {
+        if x.is_nan() { Set::NAN } else { Set::of(Span::point(x)) }
+    }
+
+    /// One span.
+    pub fn of(span: Span) -> Set {
+        let mut set = Set::NONE;
+        set.spans[0] = span;
+        set.count = 1;
+        set
+    }
+
+    /// The spans, ascending.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans[..self.count as usize]
+    }
+
+    /// Whether NaN is in it.
+    pub fn has_nan(&self) -> bool {
+        self.nan
+    }
+
+    /// Whether a float or NaN is in it.
+    pub fn contains(&self, x: f64) -> bool {
+        if x.is_nan() { self.nan } else { self.spans().iter().any(|span| span.contains(x)) }
+    }
+
+    /// Whether every member of `other` is in it.
+    pub fn holds(&self, other: &Set) -> bool {
+        let covered = |span: &Span| self.spans().iter().any(|s| key(s.low) <= key(span.low) && key(span.high) <= key(s.high));
+        (self.nan || !other.nan) && other.spans().iter().all(covered)
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_none(&self) -> bool {
+        self.count == 0 && !self.nan
+    }
+
+    /// Whether it says nothing: every float is in it.
+    pub fn is_any(&self) -> bool {
+        self.count == 1 && self.spans[0].low == f64::NEG_INFINITY && self.spans[0].high == f64::INFINITY
+    }
+
+    /// The only member, if there is one and it is no NaN.
+    pub fn only(&self) -> Option<f64> {
+        match self.spans() {
+            [span] if !self.nan && span.low.to_bits() == span.high.to_bits() => Some(span.low),
+            _ => None,
+        }
+    }
+
+    /// Whether it is bounded: no infinity, no NaN, and something in it.
+    pub fn is_bounded(&self) -> bool {
+        let finite = |span: &Span| span.low.is_finite() && span.high.is_finite();
+        !self.nan && self.count > 0 && self.spans().iter().all(finite)
+    }
+
+    /// The span from the least to the greatest float, if there is any.
+    pub fn hull(&self) -> Option<Span> {
+        let spans = self.spans();
+        Some(Span { low: spans.first()?.low, high: spans.last()?.high })
+    }
+
+    /// With a span more.
+    #[must_use]
+    pub fn with(self, span: Span) -> Set {
+        let mut all: [Span; Set::SPANS + 1] = [span; Set::SPANS + 1];
+        let count = self.count as usize;
+        all[..count].copy_from_slice(self.spans());
+        all[..=count].sort_by_key(|s| key(s.low));
+        let mut merged = 0;
+        for i in 1..=count {
+            if key(all[i].low) <= key(all[merged].high).saturating_add(1) {
+                all[merged] = all[merged].hull(all[i]);
+            } else {
+                merged += 1;
+                all[merged] = all[i];
+            }
+        }
+        let mut spans = merged + 1;
+        if spans > Set::SPANS {
+            let gap = |i: &usize| key(all[i + 1].low).wrapping_sub(key(all[*i].high)) as u64;
+            let at = (0..Set::SPANS).min_by_key(gap).unwrap_or(0);
+            all[at] = all[at].hull(all[at + 1]);
+            all.copy_within(at + 2..spans, at + 1);
+            spans -= 1;
+        }
+        let mut set = Set { nan: self.nan, ..Set::NONE };
+        set.spans[..spans].copy_from_slice(&all[..spans]);
+        set.count = spans as u8;
+        set
+    }
+
+    /// With NaN.
+    #[must_use]
+    pub fn or_nan(self) -> Set {
+        Set { nan: true, ..self }
+    }
+
+    /// The least set that holds both, up to the number of spans.
+    #[must_use]
+    pub fn union(self, other: Set) -> Set {
+        let set = other.spans().iter().fold(self, |set, &span| set.with(span));
+        Set { nan: self.nan || other.nan, ..set }
+    }
+
+    /// What both have.
+    #[must_use]
+    pub fn meet(self, other: Set) -> Set {
+        let pairs = self.spans().iter().flat_map(|a| other.spans().iter().filter_map(|b| a.meet(*b)));
+        let met = pairs.fold(Set::NONE, Set::with);
+        Set { nan: self.nan && other.nan, ..met }
+    }
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Set) -> bool {
+        self.nan == other.nan && self.spans() == other.spans()
+    }
+}
+
+impl Eq for Set {}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `0.5`, `[0.49, 0.51]`, `[-0, 0] or [1e-38, 2e-38] or NaN`, `any value`.
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_any() {
+            return f.write_str("any value");
+        }
+        if self.is_none() {
+            return f.write_str("no value");
+        }
+        for (i, span) in self.spans().iter().enumerate() {
+            let or = if i == 0 { "" } else { " or " };
+            match span.low.to_bits() == span.high.to_bits() {
+                true => write!(f, "{or}{:?}", span.low)?,
+                false => write!(f, "{or}[{:?}, {:?}]", span.low, span.high)?,
+            }
+        }
+        match (self.nan, self.count) {
+            (true, 0) => f.write_str("NaN"),
+            (true, _) => f.write_str(" or NaN"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Set, Span};
+
+    #[test]
+    fn a_zero_of_one_sign_is_not_the_other() {
+        assert!(Set::point(0.0).contains(0.0) && !Set::point(0.0).contains(-0.0));
+        assert!(Set::ZERO.contains(-0.0) && Set::ZERO.contains(0.0) && !Set::ZERO.contains(1e-300));
+        assert_eq!(Set::point(-0.0).with(Span::point(0.0)), Set::ZERO);
+    }
+
+    #[test]
+    fn more_spans_than_there_is_room_for_close_the_least_gap() {
+        let set = [4.0, 1.0, 2.0].iter().fold(Set::NONE, |set, &x| set.with(Span::point(x)));
+        assert_eq!(set.spans().len(), 3);
+        // By floats between them 4 and 4.5 are nearest.
+        let set = set.with(Span::point(4.5));
+        assert_eq!(set.spans(), [Span::point(1.0), Span::point(2.0), Span { low: 4.0, high: 4.5 }]);
+        assert!(!set.contains(3.0) && set.contains(4.25));
+    }
+
+    #[test]
+    fn sets_meet_and_hold() {
+        let set = Set::of(Span::between(1.0, -1.0)).or_nan();
+        assert!(set.holds(&Set::ZERO) && set.holds(&Set::NAN) && !set.holds(&Set::point(1.5)));
+        assert_eq!(set.meet(Set::of(Span::between(0.5, 9.0))), Set::of(Span::between(0.5, 1.0)));
+        assert!(set.meet(Set::point(2.0)).is_none());
+        assert!(Set::ANY.holds(&set) && Set::ANY.is_any() && !set.is_any() && !set.is_bounded());
+    }
+}
