@@ -73,6 +73,8 @@ struct Current {
 /// The quad that begins.
 struct Begun {
     fragments: [Fragment; 4],
+    /// What rasterisation alone says.
+    covered: [Role; 4],
     rows: [u32; 3],
     front_certain: bool,
     roles: [Role; 4],
@@ -192,7 +194,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its invocations is for a fragment.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad) -> bool {
         let Some(current) = &self.current else { return false };
-        let mut roles = quad.lanes.map(Role::of);
+        let covered = quad.lanes.map(Role::of);
+        let mut roles = covered;
         let at = [quad.x, quad.y];
         let fragments = [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
         let depths = [0, 1, 2, 3].map(|lane: usize| fragments[lane].coordinate[2]);
@@ -208,7 +211,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
             self.written_in_doubt = true;
         }
-        self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
+        self.begun = Some(Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles });
         let edges = [0, 1, 2, 3].map(|lane: i64| {
             let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
@@ -236,18 +239,20 @@ impl<'m, 'd> Fragments<'m, 'd> {
 
     fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
         let fragment = &begun.fragments[lane];
-        let truth = |truth: bool, certain: bool| {
-            let scalar = exact(Type::Bool, truth.into());
+        let number = |type_, value: bool, certain: bool| {
+            let scalar = exact(type_, value.into());
             if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
         };
+        let role = begun.roles[lane];
+        let sure = matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
         match source {
             Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
-            Source::Front => truth(fragment.front, begun.front_certain),
-            Source::Helper => {
-                let role = begun.roles[lane];
-                let helper = matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere));
-                truth(helper, matches!(role, Role::Helper | Role::Fragment(Presence::Sure)))
-            }
+            Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
+            Source::Helper => number(Type::Bool, role.is_helper(), sure),
+            // The sample is covered for this invocation, or it is not; nothing says so of one that rasterisation covers and an early test makes a helper
+            // (Vulkan, Built-In Variables, SampleMask).
+            Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
+            Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
             Source::Vertices(place, how) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
                 let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
@@ -349,8 +354,7 @@ impl<'m> Fragments<'m, '_> {
 
     /// Whether a lane of the quad that begins is a helper invocation, by the definite answer.
     pub(super) fn begins_as_helper(&self, lane: usize) -> bool {
-        let role = self.begun.as_ref().map_or(Role::Helper, |begun| begun.roles[lane]);
-        matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere))
+        self.begun.as_ref().is_none_or(|begun| begun.roles[lane].is_helper())
     }
 
     /// The inputs of a lane of the quad that begins, the invocation of that number.

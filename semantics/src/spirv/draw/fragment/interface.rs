@@ -12,6 +12,7 @@ use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
 use crate::spirv::operation::Scalar as ComponentType;
 use crate::spirv::types::Type;
+use crate::undefined::Unspecified;
 
 /// Where a scalar of an input comes from.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,10 @@ pub(super) enum Source {
     Coordinate(usize),
     Front,
     Helper,
+    /// The first word of SampleMask, of that type.
+    Mask(Type),
+    /// What no device need define.
+    Undefined(Unspecified),
     /// A scalar that the vertices leave, by its place.
     Vertices(usize, Interpolation),
 }
@@ -31,6 +36,8 @@ pub(in crate::spirv::draw) struct Interface<'m> {
     /// By target and component: the variable and the place in it.
     pub(super) outputs: Vec<[Option<(&'m Variable, usize)>; 4]>,
     pub(super) depth: Option<&'m Variable>,
+    /// SampleMask: the variable and the place of its first word.
+    pub(super) mask: Option<(&'m Variable, usize)>,
     pub(super) modes: Modes,
     pub(super) effects: Effects,
     pub(super) profile: Profile,
@@ -50,6 +57,7 @@ impl<'m> Interface<'m> {
             inputs: Vec::new(),
             outputs: vec![[None; 4]; draw.targets.len()],
             depth: None,
+            mask: None,
             effects: interface::effects(module, entry)?,
             profile: module.profile(entry),
             modes,
@@ -68,6 +76,8 @@ impl<'m> Interface<'m> {
                 _ => {}
             }
         }
+        // What the mask leaves out is as if it were discarded.
+        interface.effects.discards |= interface.mask.is_some();
         if interface.depth.is_some() && !interface.modes.depth_replacing {
             return unsupported("a fragment stage with FragDepth and without DepthReplacing");
         }
@@ -78,6 +88,8 @@ impl<'m> Interface<'m> {
         for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
             match part.place {
                 Place::BuiltIn(BuiltIn::FragDepth, _) => self.depth = Some(variable),
+                Place::BuiltIn(BuiltIn::SampleMask, 0) => self.mask = Some((variable, index)),
+                Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
                 Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
                 Place::At(slot) => {
                     let Some(target) = draw.targets.iter().position(|t| t.location == slot.location) else { continue };
@@ -103,11 +115,20 @@ impl<'m> Interface<'m> {
     }
 }
 
+/// There is one sample, so that a mask is one word; maxSampleMaskWords need not be greater.
+fn masks<T>(variable: &Variable) -> Result<T, Refused> {
+    unsupported(format!("SampleMask of more than one word (%{})", variable.id))
+}
+
 fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface<'_>) -> Result<Source, Refused> {
     let slot = match part.place {
         Place::BuiltIn(BuiltIn::FragCoord, index) => return Ok(Source::Coordinate(index as usize)),
         Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
         Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
+        Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
+        Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
+        // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan, Built-In Variables, PointCoord).
+        Place::BuiltIn(BuiltIn::PointCoord, _) => return Ok(Source::Undefined(Unspecified::PointCoord)),
         Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
         Place::At(slot) => slot,
     };

@@ -30,13 +30,29 @@ impl Role {
         }
     }
 
+    /// Whether it is a helper invocation, by the definite answer.
+    pub(super) fn is_helper(self) -> bool {
+        matches!(self, Role::Helper | Role::Fragment(Presence::Elsewhere))
+    }
+
     /// After a test that may depend on the device.
     fn after(self, passed: raster::Passed) -> Role {
         match (self, passed.passed, passed.certain) {
             (Role::Helper, ..) | (_, false, true) => Role::Helper,
             (_, true, true) => self,
+            (Role::Fragment(Presence::Open(_)), true, _) => self,
             (Role::Fragment(Presence::Elsewhere), ..) | (_, false, false) => Role::Fragment(Presence::Elsewhere),
             (_, true, false) => Role::Fragment(Presence::Here),
+        }
+    }
+
+    /// After the sample mask that the stage writes: a sample whose bit is 0 is not covered, and no bit covers one that was not (Vulkan, Built-In
+    /// Variables, SampleMask).
+    fn masked(self, mask: Scalar) -> Role {
+        match (mask.undefined, self) {
+            (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
+            (Some(_), _) => self,
+            (None, _) => self.after(raster::Passed { passed: mask.bits & 1 == 1, certain: mask.trust.doubt.is_none() }),
         }
     }
 }
@@ -92,6 +108,12 @@ impl Fragments<'_, '_> {
             }
             held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
+        if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
+            role = scalar(variable, index).map_or(role, |mask| role.masked(mask));
+            if role == Role::Helper {
+                return nothing;
+            }
+        }
         let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
             (Some(why), _) => Written::Unknown(why),
             (None, Some((variable, index))) => scalar(variable, index).map_or(Written::Nothing, Written::Scalar),
@@ -99,6 +121,7 @@ impl Fragments<'_, '_> {
         };
         let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
         let depth = match (self.interface.depth, unknown) {
+            (None, None) if self.interface.modes.depth_replacing => self.replaced(quad.depths[lane], None),
             (None, _) => quad.depths[lane],
             (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
             (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
@@ -167,7 +190,7 @@ impl Fragments<'_, '_> {
 pub(super) fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
     let (Some(buffer), Some(target), Role::Fragment(presence)) = (buffer, draw.depth, role) else { return role };
     role.after(match presence {
-        Presence::Elsewhere => buffer.test_absent(pixel, depth, target.compare, target.writes),
+        Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
         _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
     })
 }
