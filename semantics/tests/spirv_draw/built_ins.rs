@@ -16,8 +16,8 @@ use smallstep_semantics::undefined::Unspecified;
 use crate::*;
 
 /// Masks of one word: %seen is the input's, %mask the output's.
-const DECORATIONS: &str = "OpDecorate %seen BuiltIn SampleMask OpDecorate %seen Flat OpDecorate %mask BuiltIn SampleMask";
-const DECLARATIONS: &str = "%words1 = OpTypeArray %int %c1 %uwords1 = OpTypeArray %uint %c1 %pseen = OpTypePointer Input %words1
+pub const DECORATIONS: &str = "OpDecorate %seen BuiltIn SampleMask OpDecorate %seen Flat OpDecorate %mask BuiltIn SampleMask";
+pub const DECLARATIONS: &str = "%words1 = OpTypeArray %int %c1 %uwords1 = OpTypeArray %uint %c1 %pseen = OpTypePointer Input %words1
     %pmask = OpTypePointer Output %uwords1 %seen = OpVariable %pseen Input %mask = OpVariable %pmask Output";
 
 /// A stage with %mask in its interface.

@@ -96,7 +96,7 @@ impl Fragments<'_, '_> {
             role = Role::Fragment(Presence::Here);
         }
         // What it would have done as another's fragment is not known where it can tell.
-        let unknown = match role {
+        let mut unknown = match role {
             _ if gone => Some(Why::Control),
             Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
             _ => None,
@@ -109,9 +109,14 @@ impl Fragments<'_, '_> {
             held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
         if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
-            role = scalar(variable, index).map_or(role, |mask| role.masked(mask));
+            let (before, mask) = (role, scalar(variable, index));
+            role = mask.map_or(role, |mask| role.masked(mask));
             if role == Role::Helper {
                 return nothing;
+            }
+            // Nor what it writes where another mask would let it.
+            if role != before && role == Role::Fragment(Presence::Elsewhere) {
+                unknown = Some(Why::Coverage);
             }
         }
         let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
