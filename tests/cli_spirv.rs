@@ -3,13 +3,16 @@
 mod common;
 
 use common::command::{Shown, smallstep};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Divides the SpecId 7 (100) by each value in turn; the division has a source line.
 const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
 
 /// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
 const STORE: &str = include_str!("common/modules/store.spvasm");
+
+/// A fragment stage that counts its invocations and stores `VALUE` for each pixel; %at is ten times its number in rows of four.
+const MARK: &str = include_str!("common/modules/mark.spvasm");
 
 fn run(module: &str, args: &[&str]) -> Shown {
     smallstep(&[&["run", "-"], args].concat(), module.trim_start())
@@ -181,6 +184,61 @@ fn fragment_modules_draw_a_screen() {
         let shown = smallstep(args, "");
         assert!(shown.code == code && shown.err.contains(said), "{args:?}: {} {}", shown.code, shown.err);
     }
+}
+
+#[test]
+fn what_fragments_write_is_shown_by_type() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("data");
+    let out = format!("0.2={}", file.display());
+    let module = MARK.replace("VALUE", "OpCopyObject %u %at");
+    let given = ["--set", "0.2=u32:zero*17", "--out", &out];
+    let marks = "count = 16\n  marks[0..16] = 0 10 20 30 40 50 60 70 80 90 100 110 120 130 140 150\n";
+    for engine in ["machine", "reference"] {
+        let shown = run(&module, &[&given[..], &["--engine", engine]].concat());
+        assert!(shown.code == 0 && shown.err.is_empty(), "{engine}: {}", shown.err);
+        assert!(shown.out.starts_with("(0,0)  1 (0x3f800000)\n"), "{engine}: {}", shown.out);
+        assert!(shown.out.ends_with(&format!(" \"data\", 68 bytes\n  {marks}")), "{engine}: {}", shown.out);
+        let words: Vec<u32> = [16].into_iter().chain((0..16).map(|n| 10 * n)).collect();
+        assert_eq!(std::fs::read(&file).expect("it is there"), words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+        std::fs::remove_file(&file).expect("it was there");
+        // One pixel is shown of the picture, and the memory of the whole screen.
+        let pixel = run(&module, &[&given[..], &["--engine", engine, "--size", "4x4", "--pixel", "3,0"]].concat());
+        assert!(pixel.out.starts_with("(3,0)  1 (0x3f800000)\n0.2 ") && pixel.out.ends_with(marks), "{engine}: {}", pixel.out);
+    }
+    let lines = run(&module, &[&given[..], &["--json"]].concat()).lines();
+    let kinds: Vec<&Value> = lines.iter().map(|line| &line["kind"]).collect();
+    assert_eq!(kinds[15..], ["pixel", "output", "buffer", "summary"]);
+    assert_eq!(lines[17]["elements"][4], json!({"path": "marks[3]", "value": "30", "made": null}));
+
+    let undefined = MARK.replace("VALUE", "OpUndef %u");
+    for engine in ["machine", "reference"] {
+        let shown = run(&undefined, &[&given[..], &["--engine", engine]].concat());
+        let made = shown.out.lines().find_map(|line| line.strip_prefix("  marks[1] = any value, made at %"));
+        assert!(made.is_some_and(|made| made.ends_with(" = OpUndef by lane 1 of quad 0")), "{engine}: {}", shown.out);
+        assert!(shown.err.contains("note: 64 bytes of 0.2 are any value"), "{engine}: {}", shown.err);
+    }
+    let lines = run(&undefined, &[&given[..], &["--json"]].concat()).lines();
+    assert_eq!(lines[17]["undefined"][1]["made_by"], json!({"quad": 0, "lane": 1}));
+
+    for (args, said) in [
+        (&["--out", "0.3=x"][..], "--out 0.3 is no storage buffer of \"main\""),
+        (&["--keep-going"], "--keep-going is for compute modules, and this draws"),
+    ] {
+        let shown = run(&module, &[&given[..2], args].concat());
+        assert!(shown.code == 2 && shown.err.contains(said) && shown.out.is_empty(), "{args:?}: {} {}", shown.code, shown.err);
+    }
+}
+
+#[test]
+fn texels_that_fragments_write_are_shown() {
+    let write = "OpCompositeConstruct %u2 %x %y\n%texel = OpCompositeConstruct %u4 %at %at %at %at\n%into = OpLoad %image %texels\n\
+        OpImageWrite %into %value %texel";
+    let module = MARK.replace("VALUE", write).replace("%mark = OpAccessChain %pu %buf %c1 %n\nOpStore %mark %value\n", "");
+    let shown = run(&module, &["--set", "0.2=u32:zero", "--texture", "0.3=R32_UINT 4x4"]);
+    assert!(shown.code == 0 && shown.err.starts_with("note: the machine does not draw this ("), "{}", shown.err);
+    let rows = "0.3 R32_UINT, 4x4\n  (0) (10) (20) (30)\n  (40) (50) (60) (70)\n  (80) (90) (100) (110)\n  (120) (130) (140) (150)\n";
+    assert!(shown.out.contains("  count = 16\n") && shown.out.ends_with(rows), "{}", shown.out);
 }
 
 #[test]

@@ -72,6 +72,11 @@ impl<'m> Uses<'m> {
         })
     }
 
+    /// The variable through which the storage buffer at a place is seen.
+    pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
+        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
+    }
+
     /// A variable as messages name it: by its id, and by its name or that of its type.
     pub fn name_of(self, variable: &Variable) -> String {
         match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
@@ -163,7 +168,7 @@ impl ComputeModule {
 
     /// The variable through which the storage buffer at a place is seen.
     pub fn storage_at(&self, place: Place) -> Option<&Variable> {
-        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
+        self.uses().storage_at(place)
     }
 
     /// A variable as messages name it: by its id, and by its name or that of its type.
@@ -412,16 +417,26 @@ impl Prepared {
             push_constants: self.given.push_constants.clone(),
         };
         let shown = shown_by(&dispatch, device)?;
-        let buffer = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
-        let image = |shown: Buffer| {
-            let (set, binding) = (shown.set, shown.binding);
-            let image = &dispatch.images.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
-            let size = image.size(0).unwrap_or_default();
-            Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
-        };
-        let (buffers, images) = (shown.buffers.into_iter().map(buffer).collect(), shown.images.into_iter().filter_map(image).collect());
-        Ok(Observation { buffers, images, instructions: 0 })
+        let images = shown_images(shown.images, &dispatch.images);
+        Ok(Observation { buffers: shown_buffers(shown.buffers), images, instructions: 0 })
     }
+}
+
+/// What a device shows of buffers; nothing in it is undefined.
+pub fn shown_buffers(buffers: Vec<Buffer>) -> Vec<ObservedBuffer> {
+    let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
+    buffers.into_iter().map(shown).collect()
+}
+
+/// What a device shows of storage images that were bound so; nothing in it is undefined.
+pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<ObservedImage> {
+    let shown = |shown: Buffer| {
+        let (set, binding) = (shown.set, shown.binding);
+        let image = &bound.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
+        let size = image.size(0).unwrap_or_default();
+        Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
+    };
+    images.into_iter().filter_map(shown).collect()
 }
 
 /// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug. The sink sees the steps of the relation.
@@ -465,8 +480,7 @@ pub fn interpret(
 ///
 /// Errors: what became of it instead.
 pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
-    let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
-    Ok(shown_by(dispatch, device)?.buffers.into_iter().map(shown).collect())
+    Ok(shown_buffers(shown_by(dispatch, device)?.buffers))
 }
 
 /// Runs a dispatch on a device, its words adapted to wgpu: the written buffers and the storage images, at their own places.

@@ -92,6 +92,32 @@ fn frag_coord_is_of_the_framebuffer() {
     assert_eq!(result.targets[0], floats(expected));
 }
 
+/// The sample of a fragment is covered; a stage that clears its bit from the third row on leaves those pixels alone.
+#[test]
+fn a_sample_mask_says_which_fragments_stay() {
+    let Some(mut device) = passthrough() else { return };
+    let text = module(
+        ["", "%out %coord %seen %mask"],
+        "OpDecorate %out Location 0\n OpDecorate %coord BuiltIn FragCoord\n OpDecorate %seen BuiltIn SampleMask\n OpDecorate %seen Flat
+         OpDecorate %mask BuiltIn SampleMask",
+        "%out = OpVariable %p_out_vec4 Output\n %coord = OpVariable %p_in_vec4 Input\n %words = OpTypeArray %uint %u1
+         %p_in_words = OpTypePointer Input %words\n %p_out_words = OpTypePointer Output %words
+         %seen = OpVariable %p_in_words Input\n %mask = OpVariable %p_out_words Output\n %f2 = OpConstant %float 2",
+        "",
+        "%c = OpLoad %vec4 %coord
+         %row = OpCompositeExtract %float %c 1
+         %above = OpFOrdLessThan %bool %row %f2
+         %from = OpAccessChain %p_in_uint %seen %u0
+         %covered = OpLoad %uint %from
+         %bit = OpSelect %uint %above %covered %u2
+         %to = OpAccessChain %p_out_uint %mask %u0
+         OpStore %to %bit
+         OpStore %out %yellow",
+    );
+    let result = run(&mut device, &draw(text, &UPPER_LEFT, Format::Rgba8Unorm));
+    assert_eq!(judge(&result.targets[0], &YELLOW, &["###.", "##..", "....", "...."]), Ok(()));
+}
+
 /// `Position` as a member of a block, which the pass reaches by an access chain.
 #[test]
 fn a_position_in_a_block_is_turned_too() {
