@@ -45,7 +45,7 @@ pub use direction::Direction;
 pub use fast::STEPS;
 pub use function::FUNCTIONS;
 
-use super::Instruction;
+use super::{Instruction, Op, Real};
 use function::Function;
 
 /// Where the infinitely precise result lies: between the two ends, in the closed interval.
@@ -182,4 +182,24 @@ pub fn rounded(function: Instruction, args: &[f32], direction: Direction) -> Opt
             None => Rounded::Value(direction.round(tight::sticky(function, wide))),
         },
     })
+}
+
+/// The float of 16 or 32 bits nearest to a function's result, ties to even, from what the crate `libm` computed of it. Outside of the domain, and in
+/// 64 bits, it is what that is.
+#[inline]
+pub(super) fn settled<R: Real>(op: Op, computed: f64, args: &[f64]) -> R {
+    let nearest = R::of(computed);
+    if R::PRECISION == f64::PRECISION || !computed.is_finite() {
+        return nearest;
+    }
+    let Enclosure { low, high } = fast::around(computed);
+    if R::of(low) == R::of(high) { nearest } else { settled_tightly(op, nearest, args) }
+}
+
+#[cold]
+fn settled_tightly<R: Real>(op: Op, nearest: R, args: &[f64]) -> R {
+    match function_of(op.instruction(), args.len()).map(|function| tight::enclose(function, args)) {
+        Some(Exact::Within(enclosure)) => R::of(enclosure.sticky()),
+        _ => nearest,
+    }
 }
