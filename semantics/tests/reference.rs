@@ -11,3 +11,5 @@ mod inputs;
 mod oracle;
 #[path = "reference/soundness.rs"]
 mod soundness;
+#[path = "reference/vectors.rs"]
+mod vectors;

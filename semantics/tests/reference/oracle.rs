@@ -13,7 +13,7 @@ const WIDE: usize = 1600;
 const RM: RoundingMode = RoundingMode::ToEven;
 
 /// The float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads right.
-fn big(x: f64) -> BigFloat {
+pub fn big(x: f64) -> BigFloat {
     if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
         let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
         return up.mul(&BigFloat::from_f64(2f64.powi(-600), 64), 64, RM);
@@ -100,15 +100,15 @@ fn value(name: &str, args: &[f64], c: &mut Consts) -> Option<BigFloat> {
 }
 
 /// What is wrong with an enclosure of a number known up to a relative error of 2^-200.
-fn fault(found: Exact, value: &BigFloat) -> Option<String> {
+pub fn fault(found: Exact, value: &BigFloat) -> Option<String> {
     if value.is_nan() {
         return (found != Exact::Undefined).then(|| format!("{found:?}, but there is none"));
     }
     let Exact::Within(Enclosure { low, high }) = found else { return Some("undefined".to_owned()) };
     if value.is_inf() {
-        // That library has exponents of 32 bits, and e to the power of 2^127 has none there.
-        let beyond = if value.is_inf_pos() { low == f64::MAX } else { high == f64::MIN };
-        return (!beyond).then(|| format!("{found:?} does not hold {value}"));
+        // A pole; or beyond exponents of 32 bits, which are that library's, as e to the power of 2^127 is.
+        let (end, greatest) = if value.is_inf_pos() { (low, f64::MAX) } else { (-high, f64::MAX) };
+        return (end < greatest).then(|| format!("{found:?} does not hold {value}"));
     }
     let error = value.abs().mul(&big(2f64.powi(-200)), P, RM);
     let (least, greatest) = (value.sub(&error, P, RM), value.add(&error, P, RM));

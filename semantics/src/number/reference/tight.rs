@@ -13,10 +13,10 @@ use dashu_float::{ConstCache, Context, FBig};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-type Big = FBig<HalfEven, 2>;
+pub(super) type Big = FBig<HalfEven, 2>;
 
 /// Digits of the first attempt.
-const DIGITS: usize = 128;
+pub(super) const DIGITS: usize = 128;
 /// Digits by which a result may be wrong: the library's own claim is less than one.
 const GUARD: isize = 40;
 /// No more digits than this: far more than the closest approach of any function here to a 64-bit float that is known.
@@ -39,12 +39,12 @@ pub(super) fn sticky(function: Function, args: &[f64]) -> f64 {
 }
 
 /// An exact number of unlimited digits.
-fn big(x: f64) -> Big {
+pub(super) fn big(x: f64) -> Big {
     Big::try_from(x).expect("a finite float").with_precision(0).value()
 }
 
 /// The float that compares equal with a number, or the neighbours around it, from a candidate near to it: `order(c)` compares the number with c.
-fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
+pub(super) fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
     let mut candidate = candidate.clamp(f64::MIN, f64::MAX);
     match order(candidate) {
         Ordering::Equal => Enclosure::point(candidate),
@@ -74,18 +74,18 @@ fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
 }
 
 /// Around a number of whatever digits.
-fn around(x: &Big) -> Enclosure {
+pub(super) fn around(x: &Big) -> Enclosure {
     bracket(x.to_f64().value(), |candidate| x.cmp(&big(candidate)))
 }
 
 /// Around a quotient of such numbers, the divisor positive.
-fn around_quotient(dividend: &Big, divisor: &Big) -> Enclosure {
+pub(super) fn around_quotient(dividend: &Big, divisor: &Big) -> Enclosure {
     let precise = Context::<HalfEven>::new(DIGITS);
     let quotient = value(precise.div(dividend.repr(), divisor.repr()));
     bracket(quotient.to_f64().value(), |candidate| dividend.cmp(&(divisor * big(candidate))))
 }
 
-fn value(result: FpResult<Big>) -> Big {
+pub(super) fn value(result: FpResult<Big>) -> Big {
     result.expect("finite operands within the domain").value()
 }
 
