@@ -113,13 +113,30 @@ pub fn member(random: &mut Random, set: &Set) -> f32 {
     }
     let span = spans[random.below(spans.len() as u64) as usize];
     let (low, high) = (span.low as f32, span.high as f32);
-    match random.below(4) {
+    let member = match random.below(4) {
         0 => low,
         1 => high,
         2 if low <= 0.0 && 0.0 <= high => [f32::from_bits(1), 0.5, 1e-3, 0.0, 1.0, -1.0, -1e-3][random.below(7) as usize].clamp(low, high),
         _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2) as usize].clamp(low, high),
         _ => ((f64::from(low) + (f64::from(high) - f64::from(low)) * (random.below(1001) as f64 / 1000.0)) as f32).clamp(low, high),
-    }
+    };
+    // A zero of the other sign may not be one.
+    if set.contains(member.into()) { member } else { low }
+}
+
+/// Whether each float of a set is in another: neighbours may be in spans of their own.
+fn holds(whole: &Set, part: &Set) -> bool {
+    let covered = |span: &Span| {
+        let mut from = span.low;
+        loop {
+            let Some(with) = whole.spans().iter().find(|with| with.contains(from)) else { return false };
+            if with.contains(span.high) {
+                return true;
+            }
+            from = (with.high as f32).next_up().into();
+        }
+    };
+    (whole.has_nan() || !part.has_nan()) && part.spans().iter().all(covered)
 }
 
 /// The first box of operands a member of which gives something outside of what the box gives.
@@ -139,7 +156,7 @@ pub fn member_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) 
                 boxed.iter().map(|(x, columns)| (x.iter().map(|x| member(&mut random, &x.set)).collect(), *columns)).collect();
             let sets = rules(profile, subject, &points(&members));
             for (i, (part, whole)) in sets.iter().zip(&whole).enumerate() {
-                if !whole.holds(part) {
+                if !holds(whole, part) {
                     let boxes: Vec<Vec<Set>> = boxed.iter().map(|(x, _)| x.iter().map(|x| x.set).collect()).collect();
                     return Some(format!(
                         "{}, members of {boxes:?}: component {i} is {part}, not within {whole}",
