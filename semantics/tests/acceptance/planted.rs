@@ -122,12 +122,7 @@ fn caught(name: &str, replace: Replace) -> Option<String> {
 fn by_checks(name: &str, planted: super::Rule<'_>) -> Option<String> {
     let subject = subject(name);
     let ends = || if bounds::FUNCTIONS.contains(&name) { end_astray(name, planted, 3_000, 13).0 } else { None };
-    let devices = || {
-        if !subject.is_simulated() {
-            return None;
-        }
-        device_outside(subject, planted, 20_000, 8, 12, &mut Widths::default())
-    };
+    let devices = || device_outside(subject, planted, 20_000, 8, 12, &mut Widths::default());
     let definite = || definite_outside(subject, planted, 20_000, 11);
     devices().or_else(definite).or_else(ends).or_else(|| member_outside(subject, planted, 3_000, 14))
 }

@@ -143,7 +143,15 @@ impl Rules {
     /// Distance: INH(length(x - y)).
     pub(super) fn distance(&self, x: &[Component], y: &[Component]) -> Option<Set> {
         let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(), y.value())).collect();
-        Some(self.inherited(None, self.length_of(&differences?)?))
+        let differences = differences?;
+        // With all that Length may give of the differences that a device has.
+        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| Value::exactly(x.device)).collect();
+        let formula = self.length_of(&of_device)?;
+        let device = Rules::device(&self.inherited(None, formula))?;
+        let exact = differences.iter().map(|x| x.exact.squared()).reduce(Bounds::plus)?.root()?;
+        // A vector's length changes by no more than its components together do.
+        let inherited: f64 = differences.iter().map(|x| x.apart).sum();
+        Some(self.inherited(None, Value::new(exact, device, formula.apart + inherited)?))
     }
 
     /// Normalize: INH(x·inversesqrt(dot(x, x))); WGSL's INH(x/length(x)).
