@@ -77,7 +77,7 @@ fn settings(profile: Profile, constants: Constants) -> Settings {
 fn difference(program: Program, settings: &Settings, device: &mut Machine) -> Option<Difference> {
     let Ok(case) = Case::new(program, settings) else { panic!("the program is well typed") };
     let ran = case.run(settings);
-    let awaited = Awaited::new(&case, &ran, settings.profile, settings.size.0)?;
+    let awaited = Awaited::new(&case, &ran, settings.size.0)?;
     if device.only == Some(0) {
         device.only = Some(case.words_hash);
     }

@@ -8,6 +8,7 @@ use smallstep::vectors::format::{MAX_LINE, lane_from_text, lane_text};
 use smallstep::vectors::record::{Plan, record};
 use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
 use smallstep::vectors::{Case, Header, LineError, Reader};
+use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::number::{Arithmetic, Expected, Lanes, Op, Profile, Tuple, Why};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -159,8 +160,25 @@ fn an_engine_without_fuel_is_unchecked_and_no_agreement() {
 fn lanes_read_back_and_nothing_else_is_a_lane() {
     let whys = [Why::Approximate, Why::Subnormal, Why::Infinite, Why::NaN, Why::Tie, Why::Domain, Why::Control];
     let lanes = whys.map(Expected::Undecided).into_iter().chain([Expected::Zero, Expected::Bits(0), Expected::Bits(0x7fc0_0000)]);
-    for lane in lanes {
+    let (ends, tiny) = ([0.5, 0.75], f64::from(f32::from_bits(1)));
+    let sets = [Set::of(Span::between(ends[0], ends[1])), Set::of(Span::between(-tiny, 0.0)).with(Span::point(2.0)).with(Span::point(3.0))];
+    assert_eq!(sets.map(|set| lane_text(Expected::Within(set))), ["in:3f000000..3f400000", "in:80000001..00000000|40000000|40400000"]);
+    for lane in lanes.chain(sets.map(Expected::Within)) {
         assert_eq!(lane_from_text(&lane_text(lane)), Some(lane));
+    }
+    for text in [
+        "in:",
+        "in:3f000000..",
+        "in:3f000000..3f000000",
+        "in:3f400000..3f000000",
+        "in:3f000000..7f800000",
+        "in:7fc00000",
+        "in:40000000|3f000000",
+        "in:3f000000..3f400000|3f400001",
+        "in:3f000000|3f800000|40000000|40800000",
+        "in:3f000000..3f400000..3f800000",
+    ] {
+        assert_eq!(lane_from_text(text), None, "{text:?}");
     }
     for text in ["", "0", "zero ", "any", "any:", "any:else", "3f80000", "3f8000000", "3F800000", "+f800000", "0x3f8000", "é000000"] {
         assert_eq!(lane_from_text(text), None, "{text:?}");
@@ -215,7 +233,7 @@ fn hostile_lines_are_named_and_the_rest_goes_on() {
         (with("\"index\":1", "\"index\":0"), "case 0 stands where case 1 is needed"),
         (with("\"index\":1", "\"index\":-1"), "invalid value"),
         (with("\"kind\":\"case\"", "\"kind\":\"header\""), "a case of version 1 is needed here"),
-        (with("\"schema\":1", "\"schema\":2"), "of version 2"),
+        (with("\"schema\":2", "\"schema\":3"), "of version 3"),
         (with(&hash, "0x0000000000000000"), "the words have the hash"),
         (with(&hash, "not a hash"), "the words have the hash"),
         (with("\"words\":\"", "\"words\":\"*"), "no base64"),
@@ -271,9 +289,9 @@ fn files_that_are_cut_or_go_on_are_told() {
     for (text, expected) in [
         ("", "the file is empty"),
         ("\n", "no header"),
-        ("{\"schema\":1,\"kind\":\"case\"}", "no header"),
-        ("{\"schema\":1,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "missing field"),
-        ("{\"schema\":2,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "reads version 1"),
+        ("{\"schema\":2,\"kind\":\"case\"}", "no header"),
+        ("{\"schema\":2,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "missing field"),
+        ("{\"schema\":1,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "reads version 2"),
         ("\u{0}\u{1}", "no header"),
     ] {
         let Err(error) = Reader::open(text.as_bytes()) else { panic!("{text:?} is no header") };
