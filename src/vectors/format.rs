@@ -157,7 +157,7 @@ pub fn lane_from_text(text: &str) -> Option<Expected> {
             let [low, high] = [low, high].map(|end| bits_from_text(end).map(f32::from_bits).filter(|x| x.is_finite()).map(f64::from));
             set = set.with(Span::between(low?, high?));
         }
-        // A set has one text: ends and spans ascend, and spans do not touch.
+        // A set has one text: ends and spans ascend, and no two spans have a float in common.
         return Some(Expected::Within(set)).filter(|&lane| lane_text(lane) == text);
     }
     bits_from_text(text).map(Expected::Bits)
