@@ -8,6 +8,7 @@ use smallstep::vectors::format::{MAX_LINE, lane_from_text, lane_text};
 use smallstep::vectors::record::{Plan, record};
 use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
 use smallstep::vectors::{Case, Header, LineError, Reader};
+use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::number::{Arithmetic, Expected, Lanes, Op, Profile, Tuple, Why};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -127,6 +128,28 @@ fn a_tampered_expectation_is_caught_by_every_engine() {
     assert_eq!(tampered, 3);
 }
 
+#[test]
+fn a_set_is_recorded_and_what_lies_outside_of_it_is_caught() {
+    let plan = Plan { count: 120, size: (1, 1), ..PLAN };
+    let file = recorded(&plan);
+    let bounded = |case: &Case| case.expected.iter().flatten().flatten().any(|lane| matches!(lane, Expected::Within(_)));
+    let Some(index) = cases(&file).iter().position(bounded) else { panic!("none of {} programs shows a set", plan.count) };
+    assert!(file.lines().nth(index + 1).is_some_and(|line| line.contains("\"in:")), "it is written as one");
+    let elsewhere = altered(&file, index, |case| {
+        for lane in case.expected.iter_mut().flatten().flatten() {
+            if let Expected::Within(set) = lane {
+                let high = set.hull().expect("something is in it").high as f32;
+                *set = Set::of(Span::between(high.next_up().into(), high.next_up().next_up().into()));
+            }
+        }
+    });
+    for engine in Ours::ALL {
+        let (right, wrong) = (verdicts(&file, engine, Arithmetic::default()), verdicts(&elsewhere, engine, Arithmetic::default()));
+        assert!(!matches!(right[index], Verdict::Disagree(_)), "{}", right[index].why());
+        assert!(wrong[index].why().contains("expected one of ["), "{}: {}", engine.name(), wrong[index].why());
+    }
+}
+
 fn last_bit_of_sums(op: Op, _: &[Tuple<'_>], mut result: Lanes) -> Lanes {
     if op == Op::Add {
         result.iter_mut().for_each(|lane| lane.bits ^= 1);
@@ -159,8 +182,25 @@ fn an_engine_without_fuel_is_unchecked_and_no_agreement() {
 fn lanes_read_back_and_nothing_else_is_a_lane() {
     let whys = [Why::Approximate, Why::Subnormal, Why::Infinite, Why::NaN, Why::Tie, Why::Domain, Why::Control];
     let lanes = whys.map(Expected::Undecided).into_iter().chain([Expected::Zero, Expected::Bits(0), Expected::Bits(0x7fc0_0000)]);
-    for lane in lanes {
+    let (ends, tiny) = ([0.5, 0.75], f64::from(f32::from_bits(1)));
+    let sets = [Set::of(Span::between(ends[0], ends[1])), Set::of(Span::between(-tiny, 0.0)).with(Span::point(2.0)).with(Span::point(3.0))];
+    assert_eq!(sets.map(|set| lane_text(Expected::Within(set))), ["in:3f000000..3f400000", "in:80000001..00000000|40000000|40400000"]);
+    for lane in lanes.chain(sets.map(Expected::Within)) {
         assert_eq!(lane_from_text(&lane_text(lane)), Some(lane));
+    }
+    for text in [
+        "in:",
+        "in:3f000000..",
+        "in:3f000000..3f000000",
+        "in:3f400000..3f000000",
+        "in:3f000000..7f800000",
+        "in:7fc00000",
+        "in:40000000|3f000000",
+        "in:3f000000..3f400000|3f200000",
+        "in:3f000000|3f800000|40000000|40800000",
+        "in:3f000000..3f400000..3f800000",
+    ] {
+        assert_eq!(lane_from_text(text), None, "{text:?}");
     }
     for text in ["", "0", "zero ", "any", "any:", "any:else", "3f80000", "3f8000000", "3F800000", "+f800000", "0x3f8000", "é000000"] {
         assert_eq!(lane_from_text(text), None, "{text:?}");
@@ -214,8 +254,8 @@ fn hostile_lines_are_named_and_the_rest_goes_on() {
         (with("\"index\":1", "\"index\":\"one\""), "invalid type"),
         (with("\"index\":1", "\"index\":0"), "case 0 stands where case 1 is needed"),
         (with("\"index\":1", "\"index\":-1"), "invalid value"),
-        (with("\"kind\":\"case\"", "\"kind\":\"header\""), "a case of version 1 is needed here"),
-        (with("\"schema\":1", "\"schema\":2"), "of version 2"),
+        (with("\"kind\":\"case\"", "\"kind\":\"header\""), "a case of version 2 is needed here"),
+        (with("\"schema\":2", "\"schema\":3"), "of version 3"),
         (with(&hash, "0x0000000000000000"), "the words have the hash"),
         (with(&hash, "not a hash"), "the words have the hash"),
         (with("\"words\":\"", "\"words\":\"*"), "no base64"),
@@ -271,9 +311,9 @@ fn files_that_are_cut_or_go_on_are_told() {
     for (text, expected) in [
         ("", "the file is empty"),
         ("\n", "no header"),
-        ("{\"schema\":1,\"kind\":\"case\"}", "no header"),
-        ("{\"schema\":1,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "missing field"),
-        ("{\"schema\":2,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "reads version 1"),
+        ("{\"schema\":2,\"kind\":\"case\"}", "no header"),
+        ("{\"schema\":2,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "missing field"),
+        ("{\"schema\":1,\"kind\":\"header\",\"format\":\"smallstep-vectors\"}", "reads version 2"),
         ("\u{0}\u{1}", "no header"),
     ] {
         let Err(error) = Reader::open(text.as_bytes()) else { panic!("{text:?} is no header") };

@@ -496,7 +496,7 @@ impl Run<'_> {
         self.report.fired.extend(&ran.rules);
         let mut verdict = ran.verdict.clone();
         let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-        let lanes = decided(&ran.expected, &components, settings.profile);
+        let lanes = decided(&ran.expected, &components);
         if engines.contains(&"gpu") && verdict == Verdict::Agree {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
@@ -518,13 +518,13 @@ impl Run<'_> {
             let (line, column) = line_column(&self.file.text, blame.span.start);
             found.notes.push(format!("blame {line}:{column} {} {}", blame.rule, blame.expression));
         }
-        if !ran.expected.is_empty() {
+        if !ran.shown.is_empty() {
             found.notes.push(format!("lanes {} decided, {} undecided", lanes.checked, lanes.undecided));
             let (x, y) = self.pixel()?;
             let pixel = (y * settings.size.0 + x) as usize;
-            for ((output, shown), ty) in program.outputs.iter().zip(&ran.expected).zip(case.derivation.types()) {
+            for ((output, shown), ty) in program.outputs.iter().zip(&ran.shown).zip(case.derivation.types()) {
                 if let (Type::Ground(ty), Some(lanes)) = (ty, shown.get(pixel)) {
-                    found.values.push((output.location, ty, lanes.iter().take(ty.components()).map(|l| l.bits).collect()));
+                    found.values.push((output.location, ty, lanes.iter().take(ty.components()).copied().collect()));
                 }
             }
         }

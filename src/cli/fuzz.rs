@@ -188,6 +188,8 @@ impl Fuzz {
             object["plan"] = plan.identity(name);
             object["seconds"] = json!(seconds);
             object["missed_floors"] = json!(missed);
+            object["acceptance"]["median_width"] = json!(tally.acceptance.median_width());
+            object["profile"] = json!(plan.settings.profile.to_string());
             if let Some(explained) = &explained {
                 object["device"]["disagree"] = json!(tally.device.of("disagree").saturating_sub(explained.all()));
                 object["device"]["known"] = json!(explained.all());
@@ -202,6 +204,7 @@ impl Fuzz {
                 tally.nodes as f64 / all as f64
             );
             say!("semantics: {}", counts_text(&tally.semantics, None));
+            say!("a device must show, by component under {}: {}", plan.settings.profile, tally.acceptance);
             if let Some(name) = name {
                 say!("{name}: {}", counts_text(&tally.device, explained.as_ref()));
             }

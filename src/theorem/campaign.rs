@@ -4,6 +4,7 @@
 //! in chunks; a chunk that is done is written to the journal as one line, so an interrupted campaign goes on with nothing lost and nothing
 //! counted twice. With a device, programs go to it while the interpreters work on the next.
 
+use super::acceptance::Acceptance;
 use super::case::{Case, NoCase, Settings, decided};
 use super::device::{Awaited, profile_of};
 use super::journal::Journal;
@@ -197,6 +198,8 @@ pub struct Tally {
     pub semantics: Counts,
     /// The device.
     pub device: Counts,
+    /// What a device must show, component by component.
+    pub acceptance: Acceptance,
     /// Programs that ran on the reference relations too.
     pub referenced: u64,
     /// Near-misses tried.
@@ -216,6 +219,7 @@ impl Tally {
     pub fn add(&mut self, other: Tally) {
         self.semantics.add(&other.semantics);
         self.device.add(&other.device);
+        self.acceptance.add(&other.acceptance);
         self.referenced += other.referenced;
         self.near_misses += other.near_misses;
         self.steps += other.steps;
@@ -230,7 +234,8 @@ impl Tally {
     pub fn to_json(&self) -> Value {
         let rules: serde_json::Map<_, _> = self.rules.iter().map(|(r, n)| (r.name().to_string(), json!(n))).collect();
         json!({
-            "semantics": self.semantics.to_json(), "device": self.device.to_json(), "referenced": self.referenced, "near_misses": self.near_misses,
+            "semantics": self.semantics.to_json(), "device": self.device.to_json(), "acceptance": self.acceptance.to_json(), "referenced": self.referenced,
+            "near_misses": self.near_misses,
             "steps": self.steps, "nodes": self.nodes, "rules": rules, "findings": self.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
         })
     }
@@ -242,6 +247,7 @@ impl Tally {
         Some(Tally {
             semantics: Counts::from_json(value.get("semantics")?)?,
             device: Counts::from_json(value.get("device")?)?,
+            acceptance: Acceptance::from_json(value.get("acceptance")?)?,
             referenced: number("referenced")?,
             near_misses: number("near_misses")?,
             steps: number("steps")?,
@@ -309,9 +315,12 @@ pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
         }
     }
     let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-    let lanes = decided(&ran.expected, &components, settings.profile);
+    let lanes = decided(&ran.expected, &components);
     tally.semantics.count(&ran.verdict, lanes);
-    let awaited = Awaited::new(&case, &ran, settings.profile, settings.size.0);
+    if !ran.expected.is_empty() {
+        tally.acceptance.add(&ran.acceptance);
+    }
+    let awaited = Awaited::new(&case, &ran, settings.size.0);
     Judged { verdict: ran.verdict, awaited: awaited.map(|a| (case, a)) }
 }
 

@@ -1,7 +1,8 @@
 //! One program through both semantics: type → translate → load → run the source and the target on each pixel, and compare.
 
+use super::acceptance::Acceptance;
 use super::blame;
-use super::{Difference, Engine, Lack, Place, Verdict, value_text};
+use super::{Difference, Engine, Lack, Place, Verdict, expected_text, value_text};
 use crate::compile::lambda_v::{self as translation, Constants, Module as Translated, Untranslatable};
 use crate::dispatch::{FragmentDispatch, words_hash};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
@@ -11,7 +12,8 @@ use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::lambda_v::typing::{self, Derivation, TypeError};
 use smallstep_semantics::lambda_v::{step, typing as lv_typing};
-use smallstep_semantics::number::{Arithmetic, Expected, Lane, Lanes as Components, Profile};
+use smallstep_semantics::number::sets::{Budget, Exploration, Observation, Rules as SetRules, Unsettled};
+use smallstep_semantics::number::{Arithmetic, Expected, Lane, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv;
@@ -32,6 +34,8 @@ pub struct Planted {
     pub relation: Option<spirv::Rules>,
     /// In the arithmetic of both SPIR-V engines.
     pub target_arithmetic: Arithmetic,
+    /// In the SPIR-V machine's runs over sets.
+    pub target_sets: SetRules,
 }
 
 /// How a program is judged.
@@ -51,6 +55,8 @@ pub struct Settings {
     pub references: bool,
     /// The bounds of a derivation.
     pub limits: typing::Limits,
+    /// How much the runs over sets may take on one pixel.
+    pub budget: Budget,
     /// Planted bugs.
     pub planted: Planted,
 }
@@ -65,8 +71,16 @@ impl Default for Settings {
             fuel: 200_000,
             references: true,
             limits: typing::Limits::default(),
+            budget: Budget::default(),
             planted: Planted::default(),
         }
+    }
+}
+
+impl Settings {
+    /// How far programs are explored, by rules that nothing is planted in.
+    pub fn exploration(&self) -> Exploration {
+        Exploration { profile: self.profile, budget: self.budget, rules: SetRules::default() }
     }
 }
 
@@ -108,7 +122,13 @@ pub struct Ran {
     /// The verdict of one semantics on the other.
     pub verdict: Verdict,
     /// What a device must show: for each output, for each pixel, its components. Empty unless every pixel has a value.
-    pub expected: Vec<Vec<Components>>,
+    pub expected: Vec<Vec<[Expected; 4]>>,
+    /// The bits of the definite values, likewise.
+    pub shown: Vec<Vec<[u32; 4]>>,
+    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place.
+    pub undecided: Option<String>,
+    /// How the components are bounded.
+    pub acceptance: Acceptance,
     /// The steps of the source over all pixels.
     pub steps: u64,
     /// Pixels on which the relations were run too.
@@ -185,9 +205,18 @@ impl Case {
 
     /// Runs both semantics on every pixel.
     pub fn run(&self, settings: &Settings) -> Ran {
-        let mut ran = Ran { verdict: Verdict::Agree, expected: Vec::new(), steps: 0, referenced: 0, rules: Vec::new() };
+        let mut ran = Ran {
+            verdict: Verdict::Agree,
+            expected: Vec::new(),
+            shown: vec![Vec::new(); self.program.outputs.len()],
+            undecided: None,
+            acceptance: Acceptance::default(),
+            steps: 0,
+            referenced: 0,
+            rules: Vec::new(),
+        };
         let outputs = self.program.outputs.len();
-        let mut expected: Vec<Vec<Components>> = vec![Vec::with_capacity((settings.size.0 * settings.size.1) as usize); outputs];
+        let mut expected: Vec<Vec<[Expected; 4]>> = vec![Vec::with_capacity((settings.size.0 * settings.size.1) as usize); outputs];
         let buffers = self.buffers();
         let mut registers = spirv::Registers::default();
         for y in 0..settings.size.1 {
@@ -199,8 +228,9 @@ impl Case {
                 }
             }
         }
-        if ran.verdict == Verdict::Agree {
-            ran.expected = expected;
+        match ran.verdict == Verdict::Agree {
+            true => ran.expected = expected,
+            false => ran.shown.clear(),
         }
         ran.rules.sort();
         ran.rules.dedup();
@@ -214,7 +244,7 @@ impl Case {
         settings: &Settings,
         buffers: &[spirv::Buffer],
         registers: &mut spirv::Registers,
-        expected: &mut [Vec<Components>],
+        expected: &mut [Vec<[Expected; 4]>],
         ran: &mut Ran,
     ) -> Verdict {
         let setting = self.setting(pixel, settings);
@@ -249,14 +279,25 @@ impl Case {
             difference.blame = blame::in_semantics(self, pixel, settings);
             return Verdict::Disagree(Box::new(difference));
         }
-        for (output, into) in self.program.outputs.iter().zip(expected.iter_mut()) {
-            // `compare` has seen that every output is there.
-            into.push(shown.at(output.location).cloned().unwrap_or_default());
+        let spot = Spot { pixel, settings, setting: &setting, inputs: &inputs, fuel };
+        let observation = self.explore(&shown, &inputs, fuel, settings);
+        if let Some(difference) = self.compare_sets(&spot, &values, &shown, &observation) {
+            return Verdict::Disagree(Box::new(difference));
+        }
+        for (i, (output, into)) in self.program.outputs.iter().zip(expected.iter_mut()).enumerate() {
+            // `compare` has seen that every output is there, with four components.
+            let components: [Expected; 4] = std::array::from_fn(|c| observation.expected[4 * place_of(&shown, output.location, i) + c]);
+            ran.acceptance.count(&components[..values[i].lanes.len()], observation.unsettled.is_some());
+            into.push(components);
+            let lanes = shown.at(output.location);
+            ran.shown[i].push(std::array::from_fn(|c| lanes.map_or(0, |lanes| lanes[c].bits)));
+        }
+        if let (None, Some(why)) = (&ran.undecided, observation.why(|id| format!("%{id}"))) {
+            ran.undecided = Some(format!("pixel {pixel:?}: {why}"));
         }
         if settings.references && steps <= REFERENCE_STEPS {
             ran.referenced += 1;
-            let spot = Spot { pixel, settings, setting: &setting, inputs: &inputs, fuel };
-            return self.references(&spot, &values, &shown, &mut ran.rules);
+            return self.references(&spot, &values, &shown, &observation, &mut ran.rules);
         }
         Verdict::Agree
     }
@@ -316,10 +357,57 @@ impl Case {
         None
     }
 
+    /// Where the target may show what the source may not: of an output that both have settled, a component whose set is not within the source's.
+    fn compare_sets(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, target: &Observation) -> Option<Difference> {
+        if target.ways == 0 || target.unsettled.is_some() || spot.setting.theorem == Theorem::Printed {
+            return None;
+        }
+        for (i, (output, value)) in self.program.outputs.iter().zip(values).enumerate() {
+            let source = self.explore_source(output.term, value, spot);
+            if source.unsettled.is_some() {
+                continue;
+            }
+            let found = &target.expected[4 * place_of(shown, output.location, i)..];
+            for (component, (&expected, &found)) in source.expected.iter().zip(found).enumerate() {
+                if !found.is_within(expected) {
+                    return Some(Difference {
+                        between: (Engine::Machine, Engine::SpirvMachine),
+                        place: Some(Place { pixel: spot.pixel, location: output.location, component: component as u32 }),
+                        bits: None,
+                        what: format!("over sets, expected {}, which does not allow {}", expected_text(expected), expected_text(found)),
+                        blame: None,
+                        unblamed: None,
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// What a device must show on a pixel on which the target shows `shown`: the components of its outputs by ascending location.
+    pub fn explore(&self, shown: &spirv::Outputs, inputs: &spirv::Inputs<'_>, fuel: u64, settings: &Settings) -> Observation {
+        let exploration = Exploration { rules: settings.planted.target_sets, ..settings.exploration() };
+        self.compiled.explore(shown, inputs, fuel, &settings.planted.target_arithmetic, exploration)
+    }
+
+    /// What the source may show of an output, by the machine.
+    fn explore_source(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Observation {
+        let bounds = Bounds { fuel: spot.settings.fuel, ..Bounds::default() };
+        machine::explore(&self.program, e, value, spot.setting, bounds, spot.settings.exploration())
+    }
+
     /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations apply.
-    fn references(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, rules: &mut Vec<Rule>) -> Verdict {
+    fn references(
+        &self,
+        spot: &Spot<'_>,
+        values: &[Value],
+        shown: &spirv::Outputs,
+        observation: &Observation,
+        rules: &mut Vec<Rule>,
+    ) -> Verdict {
         for (output, value) in self.program.outputs.iter().zip(values) {
-            if let Err(what) = self.hold_machine(output.term, value, spot, rules) {
+            let held = self.hold_machine(output.term, value, spot, rules);
+            if let Err(what) = held.and_then(|()| self.hold_machine_over_sets(output.term, value, spot)) {
                 return Difference::of(Engine::Reduction, Engine::Machine, what);
             }
         }
@@ -331,9 +419,34 @@ impl Case {
         let between = |what: String| Difference::of(Engine::SpirvRelation, Engine::SpirvMachine, what);
         match outcome {
             Err(e) => between(format!("the relation refuses the module: {e}")),
-            Ok(Outcome::Observed(by_relation)) if by_relation == *shown => Verdict::Agree,
+            Ok(Outcome::Observed(by_relation)) if by_relation == *shown => {
+                if !spot.affords(shown.steps, observation) {
+                    return Verdict::Agree;
+                }
+                let entry = self.translated.entry;
+                match spirv::step::explore(&self.loaded, entry, shown, spot.inputs, spot.fuel, &relation, spot.settings.exploration()) {
+                    Err(e) => between(format!("the relation refuses the module: {e}")),
+                    Ok(by_relation) if by_relation == *observation => Verdict::Agree,
+                    Ok(by_relation) => between(format!("pixel {:?}: {}", spot.pixel, observations_differ(&by_relation, observation))),
+                }
+            }
             Ok(Outcome::Observed(by_relation)) => between(format!("pixel {:?}: {}", spot.pixel, outputs_differ(&by_relation, shown))),
             Ok(other) => between(target_ending(spot.pixel, &other, spot.fuel)),
+        }
+    }
+
+    /// Holds the λV machine to the relation over sets. The error says what differs.
+    fn hold_machine_over_sets(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Result<(), String> {
+        let by_machine = self.explore_source(e, value, spot);
+        if spot.setting.theorem == Theorem::Printed || !spot.affords(0, &by_machine) {
+            return Ok(());
+        }
+        let by_relation = step::explore(&self.program, e, value, spot.setting, spot.settings.fuel, spot.settings.exploration());
+        // A limit of the slower engine says nothing about the faster.
+        let limited = matches!(by_relation.unsettled, Some(Unsettled::Reached(_)));
+        match limited || by_relation == by_machine {
+            true => Ok(()),
+            false => Err(observations_differ(&by_relation, &by_machine)),
         }
     }
 
@@ -387,6 +500,27 @@ struct Spot<'a> {
     fuel: u64,
 }
 
+impl Spot<'_> {
+    /// Whether a relation may follow as many ways as a machine did, each of about so many steps.
+    fn affords(&self, steps: u64, observation: &Observation) -> bool {
+        observation.ways > 0 && steps.max(100).saturating_mul(observation.ways.into()) <= REFERENCE_STEPS
+    }
+}
+
+/// Which of the outputs shown, by ascending location, has this location; `compare` has seen that it is there.
+fn place_of(shown: &spirv::Outputs, location: u32, otherwise: usize) -> usize {
+    shown.written.iter().position(|(l, _)| *l == location).unwrap_or(otherwise)
+}
+
+fn observations_differ(a: &Observation, b: &Observation) -> String {
+    let text = |o: &Observation| {
+        let expected: Vec<String> = o.expected.iter().map(|&e| expected_text(e)).collect();
+        let why = o.unsettled.as_ref().map_or(String::new(), |why| format!(", {why}"));
+        format!("{} in {} ways{why}", expected.join(", "), o.ways)
+    };
+    format!("over sets, {} by the relation, {} by the machine", text(a), text(b))
+}
+
 fn target_ending(pixel: (u32, u32), ending: &Outcome<spirv::Outputs>, fuel: u64) -> String {
     let what = match ending {
         Outcome::Undefined(undefined) => undefined.to_string(),
@@ -411,12 +545,12 @@ fn outputs_differ(a: &spirv::Outputs, b: &spirv::Outputs) -> String {
     }
 }
 
-/// How many of the expected lanes are decided under a profile.
-pub fn decided(expected: &[Vec<Components>], components: &[u32], profile: Profile) -> super::Lanes {
+/// How many of the expected lanes are decided.
+pub fn decided(expected: &[Vec<[Expected; 4]>], components: &[u32]) -> super::Lanes {
     let mut lanes = super::Lanes::default();
     for (pixels, &n) in expected.iter().zip(components) {
-        for lane in pixels.iter().flat_map(|p| &p[..n as usize]) {
-            match lane.judge(profile) {
+        for expected in pixels.iter().flat_map(|p| &p[..n as usize]) {
+            match expected {
                 Expected::Undecided(_) => lanes.undecided += 1,
                 _ => lanes.checked += 1,
             }

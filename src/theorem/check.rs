@@ -240,7 +240,7 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
         Err(NoCase::Decided(verdict)) => return leg(name, true, verdict),
     };
     let ran = case.run(&settings);
-    let Some(awaited) = Awaited::new(&case, &ran, profile, settings.size.0) else { return leg(name, true, ran.verdict) };
+    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return leg(name, true, ran.verdict) };
     let outcome = device.drawer.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&outcome, &name, device.route);
     if let Verdict::Disagree(difference) = &mut verdict {

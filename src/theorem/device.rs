@@ -2,7 +2,7 @@
 
 use super::case::{Case, Ran};
 use super::probe::Drawer;
-use super::{Difference, Engine, Lack, Lanes, Place, Verdict, float_text, why_text};
+use super::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use crate::dispatch::Frame;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use smallstep_semantics::number::{Expected, Profile, Why};
@@ -52,21 +52,21 @@ pub struct Awaited {
     pub words_hash: u64,
     /// For each output: its location, how many lanes mean something, and what every pixel must show.
     pub outputs: Vec<(u32, Vec<[Expected; 4]>, u32)>,
+    /// Why a run over sets left lanes undecided, if one did: a sentence with the place.
+    pub undecided: Option<String>,
     /// Pixels in a row.
     pub width: u32,
 }
 
 impl Awaited {
     /// What a device must show for a case that ran with values on all pixels; `None` if it did not.
-    pub fn new(case: &Case, ran: &Ran, profile: Profile, width: u32) -> Option<Awaited> {
+    pub fn new(case: &Case, ran: &Ran, width: u32) -> Option<Awaited> {
         if ran.expected.is_empty() {
             return None;
         }
-        let outputs = case.translated.outputs.iter().zip(&ran.expected).map(|(target, pixels)| {
-            let judge = |lanes: &smallstep_semantics::number::Lanes| std::array::from_fn(|i| lanes[i].judge(profile));
-            (target.location, pixels.iter().map(judge).collect(), target.components)
-        });
-        Some(Awaited { words_hash: case.words_hash, outputs: outputs.collect(), width })
+        let outputs = case.translated.outputs.iter().zip(&ran.expected);
+        let outputs = outputs.map(|(target, pixels)| (target.location, pixels.clone(), target.components)).collect();
+        Some(Awaited { words_hash: case.words_hash, outputs, undecided: ran.undecided.clone(), width })
     }
 
     /// Compares an outcome. `device` names the device and its route.
@@ -108,8 +108,9 @@ impl Awaited {
         match doubt {
             None => (Verdict::Agree, lanes),
             Some(why) => {
-                let why = format!("{} of {} lanes were left alone: {}", lanes.undecided, lanes.undecided + lanes.checked, why_text(why));
-                (Verdict::Undecided(why), lanes)
+                let why = self.undecided.as_deref().unwrap_or_else(|| why_text(why));
+                let left = format!("{} of {} lanes were left alone: {why}", lanes.undecided, lanes.undecided + lanes.checked);
+                (Verdict::Undecided(left), lanes)
             }
         }
     }
@@ -153,16 +154,11 @@ impl Awaited {
 
 /// A decided lane that is not as it must be.
 fn difference(device: &str, place: Place, expected: Expected, shown: u32) -> Difference {
-    let (bits, expected) = match expected {
-        Expected::Bits(bits) => (bits, float_text(bits)),
-        Expected::Within(set) => (0, format!("one of {set}")),
-        _ => (0, "a zero of either sign".into()),
-    };
     Difference {
         between: (Engine::SpirvMachine, Engine::Device(device.into())),
         place: Some(place),
-        bits: Some((bits, shown)),
-        what: format!("expected {expected}, saw {}", float_text(shown)),
+        bits: Some((expected_bits(expected, shown), shown)),
+        what: format!("expected {}, saw {}", expected_text(expected), float_text(shown)),
         blame: None,
         unblamed: None,
     }

@@ -31,7 +31,7 @@ impl Journal {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
-        let header = json!({"schema": 1, "kind": "campaign", "plan": plan.identity(device)});
+        let header = json!({"schema": 2, "kind": "campaign", "plan": plan.identity(device)});
         let mut journal = Journal { file: None, done: HashSet::new(), tally: Tally::default() };
         let mut kept = 0;
         for (i, line) in text.split_inclusive('\n').enumerate() {

@@ -4,9 +4,9 @@
 //! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. `planted` turns on
 //! itself what the others turn on compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
 
+pub mod acceptance;
 pub mod blame;
 pub mod campaign;
-
 pub mod case;
 pub mod check;
 pub mod device;
@@ -23,7 +23,7 @@ mod shape;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;
-use smallstep_semantics::number::Why;
+use smallstep_semantics::number::{Expected, Why, sets};
 use std::fmt;
 
 /// What a comparison came to.
@@ -267,6 +267,31 @@ impl std::ops::AddAssign for Lanes {
 pub fn float_text(bits: u32) -> String {
     let x = f32::from_bits(bits);
     if x.is_nan() { format!("NaN ({bits:#010x})") } else { format!("{x} ({bits:#010x})") }
+}
+
+/// What a device must show, for messages.
+pub fn expected_text(expected: Expected) -> String {
+    match expected {
+        Expected::Bits(bits) => float_text(bits),
+        Expected::Zero => "a zero of either sign".into(),
+        Expected::Within(set) => {
+            let span = |span: &sets::Span| {
+                let (low, high) = (span.low as f32, span.high as f32);
+                if low.to_bits() == high.to_bits() { format!("{low:?}") } else { format!("[{low:?}, {high:?}]") }
+            };
+            format!("one of {}", set.spans().iter().map(span).collect::<Vec<_>>().join(" or "))
+        }
+        Expected::Undecided(_) => "any value".into(),
+    }
+}
+
+/// Bits that stand for what is expected beside those shown: of a set, its member that is nearest to them.
+pub(crate) fn expected_bits(expected: Expected, shown: u32) -> u32 {
+    match expected {
+        Expected::Bits(bits) => bits,
+        Expected::Within(set) => set.nearest(f32::from_bits(shown).into()).map_or(0, |x| (x as f32).to_bits()),
+        Expected::Zero | Expected::Undecided(_) => 0,
+    }
 }
 
 /// A value with its bits, for messages.

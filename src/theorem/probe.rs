@@ -7,14 +7,16 @@
 //! operands that it was computed from, and the conditions that led to it, are right; else the search goes on below the wrong one.
 //!
 //! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of them is what the interpreter makes of them,
-//! which must be what it makes of the original words. Only lanes that are decided under the profile convict; a computation with none is never
-//! asked for.
+//! which must be what it makes of the original words. Only lanes that are decided under the profile convict. Where the definite value of the lane that
+//! differs is the only one, a computation of which that cannot be said is never asked for. Where a run over sets says what the lane must show, every
+//! computation is asked for, and one of which nothing is known counts as right: then the culprit is the first that is outside of its own set, though
+//! it may be right and an operand wrong in a way that the operand's set does not show.
 
 mod trace;
 
 use super::blame::{Blame, instruction_text};
 use super::case::{Case, Settings, target_fuel};
-use super::{Place, float_text};
+use super::{Place, expected_text, float_text};
 use crate::compile::lambda_v::{self as translation, Translated, Witness};
 use crate::compile::probe::{self as pass, Probe};
 use crate::dispatch::{FragmentDispatch, Target, words_hash};
@@ -100,7 +102,16 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
     let frag_coord = case.setting(place.pixel, settings).frag_coord.map(Lane::float);
     let inputs = Inputs { frag_coord, buffers: &buffers };
     let fuel = target_fuel(settings.fuel, translated.instructions);
-    let trace = Trace::record(case.module(), translated.entry, &inputs, fuel, settings).map_err(unknown)?;
+    let mut trace = Trace::record(case.module(), translated.entry, &inputs, fuel, settings).map_err(unknown)?;
+    let at =
+        trace.outputs.written.iter().take_while(|(location, _)| *location != place.location).map(|(_, lanes)| lanes.len()).sum::<usize>();
+    let observation = case.explore(&trace.outputs, &inputs, fuel, settings);
+    let settled = *observation.expected.get(at + place.component as usize).ok_or_else(|| unknown("the output is never stored".into()))?;
+    let lane = trace.outputs.at(place.location).and_then(|lanes| lanes.get(place.component as usize));
+    let over_sets = lane.is_none_or(|lane| matches!(lane.judge(settings.profile), Expected::Undecided(_)));
+    if over_sets {
+        trace.take_all();
+    }
     let used: Vec<u32> = case.translated.outputs.iter().map(|t| t.location).collect();
     let room = (used.len() as u32) < device.max_outputs();
     let free = (0..MAX_LOCATION).find(|l| !used.contains(l)).filter(|_| room);
@@ -110,6 +121,8 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
         device,
         place,
         trace: &trace,
+        settled,
+        over_sets,
         translated: &translated,
         inputs: &inputs,
         fuel,
@@ -143,6 +156,10 @@ struct Search<'a> {
     device: &'a mut dyn Drawer,
     place: Place,
     trace: &'a Trace,
+    /// What the lane that differs must show.
+    settled: Expected,
+    /// Whether a run over sets says so, and not the definite value alone.
+    over_sets: bool,
     translated: &'a translation::Module,
     inputs: &'a Inputs<'a>,
     fuel: u64,
@@ -260,6 +277,9 @@ impl Search<'_> {
         };
         let words = pass::adapt(self.case.module(), self.translated.entry, &probe).map_err(|e| e.to_string())?;
         let expected = self.expected(&words, &traced)?;
+        if self.over_sets && expected.iter().all(|e| matches!(e, Expected::Undecided(_))) {
+            return Ok(Answer { wrong: None, still: None });
+        }
 
         let mut dispatch = self.case.dispatch(self.settings.size);
         dispatch.words = Arc::from(words);
@@ -280,19 +300,19 @@ impl Search<'_> {
         };
         let lanes = |image: usize| frame.images.get(image).and_then(|i| i.get(pixel)).ok_or("the frame lacks the pixel");
         let found = lanes(shown)?;
-        let still = match (beside, self.settled(own)) {
-            (true, Some(settled)) => settled.admits(lanes(own)?[self.place.component as usize]).map(|admitted| !admitted),
-            _ => None,
+        let still = match beside {
+            true => self.settled.admits(lanes(own)?[self.place.component as usize]).map(|admitted| !admitted),
+            false => None,
         };
         let differs = expected.iter().zip(found).any(|(e, &f)| e.admits(f) == Some(false));
         let wrong = differs.then(|| {
             let never_computed = found.iter().all(|&f| f == probe.marker);
             let text = |bits: u32| if truth { truth_text(bits) } else { float_text(bits) };
-            let demanded = expected.iter().map(|e| match e {
-                Expected::Bits(bits) => text(*bits),
+            let demanded = expected.iter().map(|&e| match e {
+                Expected::Bits(bits) => text(bits),
                 Expected::Zero => text(0),
-                Expected::Within(set) => set.to_string(),
-                Expected::Undecided(_) => "any value".into(),
+                Expected::Within(_) if truth => "true or false".into(),
+                other => expected_text(other),
             });
             Wrong {
                 expected: demanded.collect::<Vec<_>>().join(", "),
@@ -304,13 +324,6 @@ impl Search<'_> {
             }
         });
         Ok(Answer { wrong, still })
-    }
-
-    /// What the output's own lane must show.
-    fn settled(&self, own: usize) -> Option<Expected> {
-        let location = self.case.translated.outputs[own].location;
-        let lane = self.trace.outputs.at(location)?.get(self.place.component as usize)?;
-        Some(lane.judge(self.settings.profile))
     }
 
     /// What a device must show of the adapted words, by the interpreter, which must make of them what it makes of the original ones.
@@ -330,7 +343,10 @@ impl Search<'_> {
         if !same || !undisturbed {
             return Err("the interpreter makes of the adapted words something else than of the original ones".into());
         }
-        Ok(lanes.iter().take(traced.len()).map(|l| l.judge(self.settings.profile)).collect())
+        let exploration = self.settings.exploration();
+        let observation = program.explore(&outputs, self.inputs, self.fuel, &self.settings.planted.target_arithmetic, exploration);
+        let at = outputs.written.iter().take_while(|(location, _)| *location != self.location).map(|(_, lanes)| lanes.len()).sum();
+        Ok(observation.expected.into_iter().skip(at).take(traced.len()).collect())
     }
 
     fn blame(&mut self, index: usize) -> Searched<Blame> {
@@ -361,7 +377,6 @@ impl Search<'_> {
     fn blame_store(&self, stored: u32) -> Blame {
         let (expression, span, _) = self.subexpression(stored);
         let trace = self.trace;
-        let lane = trace.outputs.at(self.place.location).and_then(|l| l.get(self.place.component as usize));
         Blame {
             expression,
             span,
@@ -371,7 +386,7 @@ impl Search<'_> {
             step: trace.stores.get(&self.place.location).map_or(0, |s| s.1),
             occurrence: 0,
             dispatches: self.dispatches,
-            expected: lane.map_or(String::new(), |l| float_text(l.bits)),
+            expected: expected_text(self.settled),
             found: "another value in the output, though the value stored is right".into(),
         }
     }

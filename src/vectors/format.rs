@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::number::{Expected, Profile, Why};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::bytes_of_words;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// What the first line's `format` says.
 pub const FORMAT: &str = "smallstep-vectors";
 /// The version of the format; FORMAT.md says when it changes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 /// The longest line that is read, in bytes.
 pub const MAX_LINE: usize = 32 << 20;
 
@@ -124,12 +125,19 @@ fn reason_name(why: Why) -> &'static str {
     REASONS.iter().find(|(w, _)| *w == why).map_or("approximate", |(_, name)| name)
 }
 
-/// A lane's text: eight hexadecimal digits, `zero`, or `any:` and a reason.
+/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or `any:` and a reason.
 pub fn lane_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => format!("{bits:08x}"),
         Expected::Zero => "zero".into(),
-        Expected::Within(_) => format!("any:{}", reason_name(Why::Approximate)),
+        Expected::Within(set) => {
+            let bits = |x: f64| (x as f32).to_bits();
+            let span = |span: &Span| match (bits(span.low), bits(span.high)) {
+                (low, high) if low == high => format!("{low:08x}"),
+                (low, high) => format!("{low:08x}..{high:08x}"),
+            };
+            format!("in:{}", set.spans().iter().map(span).collect::<Vec<_>>().join("|"))
+        }
         Expected::Undecided(why) => format!("any:{}", reason_name(why)),
     }
 }
@@ -142,8 +150,23 @@ pub fn lane_from_text(text: &str) -> Option<Expected> {
     if let Some(reason) = text.strip_prefix("any:") {
         return REASONS.iter().find(|(_, name)| *name == reason).map(|&(why, _)| Expected::Undecided(why));
     }
+    if let Some(spans) = text.strip_prefix("in:") {
+        let mut set = Set::NONE;
+        for span in spans.split('|').take(Set::SPANS + 1) {
+            let (low, high) = span.split_once("..").unwrap_or((span, span));
+            let [low, high] = [low, high].map(|end| bits_from_text(end).map(f32::from_bits).filter(|x| x.is_finite()).map(f64::from));
+            set = set.with(Span::between(low?, high?));
+        }
+        // A set has one text: ends and spans ascend, and no two spans have a float in common.
+        return Some(Expected::Within(set)).filter(|&lane| lane_text(lane) == text);
+    }
+    bits_from_text(text).map(Expected::Bits)
+}
+
+/// The bits of eight hexadecimal digits.
+fn bits_from_text(text: &str) -> Option<u32> {
     let digits = text.len() == 8 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    digits.then(|| u32::from_str_radix(text, 16).ok().map(Expected::Bits)).flatten()
+    digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()
 }
 
 struct Lane(Expected);

@@ -7,7 +7,7 @@ use crate::theorem::campaign;
 use crate::theorem::case::{self, NoCase, Settings, decided};
 use crate::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
-use smallstep_semantics::number::{Expected, Lanes as Components, Profile, Why};
+use smallstep_semantics::number::{Expected, Profile, Why};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -215,11 +215,11 @@ fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried {
         return Tried::LeftOut("too long for the relations");
     }
     let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-    let lanes = decided(&ran.expected, &components, plan.profile);
+    let lanes = decided(&ran.expected, &components);
     if lanes.checked == 0 || plan.decided && lanes.undecided > 0 {
         return Tried::LeftOut(if plan.decided { "with an undecided lane" } else { "without a decided lane" });
     }
-    let expected = ran.expected.iter().zip(&components).map(|(pixels, &n)| pixels.iter().map(|p| judged(p, n, plan.profile)).collect());
+    let expected = ran.expected.iter().zip(&components).map(|(pixels, &n)| pixels.iter().map(|p| meaningful(*p, n)).collect());
     let mut rules = case.derivation.rules();
     rules.extend(&case.translated.rules);
     rules.extend(&ran.rules);
@@ -251,9 +251,6 @@ fn left_out(verdict: Verdict, source: String) -> Tried {
 }
 
 /// What a device must show in the lanes of a pixel that mean something.
-fn judged(lanes: &Components, components: u32, profile: Profile) -> [Expected; 4] {
-    std::array::from_fn(|i| match i < components as usize {
-        true => lanes[i].judge(profile),
-        false => Expected::Undecided(Why::Approximate),
-    })
+fn meaningful(lanes: [Expected; 4], components: u32) -> [Expected; 4] {
+    std::array::from_fn(|i| if i < components as usize { lanes[i] } else { Expected::Undecided(Why::Approximate) })
 }

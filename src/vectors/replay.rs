@@ -4,7 +4,7 @@ use super::format::{Case, Header, LineError, Reader};
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::run::{self, Ending, Grid, Interpreter};
 use crate::source::{Loaded, Source};
-use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, float_text, why_text};
+use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
 use smallstep_semantics::outcome::Outcome;
 use std::cell::RefCell;
@@ -150,16 +150,11 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
         for (i, (expected, shown)) in expected.iter().zip(image).enumerate() {
             for component in 0..target.components as usize {
                 let (expected, shown) = (expected[component], shown[component]);
-                let (bits, text) = match expected {
-                    Expected::Undecided(why) => {
-                        lanes.undecided += 1;
-                        doubt.get_or_insert(why);
-                        continue;
-                    }
-                    Expected::Bits(bits) => (bits, float_text(bits)),
-                    Expected::Zero => (0, "a zero of either sign".into()),
-                    Expected::Within(set) => (0, format!("one of {set}")),
-                };
+                if let Expected::Undecided(why) = expected {
+                    lanes.undecided += 1;
+                    doubt.get_or_insert(why);
+                    continue;
+                }
                 lanes.checked += 1;
                 if expected.admits(shown) == Some(true) {
                     continue;
@@ -168,11 +163,11 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
                 first.get_or_insert_with(|| {
                     let pixel = (i as u32 % case.dispatch.width, i as u32 / case.dispatch.width);
                     let place = Some(Place { pixel, location: target.location, component: component as u32 });
-                    let what = format!("expected {text}, saw {}", float_text(shown));
+                    let what = format!("expected {}, saw {}", expected_text(expected), float_text(shown));
                     Difference {
                         between: (Engine::Vectors, engine.clone()),
                         place,
-                        bits: Some((bits, shown)),
+                        bits: Some((expected_bits(expected, shown), shown)),
                         what,
                         blame: None,
                         unblamed: None,

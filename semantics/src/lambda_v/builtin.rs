@@ -4,8 +4,10 @@
 //! instruction has no one-component form: LV-26), `T` in f and b. Report §5 (types), §4 (meaning), §6.7 (instruction).
 
 use super::types::{Elem, Ground, Value};
-use crate::number::{Arithmetic, Instruction, Lane, Op};
+use crate::number::sets::{Sets, Unsettled};
+use crate::number::{Arithmetic, Instruction, Lane, Lanes, Op, Tuple};
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// The shape of a parameter or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,25 +285,46 @@ impl Builtin {
     /// δ: the builtin's result on values; `None` if no overload fits their types or a column index is not in range. `frag_coord` is the
     /// pixel's coordinate.
     pub fn apply(self, operands: &[&Value], frag_coord: &[Lane; 4], arithmetic: &Arithmetic) -> Option<Value> {
+        let Ok(value) = self.apply_by(operands, frag_coord, |op, args| Ok::<_, Infallible>(arithmetic.apply(op, args)));
+        value
+    }
+
+    /// [`Builtin::apply`] in a run over sets.
+    pub fn apply_over(
+        self,
+        sets: &mut Sets,
+        operands: &[&Value],
+        frag_coord: &[Lane; 4],
+        arithmetic: &Arithmetic,
+    ) -> Result<Option<Value>, Unsettled> {
+        self.apply_by(operands, frag_coord, |op, args| sets.apply(arithmetic, op, args))
+    }
+
+    fn apply_by<E>(
+        self,
+        operands: &[&Value],
+        frag_coord: &[Lane; 4],
+        compute: impl FnOnce(Op, &[Tuple<'_>]) -> Result<Lanes, E>,
+    ) -> Result<Option<Value>, E> {
         let types: SmallVec<[Ground; 4]> = operands.iter().map(|v| v.ty).collect();
-        let Resolved { emit, result } = self.resolve(&types)?;
+        let Some(Resolved { emit, result }) = self.resolve(&types) else { return Ok(None) };
         let lanes = match emit {
             Emit::Compute(op) => {
                 let tuples: SmallVec<[_; 4]> = operands.iter().map(|v| v.tuple()).collect();
-                arithmetic.apply(op, &tuples)
+                compute(op, &tuples)?
             }
-            Emit::Swapped(op) => arithmetic.apply(op, &[operands[1].tuple(), operands[0].tuple()]),
+            Emit::Swapped(op) => compute(op, &[operands[1].tuple(), operands[0].tuple()])?,
             Emit::Construct => operands.iter().flat_map(|v| v.lanes.iter().copied()).collect(),
             Emit::Extract(i) => [operands[0].lanes[i as usize]].into_iter().collect(),
             Emit::Column => {
                 let n = operands[1].ty.columns();
-                let i = index_below(operands[0].lanes[0].float(), n)?;
+                let Some(i) = index_below(operands[0].lanes[0].float(), n) else { return Ok(None) };
                 operands[1].lanes[i * n..(i + 1) * n].iter().copied().collect()
             }
             Emit::Identity => operands[0].lanes.clone(),
             Emit::FragCoord => frag_coord.iter().copied().collect(),
         };
-        Some(Value { ty: result, lanes })
+        Ok(Some(Value { ty: result, lanes }))
     }
 }
 

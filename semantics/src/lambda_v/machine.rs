@@ -4,6 +4,9 @@
 //! does, and must then fire the same rules at the same places in the same order; [`Sharing::ByNeed`] must end the same. Steps are those of
 //! the relation either way: a shared value costs again, at each use, what it cost to make.
 //!
+//! A run over sets ([`explore`]) is by name: each use of a bound expression is an evaluation of its own, which may give another value that is
+//! allowed; the parameters of a rec-func are values, and shared.
+//!
 //! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since what it passes on are values.
 
 use super::builtin::Builtin;
@@ -12,7 +15,8 @@ use super::step::Setting;
 use super::syntax::Span;
 use super::terms::{Never, Node, REC, Range, TermId, Terms, deep};
 use super::types::{Ground, Value};
-use crate::number::Trust;
+use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
+use crate::number::{Lane, Trust};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use smallvec::SmallVec;
@@ -61,13 +65,29 @@ pub fn run_watched(
     sharing: Sharing,
     sink: Option<&mut dyn FnMut(Firing<'_>)>,
 ) -> (Outcome<Value>, u64) {
-    let mut machine =
-        Machine { terms: &program.terms, setting, bounds, sharing, sink, steps: 0, depth: 0, groups: Vec::new(), entries: Vec::new() };
+    let mut machine = Machine::new(program, setting, bounds, sharing);
+    machine.sink = sink;
     let outcome = match machine.eval(e, Env::NONE) {
         Ok(value) => Outcome::Observed(value),
-        Err(end) => end,
+        Err(End::Outcome(end)) => end,
+        // Without sets nothing is unsettled.
+        Err(End::Unsettled(why)) => Outcome::Unsupported(why.to_string()),
     };
     (outcome, machine.steps)
+}
+
+/// What a device must show of a term whose definite value is `value`, component by component, over every way that it may reduce where components are
+/// not decided.
+pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, bounds: Bounds, exploration: Exploration) -> Observation {
+    observe(exploration, &value.lanes, |sets| {
+        let mut machine = Machine::new(program, setting, bounds, Sharing::ByName);
+        machine.sets = Some(sets);
+        match machine.eval(e, Env::NONE) {
+            Ok(value) => Ok(value.lanes),
+            Err(End::Outcome(end)) => Err(Unsettled::ended(&end)),
+            Err(End::Unsettled(unsettled)) => Err(unsettled),
+        }
+    })
 }
 
 /// A chain of binder lists, innermost first.
@@ -115,7 +135,18 @@ struct Loop {
     replace_at: u64,
 }
 
-type End = Outcome<Value>;
+/// Why there is no value.
+enum End {
+    Outcome(Outcome<Value>),
+    /// A run over sets cannot go on.
+    Unsettled(Unsettled),
+}
+
+impl From<Outcome<Value>> for End {
+    fn from(outcome: Outcome<Value>) -> End {
+        End::Outcome(outcome)
+    }
+}
 
 struct Machine<'a, 's> {
     terms: &'a Terms<Never>,
@@ -123,17 +154,25 @@ struct Machine<'a, 's> {
     bounds: Bounds,
     sharing: Sharing,
     sink: Option<&'s mut dyn FnMut(Firing<'_>)>,
+    /// In a run over sets, these.
+    sets: Option<&'s mut Sets>,
     steps: u64,
     depth: usize,
     groups: Vec<Group>,
     entries: Vec<Entry>,
 }
 
-impl Machine<'_, '_> {
+impl<'a> Machine<'a, '_> {
+    fn new(program: &'a Program, setting: &'a Setting, bounds: Bounds, sharing: Sharing) -> Self {
+        let terms = &program.terms;
+        let (groups, entries) = (Vec::new(), Vec::new());
+        Machine { terms, setting, bounds, sharing, sink: None, sets: None, steps: 0, depth: 0, groups, entries }
+    }
+
     /// The value of `e`.
     fn eval(&mut self, e: TermId, env: Env) -> Result<Value, End> {
         if self.depth >= self.bounds.depth {
-            return Err(Outcome::Limit(Limit { what: "nested evaluations", bound: self.bounds.depth as u64 }));
+            return Err(Outcome::Limit(Limit { what: "nested evaluations", bound: self.bounds.depth as u64 }).into());
         }
         self.depth += 1;
         let result = deep(|| self.eval_here(e, env));
@@ -217,9 +256,8 @@ impl Machine<'_, '_> {
                         let why = format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse);
                         return Err(self.stuck(args.list, &why));
                     }
-                    let lane = condition.lanes[0];
-                    control = control.controlled_by(lane.trust);
-                    let (rule, branch) = if lane.is_true() { (Rule::LvEIfTrue, yes) } else { (Rule::LvEIfFalse, no) };
+                    let holds = self.decide(condition.lanes[0], args.list, &mut control)?;
+                    let (rule, branch) = if holds { (Rule::LvEIfTrue, yes) } else { (Rule::LvEIfFalse, no) };
                     self.fire(rule, args.list, None)?;
                     (e, env) = (branch, args.env);
                 }
@@ -239,8 +277,10 @@ impl Machine<'_, '_> {
         if !stack.is_empty() {
             return Err(self.stuck(e, &format!("{} needs a function, and a value stands there", Rule::LvEApp)));
         }
-        for lane in &mut value.lanes {
-            lane.trust = lane.trust.controlled_by(control);
+        if self.sets.is_none() {
+            for lane in &mut value.lanes {
+                lane.trust = lane.trust.controlled_by(control);
+            }
         }
         Ok(value)
     }
@@ -253,11 +293,31 @@ impl Machine<'_, '_> {
         Ok(values)
     }
 
-    fn delta(&self, builtin: Builtin, values: &[Value], list: TermId) -> Result<Value, End> {
+    fn delta(&mut self, builtin: Builtin, values: &[Value], list: TermId) -> Result<Value, End> {
         let operands: SmallVec<[&Value; 4]> = values.iter().collect();
-        builtin
-            .apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic)
-            .ok_or_else(|| self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())))
+        let value = match &mut self.sets {
+            None => builtin.apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic),
+            Some(sets) => {
+                sets.stand_at(self.terms.span(list).start as u32);
+                builtin.apply_over(sets, &operands, &self.setting.frag_coord, &self.setting.arithmetic).map_err(End::Unsettled)?
+            }
+        };
+        value.ok_or_else(|| self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())))
+    }
+
+    /// Which way an `if` on the condition goes. What is definite is known no better than the conditions that it depends on, in `control`; in a run
+    /// over sets the way is known.
+    fn decide(&mut self, condition: Lane, list: TermId, control: &mut Trust) -> Result<bool, End> {
+        match &mut self.sets {
+            None => {
+                *control = control.controlled_by(condition.trust);
+                Ok(condition.is_true())
+            }
+            Some(sets) => {
+                sets.stand_at(self.terms.span(list).start as u32);
+                sets.decide(condition).map_err(End::Unsettled)
+            }
+        }
     }
 
     /// Binds delayed expressions.
@@ -273,9 +333,10 @@ impl Machine<'_, '_> {
     fn enter(&mut self, rec: (TermId, Env), values: SmallVec<[Value; 4]>, current: &mut Option<Loop>) -> Result<Env, End> {
         match current {
             Some(inside) if inside.rec == rec => {
-                let same = inside.kept.iter().zip(&values).all(|(a, b)| a.same_bits(b));
-                if same {
-                    return Err(Outcome::Diverges("a rec-func is entered again with bit-identical arguments".into()));
+                let same_cells = |a: &Value, b: &Value| a.lanes.iter().zip(&b.lanes).all(|(a, b)| a.trust.cell == b.trust.cell);
+                let same = |(a, b): (&Value, &Value)| a.same_bits(b) && (self.sets.is_none() || same_cells(a, b));
+                if inside.kept.iter().zip(&values).all(same) {
+                    return Err(Outcome::Diverges("a rec-func is entered again with bit-identical arguments".into()).into());
                 }
                 inside.rounds += 1;
                 if inside.rounds == inside.replace_at {
@@ -301,7 +362,7 @@ impl Machine<'_, '_> {
     fn room(&self, more: usize) -> Result<(), End> {
         match self.entries.len() + self.groups.len() + more < self.bounds.bindings {
             true => Ok(()),
-            false => Err(Outcome::Limit(Limit { what: "bindings alive", bound: self.bounds.bindings as u64 })),
+            false => Err(Outcome::Limit(Limit { what: "bindings alive", bound: self.bounds.bindings as u64 }).into()),
         }
     }
 
@@ -321,11 +382,11 @@ impl Machine<'_, '_> {
 
     fn spend(&mut self, steps: u64) -> Result<(), End> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > self.bounds.fuel { Err(Outcome::OutOfFuel) } else { Ok(()) }
+        if self.steps > self.bounds.fuel { Err(Outcome::OutOfFuel.into()) } else { Ok(()) }
     }
 
     fn stuck(&self, at: TermId, why: &str) -> End {
         let span = self.terms.span(at);
-        Outcome::Stuck(Stuck { why: why.into(), at: format!("bytes {}..{}", span.start, span.end) })
+        Outcome::Stuck(Stuck { why: why.into(), at: format!("bytes {}..{}", span.start, span.end) }).into()
     }
 }

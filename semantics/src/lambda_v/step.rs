@@ -10,6 +10,7 @@ use super::resolve::Program;
 use super::syntax::Span;
 use super::terms::{Extension, Node, Range, Replacement, Substitute, TermId, Terms};
 use super::types::Value;
+use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
 use crate::number::{Arithmetic, Lane};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
@@ -130,6 +131,28 @@ pub struct Reduction {
     value_index: FxHashMap<u64, Vec<u32>>,
     setting: Setting,
     substitute: Substitute<ValueId>,
+    /// In a run over sets, these.
+    sets: Option<Sets>,
+    /// Why a run over sets cannot go on, if so.
+    unsettled: Option<Unsettled>,
+}
+
+/// What a device must show of a term whose definite value is `value`, component by component, over every way that it may reduce where components are
+/// not decided.
+pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, fuel: u64, exploration: Exploration) -> Observation {
+    observe(exploration, &value.lanes, |sets| {
+        let mut reduction = Reduction::new(program, *setting);
+        reduction.sets = Some(sets.clone());
+        let outcome = reduction.run(e, Strategy::First, fuel, &mut |_, _, _| {});
+        if let Some(after) = reduction.sets.take() {
+            *sets = after;
+        }
+        match (reduction.unsettled, outcome) {
+            (Some(unsettled), _) => Err(unsettled),
+            (None, Outcome::Observed(value)) => Ok(value.lanes),
+            (None, other) => Err(Unsettled::ended(&other)),
+        }
+    })
 }
 
 impl Reduction {
@@ -141,6 +164,8 @@ impl Reduction {
             value_index: FxHashMap::default(),
             setting,
             substitute: setting.planted.substitute.unwrap_or(Terms::substitute),
+            sets: None,
+            unsettled: None,
         }
     }
 
@@ -177,7 +202,7 @@ impl Reduction {
     /// (if true e2 e3) → e2                                                               [lv/e-if-true, report §4]
     fn e_if_true(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
-            Some([e1, e2, _]) if self.truth(e1) == Some(true) => Ok(axiom(Rule::LvEIfTrue, e, e2)),
+            Some([e1, e2, _]) if self.truth(e1, e) == Some(true) => Ok(axiom(Rule::LvEIfTrue, e, e2)),
             _ => Ok(Vec::new()),
         }
     }
@@ -185,7 +210,7 @@ impl Reduction {
     /// (if false e2 e3) → e3                                                   [lv/e-if-false, report §4; LV-3: no rule in print]
     fn e_if_false(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
-            Some([e1, _, e3]) if self.truth(e1) == Some(false) => Ok(axiom(Rule::LvEIfFalse, e, e3)),
+            Some([e1, _, e3]) if self.truth(e1, e) == Some(false) => Ok(axiom(Rule::LvEIfFalse, e, e3)),
             _ => Ok(Vec::new()),
         }
     }
@@ -249,7 +274,7 @@ impl Reduction {
     fn e_builtin(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::Builtin(builtin), args)) = self.application(e) else { return Ok(Vec::new()) };
         let values: Option<SmallVec<[Value; 4]>> = args.iter().map(|&arg| self.value(arg)).collect();
-        match values.and_then(|values| self.delta(builtin, &values)) {
+        match values.and_then(|values| self.delta(builtin, &values, e)) {
             Some(value) => {
                 let span = self.terms.span(e);
                 let next = self.add_value(value, span)?;
@@ -269,9 +294,19 @@ impl Reduction {
         }
     }
 
-    fn delta(&self, builtin: Builtin, values: &[Value]) -> Option<Value> {
+    /// δ of the redex `e`; in a run over sets, with cells.
+    fn delta(&mut self, builtin: Builtin, values: &[Value], e: TermId) -> Option<Value> {
         let operands: SmallVec<[&Value; 4]> = values.iter().collect();
-        builtin.apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic)
+        let Setting { frag_coord, arithmetic, .. } = &self.setting;
+        let Some(sets) = &mut self.sets else { return builtin.apply(&operands, frag_coord, arithmetic) };
+        sets.stand_at(self.terms.span(e).start as u32);
+        let value = builtin.apply_over(sets, &operands, frag_coord, arithmetic);
+        self.settled(value).flatten()
+    }
+
+    /// What a run over sets has settled; what it could not is noted, and no rule applies.
+    fn settled<T>(&mut self, result: Result<T, Unsettled>) -> Option<T> {
+        result.map_err(|unsettled| self.unsettled = Some(unsettled)).ok()
     }
 
     /// The reducts of the list `e` by those of its item `i`.
@@ -325,9 +360,13 @@ impl Reduction {
         }
     }
 
-    fn truth(&self, e: TermId) -> Option<bool> {
-        let value = self.value(e)?;
-        (value.ty == super::types::Ground::BOOL).then(|| value.lanes[0].is_true())
+    /// The truth value that the condition `e` of the redex is, or, in a run over sets, is taken to be: asked again, it is the same.
+    fn truth(&mut self, e: TermId, redex: TermId) -> Option<bool> {
+        let value = self.value(e).filter(|value| value.ty == super::types::Ground::BOOL)?;
+        let Some(sets) = &mut self.sets else { return Some(value.lanes[0].is_true()) };
+        sets.stand_at(self.terms.span(redex).start as u32);
+        let holds = sets.decide(value.lanes[0]);
+        self.settled(holds)
     }
 
     /// Whether `e` is a value.
@@ -418,7 +457,7 @@ impl Reduction {
         }
         let (Some((_, xs)), Some((_, ys))) = (self.application(a), self.application(b)) else { return false };
         let same_bits = |(&x, &y): (&TermId, &TermId)| match (self.value(x), self.value(y)) {
-            (Some(x), Some(y)) => x.same_bits(&y),
+            (Some(x), Some(y)) => x.same_bits(&y) && (self.sets.is_none() || x == y),
             _ => false,
         };
         self.head(a) == self.head(b) && xs.len() == ys.len() && xs.iter().zip(&ys).all(same_bits)

@@ -3,8 +3,11 @@
 //! It shares no rule with [`super::step`], which it is compared with in the tests: same outcome, same outputs to the bit and to the doubt,
 //! same number of steps. Registers are lanes in one flat array; constants are in their place before the run; every pointer is resolved when
 //! compiling, since the subset's indices are constants; OpPhi became copies on the edges of the graph.
+//!
+//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what differs is its [`Evaluation`].
 
 mod compile;
+mod evaluation;
 
 use smallvec::SmallVec;
 
@@ -12,9 +15,11 @@ use super::error::{LoadError, Place};
 use super::grammar::Op;
 use super::module::{Interface, Module};
 use super::value::{self, Control, Inputs, Outputs};
+use crate::number::sets::{Exploration, Observation, Unsettled, observe};
 use crate::number::{self, Arithmetic, Lane, Lanes, Tuple};
 use crate::outcome::Outcome;
 use crate::undefined::{Ub, Undefined};
+use evaluation::Evaluation;
 
 /// A run of lanes among the registers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +91,13 @@ enum Bounds {
 #[derive(Clone, Copy, Debug)]
 enum End {
     Branch(u32),
-    Conditional { condition: u32, taken: u32, otherwise: u32 },
+    /// By the Boolean of that id in that register.
+    Conditional {
+        id: u32,
+        condition: u32,
+        taken: u32,
+        otherwise: u32,
+    },
     Return,
     Unreachable(Place),
 }
@@ -131,6 +142,8 @@ struct Variable {
 pub struct Program {
     blocks: Vec<CompiledBlock>,
     code: Vec<Code>,
+    /// Of each instruction in `code`, the id of its result, or 0.
+    results: Vec<u32>,
     /// Two for each block.
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
@@ -162,10 +175,40 @@ impl Program {
 
     /// The same in registers that are kept: once they are large enough, a run allocates nothing but its outputs.
     pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, fuel: u64, arithmetic: &Arithmetic) -> Outcome<Outputs> {
+        let Ok(outcome) = self.evaluate(registers, inputs, fuel, arithmetic, Control::default());
+        outcome
+    }
+
+    /// What a device must show of an invocation that shows `shown`: the components of its outputs that are written, by ascending location, over every way that
+    /// the invocation may go where components are not decided.
+    pub fn explore(
+        &self,
+        shown: &Outputs,
+        inputs: &Inputs<'_>,
+        fuel: u64,
+        arithmetic: &Arithmetic,
+        exploration: Exploration,
+    ) -> Observation {
+        let mut registers = Registers::default();
+        observe(exploration, &shown.lanes(), |sets| match self.evaluate(&mut registers, inputs, fuel, arithmetic, sets)? {
+            Outcome::Observed(outputs) => Ok(shown.components_of(&outputs)),
+            other => Err(Unsettled::ended(&other)),
+        })
+    }
+
+    /// One run, evaluated in one way or another.
+    fn evaluate<E: Evaluation>(
+        &self,
+        registers: &mut Registers,
+        inputs: &Inputs<'_>,
+        fuel: u64,
+        arithmetic: &Arithmetic,
+        evaluation: E,
+    ) -> Result<Outcome<Outputs>, E::Error> {
         let mut buffers: SmallVec<[&[u8]; 4]> = SmallVec::new();
         for variable in &self.variables {
             if let Some(what) = value::missing_buffer(variable.id, variable.interface, variable.needed, inputs) {
-                return Outcome::Unsupported(what);
+                return Ok(Outcome::Unsupported(what));
             }
             buffers.push(match variable.interface {
                 Interface::Buffer(set, binding) => inputs.buffer(set, binding).unwrap_or(&[]),
@@ -176,37 +219,38 @@ impl Program {
         lanes.clone_from(&self.initial);
         stored.clear();
         stored.resize(self.variables.len(), false);
-        let mut run = Run { program: self, inputs, buffers, arithmetic, control: Control::default(), lanes, stored };
+        let mut run = Run { program: self, inputs, buffers, arithmetic, evaluation, lanes, stored };
         let (mut steps, mut block) = (0u64, 0u32);
         loop {
             let at = &self.blocks[block as usize];
-            let code = &self.code[at.first as usize..at.end as usize];
-            if fuel - steps < u64::from(at.steps) {
-                for code in code.iter().take_while(|c| u64::from(c.step) < fuel - steps) {
-                    if let Err(fault) = run.execute(&code.action) {
-                        return run.undefined(fault, steps + u64::from(code.step));
-                    }
-                }
-                return Outcome::OutOfFuel;
+            let room = fuel - steps;
+            let ends = room >= u64::from(at.steps);
+            let mut code = &self.code[at.first as usize..at.end as usize];
+            if !ends {
+                code = &code[..code.partition_point(|c| u64::from(c.step) < room)];
             }
-            for code in code {
-                if let Err(fault) = run.execute(&code.action) {
-                    return run.undefined(fault, steps + u64::from(code.step));
+            for (index, code) in (at.first..).zip(code) {
+                match run.execute(index, &code.action) {
+                    Ok(()) => {}
+                    Err(Stop::Fault(fault)) => return Ok(run.undefined(fault, steps + u64::from(code.step))),
+                    Err(Stop::Evaluation(error)) => return Err(error),
                 }
+            }
+            if !ends {
+                return Ok(Outcome::OutOfFuel);
             }
             steps += u64::from(at.steps);
             let edge = match at.ends {
                 End::Branch(edge) => edge,
-                End::Conditional { condition, taken, otherwise } => {
+                End::Conditional { id, condition, taken, otherwise } => {
                     let condition = run.lanes[condition as usize];
-                    run.control = run.control.after(condition.trust);
-                    if condition.is_true() { taken } else { otherwise }
+                    if run.evaluation.decide(id, condition)? { taken } else { otherwise }
                 }
-                End::Return => return Outcome::Observed(run.outputs(steps)),
+                End::Return => return Ok(Outcome::Observed(run.outputs(steps))),
                 End::Unreachable(place) => {
                     let what = "OpUnreachable was reached".to_string();
                     let at = format!("{place}, step {}", steps - 1);
-                    return Outcome::Undefined(Undefined { ub: Ub::Unreachable, what, at, site: None });
+                    return Ok(Outcome::Undefined(Undefined { ub: Ub::Unreachable, what, at, site: None }));
                 }
             };
             let edge = &self.edges[edge as usize];
@@ -216,25 +260,38 @@ impl Program {
     }
 }
 
+/// Why an instruction was not executed.
+enum Stop<E> {
+    /// The fault of that number makes it undefined.
+    Fault(u32),
+    /// The evaluation cannot go on.
+    Evaluation(E),
+}
+
 /// One run.
-struct Run<'r> {
+struct Run<'r, E> {
     program: &'r Program,
     inputs: &'r Inputs<'r>,
     buffers: SmallVec<[&'r [u8]; 4]>,
     arithmetic: &'r Arithmetic,
-    control: Control,
+    evaluation: E,
     lanes: &'r mut [Lane],
     stored: &'r mut [bool],
 }
 
-impl Run<'_> {
-    /// Executes one instruction; the error is the fault that makes it undefined.
+impl<E: Evaluation> Run<'_, E> {
+    /// Executes one instruction, `code[index]`.
     #[inline]
-    fn execute(&mut self, action: &Action) -> Result<(), u32> {
+    fn execute(&mut self, index: u32, action: &Action) -> Result<(), Stop<E::Error>> {
         let to = match *action {
             Action::Apply { op, to, args, count } => {
                 let args = args.map(|a| Tuple { lanes: a.of(self.lanes), columns: a.columns as usize });
-                let result = self.arithmetic.apply(op, &args[..count as usize]);
+                let place = || self.program.results[index as usize];
+                // Matched and not mapped, so that the lanes are not moved.
+                let result = match self.evaluation.apply(place, self.arithmetic, op, &args[..count as usize]) {
+                    Ok(result) => result,
+                    Err(error) => return Err(Stop::Evaluation(error)),
+                };
                 for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(result) {
                     *lane = value;
                 }
@@ -273,7 +330,7 @@ impl Run<'_> {
             }
             Action::Check { fault } => {
                 let Fault { index, bounds, .. } = self.program.faults[fault as usize];
-                return if index < 0 || index as u64 >= self.count(bounds) { Err(fault) } else { Ok(()) };
+                return if index < 0 || index as u64 >= self.count(bounds) { Err(Stop::Fault(fault)) } else { Ok(()) };
             }
             Action::Store { variable, from } => {
                 let to = self.program.variables[variable as usize].slot;
@@ -282,7 +339,7 @@ impl Run<'_> {
                 to
             }
         };
-        self.control.mark(to.of_mut(self.lanes));
+        self.evaluation.mark(to.of_mut(self.lanes));
         Ok(())
     }
 
@@ -315,7 +372,7 @@ impl Run<'_> {
             }
         }
         for (to, _) in moves {
-            self.control.mark(to.of_mut(self.lanes));
+            self.evaluation.mark(to.of_mut(self.lanes));
         }
     }
 
@@ -325,7 +382,7 @@ impl Run<'_> {
             let Interface::Output(location) = variable.interface else { continue };
             if stored {
                 let mut lanes = Lanes::from_slice(variable.slot.of(self.lanes));
-                self.control.mark(&mut lanes);
+                self.evaluation.mark(&mut lanes);
                 outputs.written.push((location, lanes));
             } else {
                 outputs.unwritten.push(location);

@@ -111,6 +111,18 @@ impl Outputs {
     pub fn at(&self, location: u32) -> Option<&Lanes> {
         self.written.iter().find(|(l, _)| *l == location).map(|(_, lanes)| lanes)
     }
+
+    /// The components of all outputs that were written, by ascending location.
+    pub fn lanes(&self) -> Lanes {
+        self.written.iter().flat_map(|(_, lanes)| lanes.iter().copied()).collect()
+    }
+
+    /// The components that another run shows where this one shows [`Outputs::lanes`]; anything, where it writes nothing.
+    pub(super) fn components_of(&self, other: &Outputs) -> Lanes {
+        let unwritten = |lane: &Lane| Lane { trust: lane.trust.in_doubt(Why::Control), ..*lane };
+        let of = |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
+        self.written.iter().flat_map(of).collect()
+    }
 }
 
 /// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too short for its structure.

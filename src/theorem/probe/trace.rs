@@ -94,6 +94,12 @@ impl Trace {
         Ok(trace)
     }
 
+    /// Has every computation asked for, whatever is decided of its definite value.
+    pub(super) fn take_all(&mut self) {
+        self.computed.iter_mut().for_each(|computed| computed.decided = true);
+        self.decided = (0..self.computed.len()).collect();
+    }
+
     fn event(&mut self, module: &Module, event: &Event<'_, '_>, settings: &Settings, from: &mut u32) {
         let operands = event.instruction.operands(module.words());
         match event.instruction.op {

@@ -1,15 +1,52 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
 use super::Set;
-use super::rules::{Operand, Truth, allowed, compared, narrowed};
+use super::rules::{self, Operand, Truth};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
+use crate::outcome::Outcome;
 use rspirv::spirv;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 
 /// A dynamic result id: a component of one execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(NonZeroU32);
+
+/// What the instructions may give, as functions: tests plant others.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What a float result may be.
+    pub allowed: fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>,
+    /// What a comparison may come out as.
+    pub compared: fn(Profile, Instruction, &Operand, &Operand) -> Truth,
+    /// What is left of its operands once that is known.
+    pub narrowed: fn(Profile, Instruction, &Operand, &Operand, bool) -> [Set; 2],
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { allowed: rules::allowed, compared: rules::compared, narrowed: rules::narrowed }
+    }
+}
+
+/// Under what a program is explored, and how far.
+#[derive(Clone, Copy, Debug)]
+pub struct Exploration {
+    /// The environment.
+    pub profile: Profile,
+    /// How much it may take.
+    pub budget: Budget,
+    /// What instructions may give.
+    pub rules: Rules,
+}
+
+impl Exploration {
+    /// Under that profile, within the usual budget.
+    pub fn under(profile: Profile) -> Exploration {
+        Exploration { profile, budget: Budget::default(), rules: Rules::default() }
+    }
+}
 
 /// How much a run over sets may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +68,30 @@ impl Default for Budget {
 pub enum Unsettled {
     /// The branches taken contradict each other: no device goes this way.
     Infeasible,
-    /// More ways than the budget allows; the first condition that was left, in words.
-    Paths(String),
+    /// More ways than the budget allows.
+    Paths(Left),
     /// More cells than the budget allows.
     Cells,
     /// A value that may be several decides what no set can stand for (an address, an integer); in words.
     Reached(String),
+}
+
+impl Unsettled {
+    /// A way that shows nothing to compare.
+    pub fn ended<T>(outcome: &Outcome<T>) -> Unsettled {
+        Unsettled::Reached(format!("a way through its branches ends as {}", outcome.name()))
+    }
+}
+
+/// A branch of which one way was left when the budget was spent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// How many ways were followed.
+    pub ways: u32,
+    /// Where the branch stands, as the engine counts places ([`Sets::stand_at`]).
+    pub place: u32,
+    /// What its condition is, in words: `FOrdLessThan of [0.49, 0.51] and 0.5`.
+    pub condition: String,
 }
 
 /// What a cell holds.
@@ -64,11 +119,23 @@ enum Made {
 pub struct Sets {
     profile: Profile,
     budget: Budget,
+    rules: Rules,
     cells: Vec<Content>,
     /// How the undecided branches of this run go, in order; the run adds to it.
-    choices: Vec<bool>,
+    choices: Vec<Choice>,
     /// How many of them it has come to.
     met: usize,
+    /// Where the run is.
+    place: u32,
+}
+
+/// How an undecided branch goes.
+#[derive(Clone, Debug)]
+struct Choice {
+    holds: bool,
+    place: u32,
+    /// The comparison that its condition is, if it is one, and what its operands may be before the branch.
+    compared: Option<(Instruction, Set, Set)>,
 }
 
 /// What came of all ways through a program.
@@ -82,32 +149,53 @@ pub struct Explored<T> {
 
 /// Runs a program over sets, once for each way that branches on undecided conditions may go.
 pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Sets) -> Result<T, Unsettled>) -> Explored<T> {
-    let mut explored = Explored { ways: Vec::new(), unsettled: None };
-    let mut sets = Sets { profile, budget, cells: Vec::new(), choices: Vec::new(), met: 0 };
-    let mut paths = 0;
+    let mut ways = Vec::new();
+    let (_, unsettled) = follow(Exploration { profile, budget, rules: Rules::default() }, |sets| {
+        ways.push(run(sets)?);
+        Ok(ControlFlow::Continue(()))
+    });
+    Explored { ways, unsettled }
+}
+
+/// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives how many ways were followed, and why there may be
+/// more than those and the ones that contradict themselves.
+pub(super) fn follow(
+    exploration: Exploration,
+    mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
+) -> (u32, Option<Unsettled>) {
+    let Exploration { profile, budget, rules } = exploration;
+    let mut sets = Sets { profile, budget, rules, cells: Vec::new(), choices: Vec::new(), met: 0, place: 0 };
+    let mut ways = 0;
     loop {
         sets.cells.clear();
         sets.met = 0;
+        ways += 1;
         match run(&mut sets) {
-            Ok(way) => explored.ways.push(way),
-            Err(Unsettled::Infeasible) => {}
-            Err(unsettled) => {
-                explored.unsettled = Some(unsettled);
-                return explored;
-            }
+            Ok(ControlFlow::Continue(())) | Err(Unsettled::Infeasible) => {}
+            Ok(ControlFlow::Break(())) => return (ways, None),
+            Err(unsettled) => return (ways, Some(unsettled)),
         }
-        paths += 1;
         // The last choice of which the other way has not been gone: true comes first.
-        while sets.choices.last() == Some(&false) {
+        while sets.choices.last().is_some_and(|choice| !choice.holds) {
             sets.choices.pop();
         }
         match sets.choices.last_mut() {
-            None => return explored,
-            Some(last) if paths < budget.paths => *last = false,
-            Some(_) => {
-                explored.unsettled = Some(Unsettled::Paths(format!("{paths} ways through the branches were followed, and there are more")));
-                return explored;
+            None => return (ways, None),
+            Some(last) if ways < budget.paths => last.holds = false,
+            Some(last) => {
+                return (ways, Some(Unsettled::Paths(Left { ways, place: last.place, condition: last.condition() })));
             }
+        }
+    }
+}
+
+impl Choice {
+    fn condition(&self) -> String {
+        let Some((Instruction::Core(opcode), x, y)) = self.compared else { return "a Boolean that may be either".into() };
+        match spirv::Op::from_u32(opcode.into()) {
+            Some(op @ (spirv::Op::IsNan | spirv::Op::IsInf)) => format!("{op:?} of {x}"),
+            Some(op) => format!("{op:?} of {x} and {y}"),
+            None => "a comparison".into(),
         }
     }
 }
@@ -116,6 +204,11 @@ impl Sets {
     /// The environment.
     pub fn profile(&self) -> Profile {
         self.profile
+    }
+
+    /// Says where the run is, by a number that the engine can make a place of: explanations name it.
+    pub fn stand_at(&mut self, place: u32) {
+        self.place = place;
     }
 
     /// What a float may be.
@@ -200,7 +293,7 @@ impl Sets {
             args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.operand(lane)).collect()).collect();
         let tuples: SmallVec<[(&[Operand], usize); 3]> =
             operands.iter().zip(args).map(|(operands, (_, columns))| (operands.as_slice(), *columns)).collect();
-        let Some(sets) = allowed(self.profile, instruction, &tuples) else { return Ok(()) };
+        let Some(sets) = (self.rules.allowed)(self.profile, instruction, &tuples) else { return Ok(()) };
         for (result, set) in results.iter_mut().zip(sets) {
             if !result.trust.is_decided(self.profile) && !set.is_any() {
                 if set.is_none() {
@@ -219,15 +312,30 @@ impl Sets {
             return Ok(truth.may_hold);
         }
         let holds = match self.choices.get(self.met) {
-            Some(&choice) => choice,
+            Some(choice) => choice.holds,
             None => {
-                self.choices.push(true);
+                let compared = self.comparison(condition);
+                self.choices.push(Choice { holds: true, place: self.place, compared });
                 true
             }
         };
         self.met += 1;
         self.assume(condition, holds)?;
         Ok(holds)
+    }
+
+    /// The undecided comparison that a Boolean comes from first, if it comes from any, and what its operands may be.
+    fn comparison(&self, mut condition: Lane) -> Option<(Instruction, Set, Set)> {
+        loop {
+            match self.content(condition.trust.cell?) {
+                Content::Boolean(_, Made::Compared(instruction, x, y)) => {
+                    return Some((*instruction, self.operand(*x).set, self.operand(*y).set));
+                }
+                Content::Boolean(_, Made::Not(of)) => condition = *of,
+                Content::Boolean(_, Made::Joined { of, .. }) => condition = *of.iter().find(|&&lane| self.truth(lane) == Truth::BOTH)?,
+                _ => return None,
+            }
+        }
     }
 
     /// Takes a Boolean as known, and narrows what it was made from.
@@ -253,7 +361,7 @@ impl Sets {
 
     fn narrow(&mut self, instruction: Instruction, x: Lane, y: Lane, holds: bool) -> Result<(), Unsettled> {
         let [a, b] = [x, y].map(|lane| self.operand(lane));
-        let narrower = narrowed(self.profile, instruction, &a, &b, holds);
+        let narrower = (self.rules.narrowed)(self.profile, instruction, &a, &b, holds);
         for (operand, set) in [a, b].into_iter().zip(narrower) {
             if set.is_none() {
                 return Err(Unsettled::Infeasible);
@@ -277,7 +385,7 @@ impl Sets {
         match form {
             Form::Comparison => {
                 let (x, y) = (lane(0), args.get(1).map_or(lane(0), |y| y.0[i]));
-                (compared(self.profile, instruction, &self.operand(x), &self.operand(y)), Made::Compared(instruction, x, y))
+                ((self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)), Made::Compared(instruction, x, y))
             }
             Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
             Form::Equal { negated } => {
@@ -384,7 +492,7 @@ impl From<bool> for Truth {
 
 impl Expected {
     /// What a set says of a component that is observed: bits if it is one float, nothing if it is unbounded or holds NaN.
-    fn of(set: Set, why: Why) -> Expected {
+    pub(super) fn of(set: Set, why: Why) -> Expected {
         match set.only() {
             Some(x) => Expected::Bits((x as f32).to_bits()),
             None if set == Set::ZERO => Expected::Zero,

@@ -8,12 +8,15 @@
 //! |---|---|
 //! | `set` | sets of floats |
 //! | `cells` | a run: its cells, and the ways that its branches went |
+//! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
 
 mod cells;
+mod observation;
 mod rules;
 mod set;
 
-pub use cells::{Budget, CellId, Explored, Sets, Unsettled, explore};
+pub use cells::{Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub use observation::{Observation, observe};
 pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};

@@ -162,6 +162,22 @@ impl Set {
         !self.nan && self.count > 0 && self.spans().iter().all(finite)
     }
 
+    /// How many 32-bit floats are between the least and the greatest of each span, all spans together: 0 of a point, 1 of a float and its neighbour.
+    pub fn width_in_floats(&self) -> u32 {
+        let at = |x: f64| {
+            let bits = (x as f32).to_bits() as i32;
+            i64::from(bits ^ ((bits >> 31) as u32 >> 1) as i32)
+        };
+        let all: i64 = self.spans().iter().map(|span| at(span.high) - at(span.low)).sum();
+        all as u32
+    }
+
+    /// The member that is nearest to a number, if there is a number in it.
+    pub fn nearest(&self, x: f64) -> Option<f64> {
+        let to = |span: &Span| greatest(span.low, least(span.high, x));
+        self.spans().iter().map(to).min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs()))
+    }
+
     /// The span from the least to the greatest float, if there is any.
     pub fn hull(&self) -> Option<Span> {
         let spans = self.spans();
@@ -277,6 +293,15 @@ mod tests {
         let set = set.with(Span::point(4.5));
         assert_eq!(set.spans(), [Span::point(1.0), Span::point(2.0), Span { low: 4.0, high: 4.5 }]);
         assert!(!set.contains(3.0) && set.contains(4.25));
+    }
+
+    #[test]
+    fn the_nearest_member_and_the_width() {
+        let set = Set::of(Span::between(1.0, 2.0)).with(Span::point(4.0));
+        assert_eq!([0.0, 1.5, 2.5, 3.5, f64::NAN].map(|x| set.nearest(x)), [1.0, 1.5, 2.0, 4.0, 1.0].map(Some));
+        assert_eq!((Set::NAN.nearest(1.0), Set::point(3.0).width_in_floats(), Set::ZERO.width_in_floats()), (None, 0, 1));
+        assert_eq!(set.width_in_floats(), 1 << 23);
+        assert_eq!(Set::of(Span::between(-f64::from(f32::from_bits(1)), 0.0)).width_in_floats(), 2);
     }
 
     #[test]

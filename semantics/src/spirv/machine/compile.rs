@@ -61,6 +61,7 @@ pub(super) fn compile(module: &Module, entry: &str) -> Result<Program, LoadError
         program: Program {
             blocks: Vec::with_capacity(blocks.len()),
             code: Vec::with_capacity(count - blocks.first().map_or(0, |b| b.start) as usize),
+            results: Vec::with_capacity(count - blocks.first().map_or(0, |b| b.start) as usize),
             edges: vec![Edge::default(); 2 * blocks.len()],
             moves: Vec::new(),
             parts: Vec::new(),
@@ -172,10 +173,10 @@ impl Compiler<'_> {
                 }
                 Op::BranchConditional => {
                     let &[condition, taken, otherwise, ..] = self.operands(&i) else { continue };
-                    let condition = self.register(condition).start;
+                    let (id, condition) = (condition, self.register(condition).start);
                     let first = self.edge(2 * node, taken);
                     let second = if taken == otherwise { first } else { self.edge(2 * node + 1, otherwise) };
-                    ends = End::Conditional { condition, taken: first, otherwise: second };
+                    ends = End::Conditional { id, condition, taken: first, otherwise: second };
                 }
                 Op::Return => ends = End::Return,
                 Op::Unreachable => ends = End::Unreachable(self.module.place(index)),
@@ -210,8 +211,9 @@ impl Compiler<'_> {
         self.module.block_of[self.index(label)] - self.first_block
     }
 
-    fn push(&mut self, action: Action, step: u32) {
+    fn push(&mut self, result: u32, action: Action, step: u32) {
         self.program.code.push(Code { action, step });
+        self.program.results.push(result);
     }
 
     fn instruction(&mut self, index: usize, i: &Instruction, step: u32) {
@@ -230,7 +232,7 @@ impl Compiler<'_> {
             for (arg, &id) in args.iter_mut().zip(ids) {
                 *arg = self.register(id);
             }
-            self.push(Action::Apply { op, to, args, count: ids.len() as u8 }, step);
+            self.push(i.result, Action::Apply { op, to, args, count: ids.len() as u8 }, step);
             return;
         }
         match i.op {
@@ -241,7 +243,7 @@ impl Compiler<'_> {
                     self.program.parts.push(part);
                 }
                 let end = self.program.parts.len() as u32;
-                self.push(Action::Gather { to, first, end }, step);
+                self.push(i.result, Action::Gather { to, first, end }, step);
             }
             Op::CompositeExtract => {
                 let from = self.register(operands[0]);
@@ -251,7 +253,7 @@ impl Compiler<'_> {
                     (&[column], _) => column * u32::from(rows),
                     (indices, _) => indices[0] * u32::from(rows) + indices[1],
                 };
-                self.push(Action::Copy { to, from: Slot { start: from.start + skip, lanes: to.lanes, columns: 1 } }, step);
+                self.push(i.result, Action::Copy { to, from: Slot { start: from.start + skip, lanes: to.lanes, columns: 1 } }, step);
             }
             Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(index, i, step),
             Op::Load => {
@@ -261,12 +263,12 @@ impl Compiler<'_> {
                     Interface::FragCoord => Action::Coordinate { to, first: (address.offset / 4) as u32 },
                     _ => Action::Fetch { to, variable: address.variable, offset: address.offset, stride: address.matrix_stride },
                 };
-                self.push(action, step);
+                self.push(i.result, action, step);
             }
             Op::Store => {
                 let Some(address) = self.address(operands[0]) else { return };
                 let from = self.register(operands[1]);
-                self.push(Action::Store { variable: address.variable, from }, step);
+                self.push(i.result, Action::Store { variable: address.variable, from }, step);
             }
             op => panic!("load has checked that the machine knows Op{op:?}"),
         }
@@ -317,7 +319,7 @@ impl Compiler<'_> {
     fn check(&mut self, i: &Instruction, index: i64, id: u32, bounds: Bounds, at: Place, step: u32) {
         let fault = self.program.faults.len() as u32;
         self.program.faults.push(Fault { at, result: i.result, op: i.op, index, id, bounds });
-        self.push(Action::Check { fault }, step);
+        self.push(i.result, Action::Check { fault }, step);
     }
 
     /// The copies that OpPhi become on the edges into their blocks.

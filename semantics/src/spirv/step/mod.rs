@@ -34,6 +34,7 @@ pub mod function;
 pub mod image;
 pub mod memory;
 pub mod miscellaneous;
+mod over;
 pub(super) mod run;
 mod sink;
 
@@ -67,7 +68,7 @@ pub use derivative::Derivatives;
 pub use function::return_;
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
-pub use run::run;
+pub use run::{explore, run};
 pub use sink::{Event, Sink};
 
 /// What a rule is given beside the configuration: nothing of it changes while a rule is applied.

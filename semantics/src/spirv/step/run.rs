@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::control::phi_group;
-use super::{Action, Config, Env, Event, Next, Reduct, Relation, Sink};
+use super::{Action, Config, Env, Event, Next, Reduct, Relation, Sink, over};
+use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
@@ -24,8 +25,41 @@ pub fn run(
     relation: &Relation,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<Outputs>, LoadError> {
-    let mut config = Config::start(module, entry, *inputs)?;
-    if let Some(what) = value::missing_resource(module, inputs) {
+    Ok(run_from(Config::start(module, entry, *inputs)?, entry, fuel, relation, sink, None)
+        .unwrap_or_else(|why| Outcome::Unsupported(why.to_string())))
+}
+
+/// What a device must show of an invocation that shows `shown`, by the relation: the components of its outputs that are written, by ascending
+/// location, over every way that the invocation may go where components are not decided.
+///
+/// The only error is an entry point that is not there.
+pub fn explore(
+    module: &Module,
+    entry: &str,
+    shown: &Outputs,
+    inputs: &Inputs<'_>,
+    fuel: u64,
+    relation: &Relation,
+    exploration: Exploration,
+) -> Result<Observation, LoadError> {
+    let start = Config::start(module, entry, *inputs)?;
+    Ok(observe(exploration, &shown.lanes(), |sets| match run_from(start.clone(), entry, fuel, relation, &mut (), Some(sets))? {
+        Outcome::Observed(outputs) => Ok(shown.components_of(&outputs)),
+        other => Err(Unsettled::ended(&other)),
+    }))
+}
+
+/// Runs from a configuration; without sets nothing is unsettled.
+fn run_from<'m>(
+    mut config: Config<'m>,
+    entry: &str,
+    fuel: u64,
+    relation: &Relation,
+    sink: &mut dyn Sink,
+    mut sets: Option<&mut Sets>,
+) -> Result<Outcome<Outputs>, Unsettled> {
+    let (module, inputs) = (config.module, config.inputs);
+    if let Some(what) = value::missing_resource(module, &inputs) {
         return Ok(Outcome::Unsupported(what));
     }
     let limits = Limits::default();
@@ -38,11 +72,14 @@ pub fn run(
     };
     let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true };
     for steps in 0..fuel {
+        if let Some(sets) = sets.as_deref_mut() {
+            over::decide(sets, &mut config)?;
+        }
         let (rule, at, next) = match only(relation.step(&env, &config), &config) {
             Ok(Reduct { rule, at, next }) => (rule, at, next),
             Err(why) => return Ok(Outcome::Stuck(Stuck { why, at: format!("{at}, step {steps}", at = config.place()) })),
         };
-        let after = match next {
+        let mut after = match next {
             // Nothing that is read here is written.
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) => next,
             // It has no quad: those whose modules take derivatives are refused.
@@ -57,6 +94,9 @@ pub fn run(
                 return Ok(Outcome::Undefined(undefined));
             }
         };
+        if let Some(sets) = sets.as_deref_mut() {
+            over::widen(sets, &config, &mut after)?;
+        }
         emit(sink, rule, InvocationId::default(), steps, &config, Some(&after), &[]);
         config = after;
     }

@@ -1,0 +1,96 @@
+//! What a whole program may show: the union over its ways.
+
+use super::cells::follow;
+use super::{Exploration, Set, Sets, Unsettled};
+use crate::number::{Expected, Lane, Lanes, Why};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// What a device must show of a program, component by component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Of each component.
+    pub expected: Vec<Expected>,
+    /// How many ways through the program were followed; none if the definite values say everything.
+    pub ways: u32,
+    /// Why there may be more ways than those, if so: then what the definite values leave open is undecided.
+    pub unsettled: Option<Unsettled>,
+}
+
+/// Follows every way through a program, as far as the definite values leave anything open. `definite` are the components that the definite run showed,
+/// and `run` gives the same ones as a run over sets shows them.
+pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(&mut Sets) -> Result<Lanes, Unsettled>) -> Observation {
+    let profile = exploration.profile;
+    let open = |lane: &Lane| !lane.trust.is_decided(profile);
+    let mut observation = Observation { expected: definite.iter().map(|lane| lane.judge(profile)).collect(), ways: 0, unsettled: None };
+    if !definite.iter().any(open) {
+        return observation;
+    }
+    let mut shown = vec![Set::NONE; definite.len()];
+    let (ways, unsettled) = follow(exploration, |sets| {
+        let lanes = run(sets)?;
+        for (set, &lane) in shown.iter_mut().zip(&lanes) {
+            *set = set.union(sets.operand(lane).set);
+        }
+        // What is unbounded stays so, whatever the other ways show.
+        let hopeless = definite.iter().zip(&shown).all(|(lane, set)| !open(lane) || !set.is_bounded());
+        Ok(if hopeless { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    (observation.ways, observation.unsettled) = (ways, unsettled);
+    if observation.unsettled.is_none() {
+        for ((expected, lane), set) in observation.expected.iter_mut().zip(definite).zip(shown) {
+            if open(lane) {
+                let why = match expected {
+                    Expected::Undecided(why) => *why,
+                    _ => Why::Approximate,
+                };
+                *expected = Expected::of(set, why);
+            }
+        }
+    }
+    observation
+}
+
+impl Observation {
+    /// Why something is undecided that no budget could settle or did, in a sentence; `place` names the engine's places.
+    pub fn why(&self, place: impl Fn(u32) -> String) -> Option<String> {
+        Some(match self.unsettled.as_ref()? {
+            Unsettled::Paths(left) => {
+                format!("undecided: the branch at {} on {}; {} ways followed", place(left.place), left.condition, left.ways)
+            }
+            unsettled => format!("undecided: {unsettled}"),
+        })
+    }
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsettled::Infeasible => f.write_str("the branches taken contradict each other"),
+            Unsettled::Paths(left) => write!(f, "a branch on {}; {} ways followed", left.condition, left.ways),
+            Unsettled::Cells => f.write_str("more components that are not decided than the budget allows"),
+            Unsettled::Reached(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Expected {
+    /// Whether whatever this allows is allowed by `other`; what is undecided allows everything.
+    pub fn is_within(self, other: Expected) -> bool {
+        match (self.set(), other.set()) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(set), Some(other)) => other.holds(&set),
+        }
+    }
+
+    /// The floats that are allowed, unless it is undecided.
+    pub fn set(self) -> Option<Set> {
+        match self {
+            Expected::Bits(bits) => Some(Set::point(f32::from_bits(bits).into())),
+            Expected::Zero => Some(Set::ZERO),
+            Expected::Within(set) => Some(set),
+            Expected::Undecided(_) => None,
+        }
+    }
+}

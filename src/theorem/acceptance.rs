@@ -1,0 +1,140 @@
+//! How the components are bounded that programs show: counts for campaigns.
+
+use serde_json::{Value, json};
+use smallstep_semantics::number::Expected;
+use std::collections::BTreeMap;
+
+/// Components, by what a device must show in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acceptance {
+    /// One value, or a zero of either sign.
+    pub points: u64,
+    /// A bounded set of several.
+    pub bounded: u64,
+    /// Anything: no bound is stated, or NaN or an infinity may be shown.
+    pub any: u64,
+    /// Not known: the runs over sets ended before every way was followed.
+    pub undecided: u64,
+    /// The bounded sets by their width, in classes ([`class`]).
+    widths: BTreeMap<u32, u64>,
+}
+
+/// The class of a width: the width itself below 16, a quarter of a power of two above.
+fn class(width: u32) -> u32 {
+    match width {
+        0..16 => width,
+        _ => 4 * width.ilog2() + (width >> (width.ilog2() - 2) & 3),
+    }
+}
+
+/// The least width of a class.
+fn least(class: u32) -> u32 {
+    match class {
+        0..16 => class,
+        _ => (4 + class % 4) << (class / 4 - 2),
+    }
+}
+
+impl Acceptance {
+    /// Adds components of one pixel; `unsettled`, where not every way was followed there.
+    pub fn count(&mut self, components: &[Expected], unsettled: bool) {
+        for expected in components {
+            match expected {
+                Expected::Bits(_) | Expected::Zero => self.points += 1,
+                Expected::Within(set) => {
+                    self.bounded += 1;
+                    *self.widths.entry(class(set.width_in_floats())).or_default() += 1;
+                }
+                Expected::Undecided(_) if unsettled => self.undecided += 1,
+                Expected::Undecided(_) => self.any += 1,
+            }
+        }
+    }
+
+    /// Adds what others came to.
+    pub fn add(&mut self, other: &Acceptance) {
+        self.points += other.points;
+        self.bounded += other.bounded;
+        self.any += other.any;
+        self.undecided += other.undecided;
+        for (&class, n) in &other.widths {
+            *self.widths.entry(class).or_default() += n;
+        }
+    }
+
+    /// All components.
+    pub fn all(&self) -> u64 {
+        self.points + self.bounded + self.any + self.undecided
+    }
+
+    /// The median width of the bounded sets, in units in the last place: exact below 16, then rounded down by less than a fifth.
+    pub fn median_width(&self) -> Option<u32> {
+        let mut below = 0;
+        for (&class, n) in &self.widths {
+            below += n;
+            if 2 * below >= self.bounded {
+                return Some(least(class));
+            }
+        }
+        None
+    }
+
+    /// As JSON; the widths as pairs of a class's least width and how many there are.
+    pub fn to_json(&self) -> Value {
+        let widths: Vec<[u64; 2]> = self.widths.iter().map(|(&class, &n)| [least(class).into(), n]).collect();
+        json!({"points": self.points, "bounded": self.bounded, "any": self.any, "undecided": self.undecided, "widths": widths})
+    }
+
+    /// Back from JSON.
+    pub fn from_json(value: &Value) -> Option<Acceptance> {
+        let number = |key: &str| value.get(key)?.as_u64();
+        let width = |pair: &Value| Some((class(u32::try_from(pair.get(0)?.as_u64()?).ok()?), pair.get(1)?.as_u64()?));
+        Some(Acceptance {
+            points: number("points")?,
+            bounded: number("bounded")?,
+            any: number("any")?,
+            undecided: number("undecided")?,
+            widths: value.get("widths")?.as_array()?.iter().map(width).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// `61000 points, 2000 bounded (median width 5 ULP), 400 any, 12 undecided`.
+impl std::fmt::Display for Acceptance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} points, {} bounded", self.points, self.bounded)?;
+        if let Some(width) = self.median_width() {
+            write!(f, " (median width {width} ULP)")?;
+        }
+        write!(f, ", {} any, {} undecided", self.any, self.undecided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Acceptance, class, least};
+    use smallstep_semantics::number::sets::{Set, Span};
+    use smallstep_semantics::number::{Expected, Why};
+
+    #[test]
+    fn a_class_holds_its_least_width_and_the_median_is_one() {
+        for width in (0..10_000).chain([u32::MAX / 2, u32::MAX - 1, u32::MAX]) {
+            let least = least(class(width));
+            assert!(
+                least <= width && class(least) == class(width) && f64::from(width) < 1.26 * f64::from(least).max(1.0),
+                "{width} {least}"
+            );
+        }
+        let mut acceptance = Acceptance::default();
+        let sets = [2, 3, 40].map(|n| Set::of(Span { low: 1.0, high: 1.0 + f64::from(n) * f64::from(f32::EPSILON) }));
+        let lanes = [Expected::Bits(1), Expected::Zero, Expected::Undecided(Why::Domain)];
+        acceptance.count(&sets.map(Expected::Within), false);
+        acceptance.count(&lanes, false);
+        acceptance.count(&lanes[2..], true);
+        assert_eq!(acceptance.to_string(), "2 points, 3 bounded (median width 3 ULP), 1 any, 1 undecided");
+        assert_eq!(Acceptance::from_json(&acceptance.to_json()).as_ref(), Some(&acceptance));
+        let mut twice = acceptance.clone();
+        twice.add(&acceptance);
+        assert_eq!((twice.all(), twice.median_width()), (14, Some(3)));
+    }
+}
