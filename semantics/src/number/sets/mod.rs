@@ -18,5 +18,5 @@ mod set;
 
 pub use cells::{Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
-pub use rules::{Operand, Truth, allowed, compared, narrowed};
+pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};
