@@ -6,7 +6,7 @@ use super::device::DeviceArgs;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::generate;
+use smallstep::generate::{self, Mode};
 use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Finding, Plan, Tally};
@@ -51,6 +51,10 @@ pub(crate) struct Fuzz {
     /// For one program in so many, an ill-typed near-miss is tried; 0: none.
     #[arg(long, default_value_t = 10)]
     near_misses: u64,
+    /// How far programs keep to what all devices must compute alike: mixed, decided (nearly every lane has one answer) or rough (every builtin, any
+    /// number).
+    #[arg(long, value_parser = mode, default_value = "mixed")]
+    mode: Mode,
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -77,6 +81,11 @@ pub(crate) struct Fuzz {
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    let found = Mode::ALL.iter().find(|(name, _)| *name == text);
+    found.map(|(_, mode)| *mode).ok_or_else(|| format!("\"{text}\" is no mode; mixed, decided and rough are"))
 }
 
 fn shard(text: &str) -> Result<(u64, u64), String> {
@@ -112,7 +121,7 @@ impl Fuzz {
             near_misses: self.near_misses,
             settings,
             threads: if self.threads == 0 { cores } else { self.threads },
-            limits: generate::Limits::default(),
+            limits: self.mode.limits(),
         };
         if let Some(index) = self.only {
             return self.replay(&plan, device.as_mut(), index);
@@ -321,6 +330,9 @@ impl Fuzz {
         }
         let (w, h) = plan.settings.size;
         flags += &format!(" --size {w}x{h}");
+        if self.mode != Mode::default() {
+            flags += &format!(" --mode {}", self.mode.name());
+        }
         if plan.settings.constants == smallstep::compile::lambda_v::Constants::Opaque {
             flags += " --constants opaque";
         }

@@ -15,13 +15,46 @@ pub struct Limits {
     /// How many of a hundred programs may use, wherever their result is seen, builtins whose result no specification fixes (such as sin)
     /// and special numbers. In the others such builtins stand only where they cannot be seen.
     pub rough_percent: u32,
+    /// How many of a hundred programs are written with [`Numbers::Grid`] only.
+    pub grid_percent: u32,
     /// How many of a thousand programs hold a loop that diverges at some pixels.
     pub divergent_permille: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { smallest: 5, mean: 40, largest: 150, rough_percent: 11, divergent_permille: 12 }
+        Limits { smallest: 5, mean: 40, largest: 150, rough_percent: 11, grid_percent: 70, divergent_permille: 12 }
+    }
+}
+
+/// How far the programs of a campaign keep to what all devices must compute alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Most programs do, some do not.
+    #[default]
+    Mixed,
+    /// Numbers that are exactly represented, and operations whose result is fixed: nearly every lane has one answer.
+    Decided,
+    /// Every builtin and any number, wherever they are seen: most lanes have a set of answers.
+    Rough,
+}
+
+impl Mode {
+    /// Every mode with its name.
+    pub const ALL: [(&'static str, Mode); 3] = [("mixed", Mode::Mixed), ("decided", Mode::Decided), ("rough", Mode::Rough)];
+
+    /// The limits of its programs.
+    pub fn limits(self) -> Limits {
+        match self {
+            Mode::Mixed => Limits::default(),
+            Mode::Decided => Limits { rough_percent: 0, grid_percent: 100, ..Limits::default() },
+            Mode::Rough => Limits { rough_percent: 100, grid_percent: 0, ..Limits::default() },
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Mode::ALL.iter().find(|(_, mode)| *mode == self).map_or("mixed", |(name, _)| name)
     }
 }
 
@@ -79,7 +112,7 @@ impl Mix {
         let size = size(random, limits);
         Mix {
             size: if divergent { size.max(limits.mean) } else { size },
-            numbers: if random.percent(70) { Numbers::Grid } else { Numbers::Rounded },
+            numbers: if random.percent(limits.grid_percent) { Numbers::Grid } else { Numbers::Rounded },
             rough: random.percent(limits.rough_percent),
             special: random.percent(limits.rough_percent / 3),
             divergent,

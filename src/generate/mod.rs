@@ -41,7 +41,7 @@ mod scope;
 pub mod shrink;
 pub mod spirv;
 
-pub use mix::{Limits, Mix, Numbers};
+pub use mix::{Limits, Mix, Mode, Numbers};
 pub use near_miss::{Expectation, near_miss};
 pub use random::Random;
 

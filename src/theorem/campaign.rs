@@ -57,6 +57,7 @@ impl Plan {
             "near_misses": self.near_misses, "size": [self.settings.size.0, self.settings.size.1], "fuel": self.settings.fuel,
             "profile": format!("{:?}", self.settings.profile), "constants": format!("{:?}", self.settings.constants),
             "theorem": super::theorem_name(self.settings.theorem), "device": device, "chunk": CHUNK, "generator": generate::VERSION,
+            "rough": self.limits.rough_percent, "grid": self.limits.grid_percent,
         })
     }
 

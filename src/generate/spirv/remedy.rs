@@ -16,12 +16,19 @@ pub enum Remedy {
     NoBooleanPhi,
     /// No OpPhi is of a vector, or of what holds one: each gives way to zeros.
     NoVectorPhi,
+    /// Integers that are written in the module, and how often loops turn, are not known before the run: each is combined with a zero that only the
+    /// dispatch makes one.
+    HiddenConstants,
 }
 
 impl Remedy {
     /// Every remedy with its name.
-    pub const ALL: [(&'static str, Remedy); 3] =
-        [("fixed-loops", Remedy::FixedLoops), ("no-boolean-phi", Remedy::NoBooleanPhi), ("no-vector-phi", Remedy::NoVectorPhi)];
+    pub const ALL: [(&'static str, Remedy); 4] = [
+        ("fixed-loops", Remedy::FixedLoops),
+        ("no-boolean-phi", Remedy::NoBooleanPhi),
+        ("no-vector-phi", Remedy::NoVectorPhi),
+        ("hidden-constants", Remedy::HiddenConstants),
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -33,17 +40,18 @@ impl Remedy {
         let mut remedied = module.clone();
         let locals = module.locals.clone();
         let goes = |ty: &Type| match self {
-            Remedy::FixedLoops => false,
+            Remedy::FixedLoops | Remedy::HiddenConstants => false,
             Remedy::NoBooleanPhi => *ty == Type::BOOL,
             Remedy::NoVectorPhi => has_vector(ty),
         };
         remedied.each_block(&mut |block| match self {
             Remedy::FixedLoops => {
                 block.iter_mut().for_each(|stmt| {
-                    if let Stmt::Loop(l) = stmt
-                        && let Trip::Masked(_, mask) = l.trip
-                    {
-                        l.trip = Trip::Fixed(mask.clamp(1, 2));
+                    if let Stmt::Loop(l) = stmt {
+                        if let Trip::Masked(_, mask) = l.trip {
+                            l.trip = Trip::Fixed(mask.clamp(1, 2));
+                        }
+                        drop_returns(&mut l.body);
                     }
                 });
                 block.retain(|stmt| !matches!(stmt, Stmt::Exit(Exit::Break | Exit::Continue, _)));
@@ -57,13 +65,55 @@ impl Remedy {
                 let going: Vec<usize> = (0..types.len()).rev().filter(|&i| types[i].is_some_and(goes)).collect();
                 going.into_iter().for_each(|i| unphi(stmt, i));
             }),
+            Remedy::HiddenConstants => block.iter_mut().for_each(|stmt| {
+                if let Stmt::Loop(l) = stmt
+                    && let Trip::Fixed(turns) = l.trip
+                {
+                    l.trip = Trip::Masked(Expr::uint(turns), turns.checked_add(1).map_or(u32::MAX, |n| n.next_power_of_two() - 1));
+                }
+                stmt.each_expr(&mut hide);
+            }),
         });
+        if self == Remedy::HiddenConstants {
+            remedied.functions.iter_mut().filter_map(|f| f.result.as_mut()).for_each(hide);
+        }
         if remedied == *module {
             return None;
         }
         repair(&mut remedied);
         Some(remedied)
     }
+}
+
+fn drop_returns(block: &mut Vec<Stmt>) {
+    block.retain(|stmt| !matches!(stmt, Stmt::Return(_)));
+    block.iter_mut().for_each(|stmt| stmt.each_block(&mut drop_returns));
+}
+
+/// Zero, by a right shift of the number of workgroups, which is far less: only the dispatch knows.
+fn unknown_zero(ty: &Type) -> Option<Expr> {
+    let (scalar, lanes) = ty.scalar()?;
+    let groups = Expr::new(Type::UINT, Op::Builtin(Builtin::Groups(0)), Vec::new());
+    let zero = Expr::new(Type::UINT, Op::Binary(Binary::ShiftRightLogical), vec![groups, Expr::uint(20)]);
+    let zero = match scalar {
+        UINT => zero,
+        INT => Expr::new(Type::Scalar(INT), Op::Convert, vec![zero]),
+        _ => return None,
+    };
+    Some(if lanes == 1 { zero } else { Expr::new(ty.clone(), Op::Construct, vec![zero; lanes.into()]) })
+}
+
+/// Hides the constants of an expression; those that are hidden stay as they are.
+fn hide(e: &mut Expr) {
+    let Some(zero) = unknown_zero(&e.ty).filter(|_| matches!(e.op, Op::Const(_))) else {
+        let hidden = e.op == Op::Binary(Binary::BitwiseXor) && e.args.get(1) == unknown_zero(&e.ty).as_ref();
+        if !hidden {
+            e.args.iter_mut().for_each(hide);
+        }
+        return;
+    };
+    let constant = e.clone();
+    *e = Expr::new(e.ty.clone(), Op::Binary(Binary::BitwiseXor), vec![constant, zero]);
 }
 
 fn has_vector(ty: &Type) -> bool {
