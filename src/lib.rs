@@ -2,11 +2,13 @@
 
 pub mod amber;
 pub mod compile;
+pub mod compute;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod generate;
 pub mod gpu;
 pub mod robust;
 pub mod run;
+pub mod source;
 pub mod theorem;
 pub mod vectors;

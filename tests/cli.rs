@@ -1,27 +1,14 @@
 //! The command line as scripts see it: exit codes, JSON, standard input, errors.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+mod common;
 
-fn smallstep(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    // A command that fails early may not read its input.
-    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
-    child.wait_with_output().expect("ends")
-}
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use common::command::smallstep;
 
 fn code(args: &[&str], input: &str) -> i32 {
-    smallstep(args, input).status.code().expect("no signal")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    smallstep(args, input).code
 }
 
 const CHECK: &[&str] = &["check", "--device", "none", "-"];
@@ -50,16 +37,16 @@ fn an_expected_verdict_is_the_success() {
 
 #[test]
 fn json_is_one_object_a_line_and_a_summary() {
-    let output = smallstep(&["check", "--device", "none", "--json", "-"], "(if 1 2 3)");
-    let lines: Vec<serde_json::Value> = out(&output).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let shown = smallstep(&["check", "--device", "none", "--json", "-"], "(if 1 2 3)");
+    let lines = shown.lines();
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|l| l["schema"] == 1));
     assert_eq!(lines[0]["verdict"], "invalid[lv/t-if]");
     assert_eq!(lines[0]["error"]["span"], serde_json::json!([4, 5]));
     assert_eq!((&lines[1]["kind"], &lines[1]["exit"]), (&"summary".into(), &2.into()));
 
-    let output = smallstep(&["trace", "--json", "-"], "(+ 1 (* 2 3))");
-    let lines: Vec<serde_json::Value> = out(&output).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let shown = smallstep(&["trace", "--json", "-"], "(+ 1 (* 2 3))");
+    let lines = shown.lines();
     assert_eq!(lines[0]["rule"], "lv/e-builtin");
     assert_eq!(lines[0]["within"], serde_json::json!(["lv/e-arg"]));
     assert_eq!(lines[2]["value"]["bits"], serde_json::json!(["0x40e00000"]));
@@ -72,26 +59,25 @@ fn known_disagreements_must_be_readable_and_are_about_devices() {
     // What the semantics disagree on among themselves is never known.
     assert_eq!(code(&["check", "--device", "none", "--theorem", "printed", "--known", quirks, "-"], LV5), 1);
     for command in [&["check", "-"][..], &["fuzz", "--count", "1"]] {
-        let output = smallstep(&[command, &["--device", "none", "--known", "no-such-folder"]].concat(), "1");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && error.contains("no-such-folder: "), "{error}");
+        let shown = smallstep(&[command, &["--device", "none", "--known", "no-such-folder"]].concat(), "1");
+        assert!(shown.code == 2 && shown.err.contains("no-such-folder: "), "{}", shown.err);
     }
-    let output = smallstep(&["fuzz", "--count", "20", "--size", "1x1", "--known", quirks, "--json"], "");
-    let summary: serde_json::Value = serde_json::from_str(out(&output).lines().last().expect("a summary")).expect("JSON");
-    assert_eq!((&summary["known"], output.status.code()), (&serde_json::json!({}), Some(0)), "{summary}");
+    let shown = smallstep(&["fuzz", "--count", "20", "--size", "1x1", "--known", quirks, "--json"], "");
+    let lines = shown.lines();
+    let summary = lines.last().expect("a summary");
+    assert_eq!((&summary["known"], shown.code), (&serde_json::json!({}), 0), "{summary}");
 }
 
 #[test]
 fn errors_show_their_line() {
-    let output = smallstep(&["type", "-"], "(+ 1\n   true)");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("error[lv/t-builtin]") && error.contains("-:1:1"), "{error}");
-    assert_eq!(output.status.code(), Some(2));
-    let output = smallstep(&["type", "-"], "(+ 1 2");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("error[lv/syntax-unclosed]"));
-    assert_eq!(out(&smallstep(&["type", "-"], "(vec2 1 2)")), "Vec(2,f)\n");
+    let shown = smallstep(&["type", "-"], "(+ 1\n   true)");
+    assert!(shown.err.contains("error[lv/t-builtin]") && shown.err.contains("-:1:1"), "{}", shown.err);
+    assert_eq!(shown.code, 2);
+    let shown = smallstep(&["type", "-"], "(+ 1 2");
+    assert!(shown.err.contains("error[lv/syntax-unclosed]"));
+    assert_eq!(smallstep(&["type", "-"], "(vec2 1 2)").out, "Vec(2,f)\n");
     let binary = smallstep(&["type", env!("CARGO_BIN_EXE_smallstep")], "");
-    assert!(String::from_utf8_lossy(&binary.stderr).contains("no UTF-8 text"));
+    assert!(binary.err.contains("no UTF-8 text"));
 }
 
 #[test]

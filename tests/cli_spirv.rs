@@ -1,130 +1,18 @@
 //! Compute modules on the command line: values, undefined behaviour with its place, exit codes, what is malformed, traces.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod common;
 
+use common::command::{Shown, smallstep};
 use serde_json::{Value, json};
 
 /// Divides the SpecId 7 (100) by each value in turn; the division has a source line.
-const DIVIDE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 4 1 1
-%file = OpString "div.comp"
-OpName %main "main"
-OpName %buf "data"
-OpMemberName %block 0 "count"
-OpMemberName %block 1 "values"
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %arr ArrayStride 4
-OpMemberDecorate %block 0 Offset 0
-OpMemberDecorate %block 1 Offset 4
-OpDecorate %block BufferBlock
-OpDecorate %buf DescriptorSet 0
-OpDecorate %buf Binding 2
-OpDecorate %k SpecId 7
-%void = OpTypeVoid
-%fn = OpTypeFunction %void
-%u = OpTypeInt 32 0
-%v3 = OpTypeVector %u 3
-%k = OpSpecConstant %u 100
-%c1 = OpConstant %u 1
-%arr = OpTypeRuntimeArray %u
-%block = OpTypeStruct %u %arr
-%pb = OpTypePointer Uniform %block
-%pu = OpTypePointer Uniform %u
-%pi = OpTypePointer Input %v3
-%buf = OpVariable %pb Uniform
-%gid = OpVariable %pi Input
-%main = OpFunction %void None %fn
-%l = OpLabel
-%g = OpLoad %v3 %gid
-%x = OpCompositeExtract %u %g 0
-%p = OpAccessChain %pu %buf %c1 %x
-%d = OpLoad %u %p
-OpLine %file 12 3
-%q = OpUDiv %u %k %d
-OpNoLine
-OpStore %p %q
-OpReturn
-OpFunctionEnd
-"#;
+const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
 
 /// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
-const STORE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %10 "main"
-OpExecutionMode %10 LocalSize 1 1 1
-OpName %20 "store"
-OpMemberDecorate %1 0 Offset 0
-OpMemberDecorate %1 1 Offset 4
-OpDecorate %1 BufferBlock
-OpMemberDecorate %2 0 Offset 0
-OpDecorate %2 Block
-OpDecorate %3 DescriptorSet 1
-OpDecorate %3 Binding 0
-%4 = OpTypeVoid
-%5 = OpTypeFunction %4
-%6 = OpTypeInt 32 1
-%7 = OpTypeFloat 32
-%1 = OpTypeStruct %6 %7
-%2 = OpTypeStruct %7
-%11 = OpTypePointer Uniform %1
-%12 = OpTypePointer PushConstant %2
-%13 = OpTypePointer Uniform %6
-%14 = OpTypePointer Uniform %7
-%15 = OpTypePointer PushConstant %7
-%3 = OpVariable %11 Uniform
-%16 = OpVariable %12 PushConstant
-%17 = OpConstant %6 0
-%18 = OpConstant %6 1
-%10 = OpFunction %4 None %5
-%30 = OpLabel
-%31 = OpFunctionCall %4 %20
-OpReturn
-OpFunctionEnd
-%20 = OpFunction %4 None %5
-%21 = OpLabel
-%22 = VALUE
-%23 = OpAccessChain %13 %3 %17
-OpStore %23 %22
-%24 = OpAccessChain %15 %16 %17
-%25 = OpLoad %7 %24
-%26 = OpAccessChain %14 %3 %18
-OpStore %26 %25
-OpReturn
-OpFunctionEnd
-"#;
+const STORE: &str = include_str!("common/modules/store.spvasm");
 
-struct Shown {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Shown {
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-    }
-}
-
-fn smallstep(args: &[&str], input: &str) -> Shown {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    // A command that fails early may not read its input.
-    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
-    let output = child.wait_with_output().expect("ends");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Shown { code: output.status.code().expect("no signal"), out: text(&output.stdout), err: text(&output.stderr) }
-}
+/// A fragment stage that counts its invocations and stores `VALUE` for each pixel; %at is ten times its number in rows of four.
+const MARK: &str = include_str!("common/modules/mark.spvasm");
 
 fn run(module: &str, args: &[&str]) -> Shown {
     smallstep(&[&["run", "-"], args].concat(), module.trim_start())
@@ -299,6 +187,61 @@ fn fragment_modules_draw_a_screen() {
 }
 
 #[test]
+fn what_fragments_write_is_shown_by_type() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("data");
+    let out = format!("0.2={}", file.display());
+    let module = MARK.replace("VALUE", "OpCopyObject %u %at");
+    let given = ["--set", "0.2=u32:zero*17", "--out", &out];
+    let marks = "count = 16\n  marks[0..16] = 0 10 20 30 40 50 60 70 80 90 100 110 120 130 140 150\n";
+    for engine in ["machine", "reference"] {
+        let shown = run(&module, &[&given[..], &["--engine", engine]].concat());
+        assert!(shown.code == 0 && shown.err.is_empty(), "{engine}: {}", shown.err);
+        assert!(shown.out.starts_with("(0,0)  1 (0x3f800000)\n"), "{engine}: {}", shown.out);
+        assert!(shown.out.ends_with(&format!(" \"data\", 68 bytes\n  {marks}")), "{engine}: {}", shown.out);
+        let words: Vec<u32> = [16].into_iter().chain((0..16).map(|n| 10 * n)).collect();
+        assert_eq!(std::fs::read(&file).expect("it is there"), words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+        std::fs::remove_file(&file).expect("it was there");
+        // One pixel is shown of the picture, and the memory of the whole screen.
+        let pixel = run(&module, &[&given[..], &["--engine", engine, "--size", "4x4", "--pixel", "3,0"]].concat());
+        assert!(pixel.out.starts_with("(3,0)  1 (0x3f800000)\n0.2 ") && pixel.out.ends_with(marks), "{engine}: {}", pixel.out);
+    }
+    let lines = run(&module, &[&given[..], &["--json"]].concat()).lines();
+    let kinds: Vec<&Value> = lines.iter().map(|line| &line["kind"]).collect();
+    assert_eq!(kinds[15..], ["pixel", "output", "buffer", "summary"]);
+    assert_eq!(lines[17]["elements"][4], json!({"path": "marks[3]", "value": "30", "made": null}));
+
+    let undefined = MARK.replace("VALUE", "OpUndef %u");
+    for engine in ["machine", "reference"] {
+        let shown = run(&undefined, &[&given[..], &["--engine", engine]].concat());
+        let made = shown.out.lines().find_map(|line| line.strip_prefix("  marks[1] = any value, made at %"));
+        assert!(made.is_some_and(|made| made.ends_with(" = OpUndef by lane 1 of quad 0")), "{engine}: {}", shown.out);
+        assert!(shown.err.contains("note: 64 bytes of 0.2 are any value"), "{engine}: {}", shown.err);
+    }
+    let lines = run(&undefined, &[&given[..], &["--json"]].concat()).lines();
+    assert_eq!(lines[17]["undefined"][1]["made_by"], json!({"quad": 0, "lane": 1}));
+
+    for (args, said) in [
+        (&["--out", "0.3=x"][..], "--out 0.3 is no storage buffer of \"main\""),
+        (&["--keep-going"], "--keep-going is for compute modules, and this draws"),
+    ] {
+        let shown = run(&module, &[&given[..2], args].concat());
+        assert!(shown.code == 2 && shown.err.contains(said) && shown.out.is_empty(), "{args:?}: {} {}", shown.code, shown.err);
+    }
+}
+
+#[test]
+fn texels_that_fragments_write_are_shown() {
+    let write = "OpCompositeConstruct %u2 %x %y\n%texel = OpCompositeConstruct %u4 %at %at %at %at\n%into = OpLoad %image %texels\n\
+        OpImageWrite %into %value %texel";
+    let module = MARK.replace("VALUE", write).replace("%mark = OpAccessChain %pu %buf %c1 %n\nOpStore %mark %value\n", "");
+    let shown = run(&module, &["--set", "0.2=u32:zero", "--texture", "0.3=R32_UINT 4x4"]);
+    assert!(shown.code == 0 && shown.err.starts_with("note: the machine does not draw this ("), "{}", shown.err);
+    let rows = "0.3 R32_UINT, 4x4\n  (0) (10) (20) (30)\n  (40) (50) (60) (70)\n  (80) (90) (100) (110)\n  (120) (130) (140) (150)\n";
+    assert!(shown.out.contains("  count = 16\n") && shown.out.ends_with(rows), "{}", shown.out);
+}
+
+#[test]
 fn sections_out_of_order_are_for_lenient_loads() {
     let line = "OpName %buf \"data\"\n";
     let moved = DIVIDE.replace(line, "").replace("%void = OpTypeVoid\n", &format!("%void = OpTypeVoid\n{line}"));
@@ -350,43 +293,7 @@ fn check_says_that_a_module_is_for_run() {
 }
 
 /// Each invocation fetches a texel, doubles it and writes it to another image.
-const DOUBLE: &str = r#"
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 2 1 1
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %from DescriptorSet 0
-OpDecorate %from Binding 1
-OpDecorate %to DescriptorSet 0
-OpDecorate %to Binding 2
-OpDecorate %to NonReadable
-%void = OpTypeVoid
-%fn = OpTypeFunction %void
-%u = OpTypeInt 32 0
-%v2 = OpTypeVector %u 2
-%v3 = OpTypeVector %u 3
-%v4 = OpTypeVector %u 4
-%texture = OpTypeImage %u 2D 0 0 0 1 Unknown
-%image = OpTypeImage %u 2D 0 0 0 2 R32ui
-%ptexture = OpTypePointer UniformConstant %texture
-%pimage = OpTypePointer UniformConstant %image
-%pi = OpTypePointer Input %v3
-%gid = OpVariable %pi Input
-%from = OpVariable %ptexture UniformConstant
-%to = OpVariable %pimage UniformConstant
-%main = OpFunction %void None %fn
-%l = OpLabel
-%g = OpLoad %v3 %gid
-%xy = OpVectorShuffle %v2 %g %g 0 1
-%t = OpLoad %texture %from
-%texel = OpImageFetch %v4 %t %xy
-%sum = OpIAdd %v4 %texel %texel
-%i = OpLoad %image %to
-OpImageWrite %i %xy %sum
-OpReturn
-OpFunctionEnd
-"#;
+const DOUBLE: &str = include_str!("common/modules/double.spvasm");
 
 #[test]
 fn images_are_given_and_shown() {

@@ -1,10 +1,12 @@
 //! Refinement: right rewrites are allowed and wrong ones are caught, with the input, the place and the writer; inputs, schedules, WGSL, optimisers.
 
-use std::process::{Command, Output};
+mod common;
+
 use std::time::Duration;
 
+use common::command;
+use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::run::compute::ComputeModule;
 use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
 use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
@@ -349,10 +351,8 @@ fn inputs_say_something_and_come_back() {
 }
 
 fn smallstep(args: &[&str]) -> (i32, String, String) {
-    let output: Output =
-        Command::new(env!("CARGO_BIN_EXE_smallstep")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+    let shown = command::smallstep(args, "");
+    (shown.code, shown.out, shown.err)
 }
 
 /// The words of a command line as a shell reads them, where no word holds a quote.

@@ -2,7 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::lambda_v::{Constants, Options, translate};
-use smallstep::run::{Grid, Interpreter, Loaded, Picture, Source, interpret, source};
+use smallstep::run::{Grid, Interpreter, Picture, interpret};
+use smallstep::source::{self, Loaded, Source};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::case::{Case, Settings};
 use smallstep_semantics::lambda_v::typing;

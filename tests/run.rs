@@ -1,11 +1,12 @@
 //! Programs of either language on the interpreters, and the commands around them.
 
+mod common;
+
+use common::command::output;
 use pretty_assertions::assert_eq;
 use smallstep::dispatch::Target;
-use smallstep::run::source::Language;
-use smallstep::run::{Grid, Interpreter, Picture, Source, Wrong, interpret};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use smallstep::run::{Grid, Interpreter, Picture, interpret};
+use smallstep::source::{Language, Source, Wrong};
 
 fn lambda_v(text: &str) -> Source {
     Source::read("test.lv", text.as_bytes(), None, Vec::new()).unwrap_or_else(|e| panic!("{}", e.text))
@@ -17,16 +18,7 @@ fn run(source: &Source, on: Interpreter, grid: &Grid) -> Picture {
 
 /// Runs the command; gives its exit code, standard output and standard error.
 fn smallstep(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // A command that refuses its arguments does not read.
-    let _ = child.stdin.take().expect("it is piped").write_all(input);
-    let output = child.wait_with_output().expect("the command ends");
+    let output = output(args, input);
     (output.status.code().unwrap_or(-1), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

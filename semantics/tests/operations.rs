@@ -8,6 +8,8 @@ mod functions;
 mod halves;
 #[path = "operations/integers.rs"]
 mod integers;
+#[path = "common/nearest.rs"]
+mod nearest;
 #[path = "operations/random.rs"]
 mod random;
 #[path = "operations/signatures.rs"]

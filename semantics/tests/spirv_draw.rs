@@ -4,6 +4,8 @@
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
+#[path = "spirv_draw/built_ins.rs"]
+mod built_ins;
 #[path = "spirv_draw/generated.rs"]
 mod generated;
 #[path = "spirv_draw/images.rs"]

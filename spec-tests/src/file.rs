@@ -4,8 +4,8 @@
 //! the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
 //! that does not run.
 
-use smallstep::run::compute::bound;
-use smallstep::run::compute::given::Place;
+use smallstep::compute::bound;
+use smallstep::compute::given::Place;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};

@@ -5,14 +5,14 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 use smallstep::amber::{self, Action, BufferId, Decision, Kind, PipelineKind, Script, ScriptError, Shader};
+use smallstep::compute;
 use smallstep::gpu::{self, Device, Route, Selection};
-use smallstep::run::ReadError;
 pub(crate) use smallstep::run::amber::Leg;
 use smallstep::run::amber::compiler::CompilerCommand;
 use smallstep::run::amber::{
     self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
 };
-use smallstep::run::compute;
+use smallstep::source::ReadError;
 use smallstep::theorem::check::Checker;
 use smallstep_semantics::spirv::concurrency::Schedule;
 

@@ -2,7 +2,7 @@
 
 use super::{exit, input, output};
 use clap::Args;
-use smallstep::run::source::{self, Language};
+use smallstep::source::{self, Language};
 use smallstep_semantics::spirv::{self, WordsError};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
 use smallstep::run::amber::is_script;
-use smallstep::run::source::{self, Language};
+use smallstep::source::{self, Language};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
 use smallstep::theorem::known::Explained;

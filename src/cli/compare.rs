@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use smallstep::run::compute::ComputeModule;
-use smallstep::run::compute::given::SpecValue;
-use smallstep::run::compute::told;
+use smallstep::compute::ComputeModule;
+use smallstep::compute::given::SpecValue;
+use smallstep::compute::told;
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{self, Engine, Input, Settings, Shape, Side, Summary, Unchecked, Verdict};

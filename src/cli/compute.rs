@@ -1,18 +1,17 @@
 //! What `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
+use smallstep::compute::carried::{self, Carried};
+use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Texels};
+use smallstep::compute::told::{self, AssemblyLines, Invocations};
+use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound};
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
-use smallstep::run::ReadError;
-use smallstep::run::compute::carried::{self, Carried};
-use smallstep::run::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Texels};
-use smallstep::run::compute::told::{self, AssemblyLines};
-use smallstep::run::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound, show};
 use smallstep::run::screen::{self, Input, Screen};
-use smallstep::run::source::{self, Language};
+use smallstep::source::ReadError;
+use smallstep::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Observation, Robustness};
@@ -20,10 +19,8 @@ use smallstep_semantics::spirv::{Buffer, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::Undefined;
 
-use super::{exit, input, output};
-
-/// Elements of one buffer that are printed without `--values`.
-const FEW: usize = 256;
+use super::memory::Memory;
+use super::{exit, input};
 
 /// What a compute module is run on.
 #[derive(Args)]
@@ -296,11 +293,7 @@ impl Running<'_> {
         let interpreter = self.interpreter()?;
         let Source { name, module, assembly, carried } = source;
         let prepared = self.args.prepare(&name, module, &carried, self.entry, self.fuel)?;
-        for Assignment { place, .. } in self.out {
-            if prepared.module.storage_at(*place).is_none() {
-                return Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{}\"", prepared.module.entry)));
-            }
-        }
+        self.memory().belongs(&name, prepared.module.uses(), &prepared.module.entry)?;
         let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared) };
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
         if let Some(what) = &ran.note {
@@ -350,67 +343,15 @@ impl Running<'_> {
         Ok(exit::DONE)
     }
 
-    /// Prints the buffers and writes those that were asked for.
+    fn memory(&self) -> Memory<'_> {
+        Memory { out: self.out, values: self.values, json: self.json }
+    }
+
+    /// Prints the buffers and storage images, and writes those that were asked for.
     fn show(&self, prepared: &Prepared, observation: &Observation) -> Result<(), Failure> {
-        let (module, groups) = (&prepared.module, prepared.groups);
-        for buffer in &observation.buffers {
-            let place = Place { set: buffer.set, binding: buffer.binding };
-            let Some(variable) = module.storage_at(place) else { continue };
-            if self.json {
-                let mut elements = Vec::new();
-                show::elements(module, groups, variable, buffer, &mut |e| {
-                    elements.push(json!({"path": e.place(), "value": e.text, "made": e.made}));
-                    ControlFlow::Continue(())
-                });
-                let undefined = buffer.undefined.iter().map(|u| {
-                    let made_by = module.global(groups, u.made_by.workgroup, u.made_by.local);
-                    json!({"id": u.kind, "start": u.start, "end": u.end, "made_at": told::instruction(&module.module, u.made_at), "made_by": made_by})
-                });
-                let undefined: Vec<_> = undefined.collect();
-                say!(
-                    "{}",
-                    json!({"schema": 1, "kind": "buffer", "set": place.set, "binding": place.binding, "variable": variable.id,
-                        "name": module.module.name(variable.id), "bytes": buffer.bytes.len(), "elements": elements, "undefined": undefined})
-                );
-            } else {
-                say!("{place} {}, {} bytes", module.name_of(variable), buffer.bytes.len());
-                let most = if self.values { usize::MAX } else { FEW };
-                for row in show::rows(module, groups, variable, buffer, most) {
-                    say!("  {row}");
-                }
-            }
-        }
-        for image in &observation.images {
-            let place = Place { set: image.set, binding: image.binding };
-            let [width, height] = image.size;
-            if self.json {
-                let undefined =
-                    image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
-                say!(
-                    "{}",
-                    json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
-                        "size": image.size, "texels": show::texels(image), "undefined": undefined.collect::<Vec<_>>()})
-                );
-                continue;
-            }
-            say!("{place} {}, {width}x{height}", image.format.name());
-            let texels = show::texels(image);
-            let most = if self.values { usize::MAX } else { FEW.div_ceil(width.max(1) as usize) };
-            for row in texels.chunks(width.max(1) as usize).take(most) {
-                say!("  {}", row.join(" "));
-            }
-        }
-        for Assignment { place, given: path } in self.out {
-            let found = observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
-            // A buffer that is only read is the same afterwards, and a device does not give it back.
-            let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| prepared.given(*place)).unwrap_or_default();
-            output::write(path, bytes).map_err(invalid)?;
-            let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());
-            if undefined > 0 {
-                eprintln!("note: {undefined} bytes of {place} are any value; {} has 0 there", path.display());
-            }
-        }
-        Ok(())
+        let invocations = Invocations::OfDispatch(&prepared.module, prepared.groups);
+        let Observation { buffers, images, .. } = observation;
+        self.memory().show(prepared.module.uses(), invocations, (buffers, images), |place| prepared.given(place))
     }
 }
 

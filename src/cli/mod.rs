@@ -31,6 +31,7 @@ mod exit;
 mod fuzz;
 mod fuzz_spirv;
 mod input;
+mod memory;
 mod output;
 mod planted;
 mod replay;

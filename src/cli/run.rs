@@ -1,16 +1,19 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
 use super::amber::{self, ScriptArgs};
-use super::compute::{ComputeArgs, Running};
+use super::compute::{ComputeArgs, Failure, Running};
+use super::memory::Memory;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
+use smallstep::compute::given::Assignment;
+use smallstep::compute::told::Invocations;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
-use smallstep::run::compute::given::Assignment;
 use smallstep::run::picture::{self, LaneSummary};
-use smallstep::run::screen::{Input, Screen};
-use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture, ReadError, Source, Wrong};
+use smallstep::run::screen::{Input, Screen, Shown};
+use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
+use smallstep::source::{ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
 use std::path::{Path, PathBuf};
@@ -19,8 +22,9 @@ use std::process::ExitCode;
 /// Pixels times outputs that are printed one by one.
 const FEW: usize = 16;
 
-/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture), a compute
-/// module over its workgroups (prints the buffers), or the commands of an Amber script (prints its expectations and buffers).
+/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture; of a fragment
+/// module prints the storage buffers and images too), a compute module over its workgroups (prints the buffers), or the commands of an Amber script
+/// (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
     /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), an Amber script (.amber), or - for standard input.
@@ -67,8 +71,8 @@ pub(crate) struct Run {
     /// What an input of a fragment module holds, drawn over the whole screen: LOC=type:v,…, or LOC=screen for the place on it, 0 to 1 from the top left.
     #[arg(long, value_name = "LOC=…", help_heading = "Compute and fragment modules")]
     input: Vec<Input>,
-    /// Where a storage buffer's bytes go when the dispatch has ended; - is standard output.
-    #[arg(long, value_name = "S.B=FILE", help_heading = "Compute modules")]
+    /// Where a storage buffer's bytes go when the dispatch or the draw has ended; - is standard output.
+    #[arg(long, value_name = "S.B=FILE", help_heading = "Compute and fragment modules")]
     out: Vec<Assignment<PathBuf>>,
     /// On the reference: collect several undefined behaviours; an invocation that meets one ends, the others go on.
     #[arg(long, help_heading = "Compute modules")]
@@ -110,7 +114,7 @@ impl Run {
             return self.run_compute(source);
         }
         if self.buffer.is_none()
-            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input, false)?
+            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input, !self.out.is_empty())?
         {
             return self.run_screen(&name, &screen, size);
         }
@@ -121,11 +125,16 @@ impl Run {
         let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
-        self.finish(&name, &engine, &picture, size)
+        self.finish(&name, &engine, &picture, size, || Ok(()))
     }
 
     /// A fragment module that draws with more than one pixel's coordinate, over the whole screen.
     fn run_screen(&self, name: &str, screen: &Screen, size: (u32, u32)) -> Result<u8, (u8, String)> {
+        let memory = Memory { out: &self.out, values: self.values, json: self.json };
+        memory.belongs(name, screen.uses(), screen.entry())?;
+        if self.keep_going {
+            return Err((exit::INVALID, format!("error: {name}: --keep-going is for compute modules, and this draws")));
+        }
         let wanted = self.engine.as_deref().unwrap_or("machine");
         if matches!(wanted, "machine" | "spirv" | "reference") {
             let fuel = self.fuel.unwrap_or(DRAWN);
@@ -134,22 +143,31 @@ impl Run {
             if let Some(what) = note {
                 eprintln!("note: the machine does not draw this ({what}); the reference does");
             }
-            let Outcome::Observed(mut picture) = outcome else {
+            let Outcome::Observed(shown) = outcome else {
                 return Ok(super::compute::ending_of(screen.module(), &outcome, name));
             };
-            self.cut(&mut picture);
-            return self.finish(name, engine, &picture, size);
+            return self.finish_screen(name, engine, screen, shown, size);
         }
         let selection: Selection = wanted.parse().unwrap_or_default();
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
         let engine = format!("{} ({})", device.adapter().name, device.route());
-        let mut picture = screen.draw(&mut device).map_err(|outcome| {
+        let shown = screen.draw(&mut device).map_err(|outcome| {
             let code = if matches!(outcome, DeviceOutcome::Unchecked(_)) { exit::UNCHECKED } else { exit::FAILED };
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
+        self.finish_screen(name, &engine, screen, shown, size)
+    }
+
+    /// Prints the picture, and what the fragments have left in buffers and images.
+    fn finish_screen(&self, name: &str, engine: &str, screen: &Screen, shown: Shown, size: (u32, u32)) -> Result<u8, Failure> {
+        let Shown { mut picture, buffers, images } = shown;
         self.cut(&mut picture);
-        self.finish(name, &engine, &picture, size)
+        let memory = Memory { out: &self.out, values: self.values, json: self.json };
+        let invocations = Invocations::OfFragments(screen.module());
+        self.finish(name, engine, &picture, size, || {
+            memory.show(screen.uses(), invocations, (&buffers, &images), |place| screen.given(place))
+        })
     }
 
     /// Only the pixel that was asked for.
@@ -163,8 +181,15 @@ impl Run {
         (picture.origin, picture.width, picture.height) = ((x, y), 1, 1);
     }
 
-    /// Prints a picture and how pixels without a value ended, and gives the code.
-    fn finish(&self, name: &str, engine: &str, picture: &Picture, size: (u32, u32)) -> Result<u8, (u8, String)> {
+    /// Prints a picture, then what stands beside it, and how pixels without a value ended, and gives the code.
+    fn finish(
+        &self,
+        name: &str,
+        engine: &str,
+        picture: &Picture,
+        size: (u32, u32),
+        beside: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<u8, Failure> {
         let chosen: Vec<usize> = match self.output {
             None => (0..picture.outputs.len()).collect(),
             Some(n) => match picture.outputs.iter().position(|t| t.location == n) {
@@ -173,6 +198,7 @@ impl Run {
             },
         };
         self.print(picture, &chosen);
+        beside()?;
         if let Some(path) = &self.image {
             let [first, rest @ ..] = chosen.as_slice() else {
                 return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));

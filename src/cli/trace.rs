@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::run::screen::Input;
-use smallstep::run::source;
+use smallstep::source;
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};

@@ -7,7 +7,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::listing::listing;
 use smallstep::compile::lambda_v::{self as translation, Constants, Untranslatable};
 use smallstep::dispatch::words_hash;
-use smallstep::run::source;
+use smallstep::source;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
 use std::path::{Path, PathBuf};

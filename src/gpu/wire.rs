@@ -1,30 +1,19 @@
-//! What passes between the two processes: length-prefixed frames of 32-bit words in host order, over the worker's standard input and output.
-//!
-//! A frame is `[MAGIC, kind, length]` and `length` words. Every length is checked against a bound or against what is left before memory is taken, so
-//! that a worker gone wild costs an error, not the parent.
+//! What passes between the two processes: programs one way, reports the other, each a [frame](frame) over the worker's standard input and output.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::adapters::{AdapterRecord, ComputeLimits};
 use super::float_controls::FloatControls;
 use super::{Route, open::Declined};
-use crate::dispatch::{self, ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
+use crate::dispatch::{ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
 
+mod frame;
 mod parts;
 
+pub(crate) use frame::WireError;
+use frame::{Body, malformed, put_string, put_u64, read_frame, write_frame};
 use parts::{BoundHead, BoundRead, Written};
-
-const MAGIC: u32 = 0x536d_5374;
-/// The most words of one frame: the largest image, or the two largest modules and the most buffers, and some.
-const MAX_BODY: usize = LARGEST_DATA + 2 * dispatch::MAX_WORDS + (1 << 20);
-const LARGEST_DATA: usize = {
-    let (frame, buffers) = (dispatch::MAX_FRAME_PIXELS as usize * 4, dispatch::MAX_BUFFER_BYTES as usize / 4);
-    if frame > buffers { frame } else { buffers }
-};
-/// How many items are read before more memory is taken.
-const STRIDE: usize = 1 << 16;
 
 const DRAW: u32 = 1;
 const READY: u32 = 2;
@@ -62,30 +51,6 @@ pub(crate) enum Report {
     Lost(String),
     /// The driver refused a program in a way after which wgpu has no device any more. The last report.
     GaveUp(String),
-}
-
-/// Why a frame could not be read.
-#[derive(Debug)]
-pub(crate) enum WireError {
-    /// Reading failed, or the stream ended within a frame.
-    Io(io::Error),
-    /// The bytes are no frame.
-    Malformed(String),
-}
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WireError::Io(error) => write!(f, "the stream broke: {error}"),
-            WireError::Malformed(what) => write!(f, "the stream holds no frame: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for WireError {}
-
-fn malformed<T>(what: impl Into<String>) -> Result<T, WireError> {
-    Err(WireError::Malformed(what.into()))
 }
 
 impl Run {
@@ -259,60 +224,6 @@ impl Report {
     }
 }
 
-/// A frame of some words and, after them, some data, each with its length in bytes, and padded to words; data are not copied on the way.
-fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &[&[u8]]) -> io::Result<()> {
-    let length = body.len() + data.iter().map(|bytes| 1 + bytes.len().div_ceil(4)).sum::<usize>();
-    if length > MAX_BODY {
-        return Err(io::Error::other(format!("a frame of {length} words is over the bound of {MAX_BODY}")));
-    }
-    out.write_all(bytemuck::cast_slice(&[MAGIC, kind, length as u32]))?;
-    out.write_all(bytemuck::cast_slice(body))?;
-    for bytes in data {
-        out.write_all(bytemuck::bytes_of(&(bytes.len() as u32)))?;
-        out.write_all(bytes)?;
-        out.write_all(&[0; 4][..bytes.len().next_multiple_of(4) - bytes.len()])?;
-    }
-    Ok(())
-}
-
-/// The kind and the body of the next frame; None at the end of the stream.
-fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_, R>)>, WireError> {
-    let mut header = [0u32; 3];
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut header);
-    let mut have = 0;
-    while have < bytes.len() {
-        match input.read(&mut bytes[have..]) {
-            Ok(0) if have == 0 => return Ok(None),
-            Ok(0) => return Err(WireError::Io(io::ErrorKind::UnexpectedEof.into())),
-            Ok(n) => have += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(WireError::Io(error)),
-        }
-    }
-    let [magic, kind, length] = header;
-    if magic != MAGIC {
-        return malformed(format!("it begins with {:?}", String::from_utf8_lossy(bytemuck::bytes_of(&header))));
-    }
-    let left = length as usize;
-    if left > MAX_BODY {
-        return malformed(format!("a length of {left} words, over the bound of {MAX_BODY}"));
-    }
-    Ok(Some((kind, Body { input, left })))
-}
-
-fn put_u64(body: &mut Vec<u32>, value: u64) {
-    body.extend([value as u32, (value >> 32) as u32]);
-}
-
-fn put_string(body: &mut Vec<u32>, text: &str) {
-    body.push(text.len() as u32);
-    body.extend(text.as_bytes().chunks(4).map(|chunk| {
-        let mut word = [0; 4];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u32::from_le_bytes(word)
-    }));
-}
-
 fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.push(record.index);
     for text in [&record.name, &record.driver, &record.kind, &record.backend, &record.pci] {
@@ -338,99 +249,7 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     put_u64(body, compute.max_buffer_size);
 }
 
-/// What is left of a frame's body, still in the stream.
-struct Body<'a, R> {
-    input: &'a mut R,
-    /// In words.
-    left: usize,
-}
-
 impl<R: Read> Body<'_, R> {
-    /// Claims so many words; the caller reads them.
-    fn claim(&mut self, count: usize) -> Result<(), WireError> {
-        match self.left.checked_sub(count) {
-            Some(left) => self.left = left,
-            None => return malformed(format!("{count} words are due, {} are left", self.left)),
-        }
-        Ok(())
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u32; N], WireError> {
-        self.claim(N)?;
-        let mut words = [0; N];
-        self.input.read_exact(bytemuck::cast_slice_mut(&mut words)).map_err(WireError::Io)?;
-        Ok(words)
-    }
-
-    /// So many items of so many words, in memory that grows with what has arrived.
-    fn items<const N: usize>(&mut self, count: usize) -> Result<Vec<[u32; N]>, WireError> {
-        self.claim(count.saturating_mul(N))?;
-        let mut items: Vec<[u32; N]> = Vec::new();
-        while items.len() < count {
-            let start = items.len();
-            items.resize(count.min(start + STRIDE), [0; N]);
-            self.input.read_exact(bytemuck::cast_slice_mut(items[start..].as_flattened_mut())).map_err(WireError::Io)?;
-        }
-        Ok(items)
-    }
-
-    /// Items after their number.
-    fn counted<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
-        let count = self.word()?;
-        self.items(count as usize)
-    }
-
-    fn word(&mut self) -> Result<u32, WireError> {
-        Ok(self.array::<1>()?[0])
-    }
-
-    fn u64(&mut self) -> Result<u64, WireError> {
-        let [low, high] = self.array()?;
-        Ok(u64::from(low) | u64::from(high) << 32)
-    }
-
-    /// Data of so many items as its length says.
-    fn data<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
-        let bytes = self.word()? as usize;
-        if !bytes.is_multiple_of(4 * N) {
-            return malformed(format!("{bytes} bytes, which are no whole items of {}", 4 * N));
-        }
-        self.items(bytes / (4 * N))
-    }
-
-    fn words(&mut self) -> Result<Vec<u32>, WireError> {
-        Ok(self.data::<1>()?.into_flattened())
-    }
-
-    fn image(&mut self) -> Result<Vec<[u32; 4]>, WireError> {
-        self.data()
-    }
-
-    fn bytes(&mut self) -> Result<Vec<u8>, WireError> {
-        let length = self.word()? as usize;
-        let padded = length.div_ceil(4) * 4;
-        self.claim(padded / 4)?;
-        let mut bytes = Vec::new();
-        while bytes.len() < padded {
-            let start = bytes.len();
-            bytes.resize(padded.min(start + 4 * STRIDE), 0);
-            self.input.read_exact(&mut bytes[start..]).map_err(WireError::Io)?;
-        }
-        bytes.truncate(length);
-        Ok(bytes)
-    }
-
-    fn string(&mut self) -> Result<String, WireError> {
-        let length = self.word()? as usize;
-        let words = self.items::<1>(length.div_ceil(4))?.into_flattened();
-        let bytes = words.iter().flat_map(|w| w.to_le_bytes()).take(length).collect();
-        String::from_utf8(bytes).or_else(|_| malformed("a text that is not UTF-8"))
-    }
-
-    fn flag(&mut self) -> Result<bool, WireError> {
-        Ok(self.word()? != 0)
-    }
-
     fn record(&mut self) -> Result<AdapterRecord, WireError> {
         Ok(AdapterRecord {
             index: self.word()?,
@@ -465,10 +284,6 @@ impl<R: Read> Body<'_, R> {
                 max_buffer_size: self.u64()?,
             },
         })
-    }
-
-    fn end(&self) -> Result<(), WireError> {
-        if self.left == 0 { Ok(()) } else { malformed(format!("{} words more than the frame's kind has", self.left)) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The interpreters, pixel by pixel on several threads.
 
-use super::{Ending, Grid, Loaded, NotRun, Picture, Source, translate};
+use super::{Ending, Grid, NotRun, Picture, translate};
 use crate::dispatch::Target;
+use crate::source::{Loaded, Source};
 use crate::theorem::case::target_fuel;
 use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::resolve::Program;

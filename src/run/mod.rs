@@ -1,22 +1,19 @@
 //! One program on one engine, over the pixels of a grid: what `smallstep run` shows and what vectors are replayed on.
 //!
-//! `source` reads a program of either language, `interpret` runs it on an interpreter, `picture` makes an image of what was seen. Nothing is
-//! judged here.
+//! `interpret` runs a program of either language on an interpreter, `picture` makes an image of what was seen. Nothing is judged here.
 
 pub mod amber;
-pub mod compute;
 mod interpret;
 pub mod picture;
 pub mod screen;
-pub mod source;
 
 use interpret::note;
 pub use interpret::{Interpreter, interpret};
-pub use source::{Loaded, ReadError, Source, Wrong};
 
 use crate::compile::lambda_v::{self as translation, Constants, Untranslatable};
 use crate::dispatch::Target;
 use crate::gpu::{Device, DeviceOutcome};
+use crate::source::{Loaded, Source};
 use crate::theorem::device::profile_of;
 use smallstep_semantics::number::{Arithmetic, Profile};
 use smallstep_semantics::outcome::Outcome;

@@ -12,17 +12,17 @@ use smallstep_semantics::image::{Format, Image, Robustness as ImageRobustness};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, Area, State, Topology};
 use smallstep_semantics::spirv::draw::{self, DefiniteTarget, MadeBy};
-use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate, Robustness};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedBuffer, ObservedImage, Rate, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assemble};
 
 use super::Picture;
-use super::compute::given::Contents;
-use super::compute::{Given, Uses, told};
 use crate::compile;
-use crate::dispatch::resources;
+use crate::compute::given::{Contents, Place};
+use crate::compute::{Given, Uses, shown_buffers, shown_images, told};
+use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DrawDispatch, DrawResult, Geometry, Stage, Target};
 use crate::gpu::{Device, DeviceOutcome};
 
@@ -65,9 +65,21 @@ impl std::str::FromStr for Input {
 pub struct Screen {
     vertex: Module,
     fragment: Module,
+    /// What the fragment stage uses.
+    needs: Needs,
     dispatch: DrawDispatch,
     outputs: Vec<Target>,
     robustness: Robustness,
+}
+
+/// What a draw shows.
+pub struct Shown {
+    /// The picture.
+    pub picture: Picture,
+    /// The storage buffers that the fragment stage uses; of a device, those that it may write.
+    pub buffers: Vec<ObservedBuffer>,
+    /// Its storage images.
+    pub images: Vec<ObservedImage>,
 }
 
 /// An input variable of the fragment stage.
@@ -113,7 +125,7 @@ impl Screen {
         let uses = Uses::new(&fragment, &needs);
         given.belongs(&[&fragment])?;
         given.suffices(uses, &name)?;
-        let outputs = super::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
+        let outputs = crate::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
         let variables = input_variables(&fragment, point)?;
         for input in inputs {
             if !variables.iter().any(|v| v.location == input.location) {
@@ -141,7 +153,7 @@ impl Screen {
             depth: None,
         };
         dispatch.check().map_err(|e| e.to_string())?;
-        Ok(Screen { vertex, fragment, dispatch, outputs, robustness })
+        Ok(Screen { vertex, fragment, needs, dispatch, outputs, robustness })
     }
 
     /// Draws it by the lockstep machine, or where that does not compile the module or `reference` asks for it, by the relation; gives the engine's name, and
@@ -149,7 +161,7 @@ impl Screen {
     ///
     /// # Errors
     /// An entry point that is not there, which was checked.
-    pub fn interpret(&self, reference: bool, fuel: u64) -> Result<(&'static str, Option<String>, Outcome<Picture>), LoadError> {
+    pub fn interpret(&self, reference: bool, fuel: u64) -> Result<(&'static str, Option<String>, Outcome<Shown>), LoadError> {
         let contents = self.dispatch.contents();
         let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
         draw.resources.robustness = self.robustness;
@@ -158,25 +170,33 @@ impl Screen {
             match FragmentProgram::compile(&self.fragment, &self.dispatch.fragment.entry) {
                 Ok(program) => match draw::picture(&self.vertex, &program, &draw, &raster::Rules::default())? {
                     Outcome::Unsupported(what) => note = Some(what),
-                    outcome => return Ok(("machine", None, outcome.map(|shown| self.picture(shown.targets, shown.instructions)))),
+                    outcome => {
+                        // The machine draws nothing with images.
+                        let images = Vec::new();
+                        let shown = outcome.map(|draw| {
+                            let picture = self.picture(draw.targets, draw.instructions);
+                            Shown { picture, buffers: draw.buffers, images }
+                        });
+                        return Ok(("machine", None, shown));
+                    }
                 },
                 Err(LoadError::Unsupported { what, .. }) => note = Some(what),
                 Err(error) => return Err(error),
             }
         }
         let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut ())?;
-        let picture = outcome.map(|shown| {
-            let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
-            self.picture(targets, shown.instructions)
+        let shown = outcome.map(|draw| {
+            let targets = draw.targets.into_iter().map(DefiniteTarget::from).collect();
+            Shown { picture: self.picture(targets, draw.instructions), buffers: draw.buffers, images: draw.images }
         });
-        Ok(("reference", note, picture))
+        Ok(("reference", note, shown))
     }
 
     /// Runs one pixel by the relation, with the other three of its quad as helpers: the sink sees the steps of the fragment stage's invocation there.
     ///
     /// # Errors
     /// An entry point that is not there, which was checked.
-    pub fn trace(&self, (x, y): (u32, u32), fuel: u64, sink: &mut dyn FnMut(&Event<'_, '_>)) -> Result<Outcome<Picture>, LoadError> {
+    pub fn trace(&self, (x, y): (u32, u32), fuel: u64, sink: &mut dyn FnMut(&Event<'_, '_>)) -> Result<Outcome<()>, LoadError> {
         let contents = self.dispatch.contents();
         let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
         draw.resources.robustness = self.robustness;
@@ -190,20 +210,21 @@ impl Screen {
             }
         };
         let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut seen)?;
-        Ok(outcome.map(|shown| self.picture(shown.targets.into_iter().map(DefiniteTarget::from).collect(), shown.instructions)))
+        Ok(outcome.map(|_| ()))
     }
 
     /// Draws it on a device.
     ///
     /// # Errors
     /// What became of it instead.
-    pub fn draw(&self, device: &mut Device) -> Result<Picture, DeviceOutcome> {
+    pub fn draw(&self, device: &mut Device) -> Result<Shown, DeviceOutcome> {
         let shown = drawn_by(&self.dispatch, device)?;
         let bits = |bytes: Vec<u8>| {
             let word = |w: &[u8]| u32::from_le_bytes([w[0], w[1], w[2], w[3]]);
             bytes.chunks_exact(16).map(|t| Some([word(&t[..4]), word(&t[4..8]), word(&t[8..12]), word(&t[12..])])).collect()
         };
-        Ok(Picture { images: shown.targets.into_iter().map(bits).collect(), ..self.empty(0) })
+        let picture = Picture { images: shown.targets.into_iter().map(bits).collect(), ..self.empty(0) };
+        Ok(Shown { picture, buffers: shown_buffers(shown.buffers), images: shown_images(shown.images, &self.dispatch.images) })
     }
 
     fn empty(&self, steps: u64) -> Picture {
@@ -244,6 +265,21 @@ impl Screen {
     /// The fragment stage's module.
     pub fn module(&self) -> &Module {
         &self.fragment
+    }
+
+    /// The fragment stage's entry point.
+    pub fn entry(&self) -> &str {
+        &self.dispatch.fragment.entry
+    }
+
+    /// What the fragment stage uses.
+    pub fn uses(&self) -> Uses<'_> {
+        Uses::new(&self.fragment, &self.needs)
+    }
+
+    /// The bytes that are given for a place.
+    pub fn given(&self, place: Place) -> Option<&[u8]> {
+        self.dispatch.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 }
 
@@ -415,7 +451,7 @@ mod tests {
         for reference in [false, true] {
             let (engine, note, outcome) = screen.interpret(reference, 1 << 20).expect("the entry point is there");
             assert_eq!((engine, note), (if reference { "reference" } else { "machine" }, None));
-            let Outcome::Observed(picture) = outcome else { panic!("{engine}: {outcome:?}") };
+            let Outcome::Observed(Shown { picture, .. }) = outcome else { panic!("{engine}: {}", outcome.name()) };
             let at = |x: usize, y: usize| picture.images[0][y * 4 + x].expect("a value").map(f32::from_bits);
             assert_eq!((at(0, 0), at(3, 1)), ([0.125, 0.25, 7.0, 1.0], [0.875, 0.75, 7.0, 1.0]), "{engine}");
             assert!(picture.endings.is_empty());

@@ -2,7 +2,8 @@
 
 use super::format::{Case, Header, LineError, Reader};
 use crate::gpu::{Device, DeviceOutcome, Route};
-use crate::run::{self, Ending, Grid, Interpreter, Loaded, Source};
+use crate::run::{self, Ending, Grid, Interpreter};
+use crate::source::{Loaded, Source};
 use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
 use smallstep_semantics::outcome::Outcome;

@@ -1,40 +1,10 @@
 //! Scripts on the command line: `run`, `check` and `vectors`, their codes and what they print.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::common::command::smallstep;
 use crate::{FLOATS, RACE, SUM, WORDS, script_of};
-
-struct Shown {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Shown {
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-    }
-}
-
-fn smallstep(args: &[&str], input: &str) -> Shown {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A program that does not read on closes the pipe.
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-    let output = child.wait_with_output().expect("the program ends");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Shown { code: output.status.code().expect("a code"), out: text(output.stdout), err: text(output.stderr) }
-}
 
 const STORES_UNDEF: &str = "%undef = OpUndef %item\nOpStore %p1 %undef";
 const DATA: &str = "DATA_TYPE int32 DATA 5 6 7 8 END";

@@ -22,7 +22,7 @@ fn off_by_one() -> Interpreter {
     let mut engines = Engines::default();
     engines.relation.calculator.planted = Some(component);
     engines.planted = Some(Arc::new(move |parts: Parts<'_>| parts.calculator.planted = Some(component)));
-    let reference = smallstep::run::compute::Interpreter::Reference { schedule: Default::default(), keep_going: false };
+    let reference = smallstep::compute::Interpreter::Reference { schedule: Default::default(), keep_going: false };
     Interpreter { by: reference, engines, ..Interpreter::default() }
 }
 

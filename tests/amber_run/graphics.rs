@@ -6,6 +6,7 @@ use smallstep::gpu::Device;
 use smallstep::run::amber::{End, Interpreter, Leg, Side, Verdict};
 use smallstep_semantics::raster;
 
+use crate::common::STAGE_TYPES;
 use crate::{decisions, device, legs, played};
 
 /// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
@@ -16,30 +17,6 @@ struct Stage<'t> {
     variables: &'t str,
     body: &'t str,
 }
-
-const TYPES: &str = "%void = OpTypeVoid
-%function = OpTypeFunction %void
-%bool = OpTypeBool
-%float = OpTypeFloat 32
-%int = OpTypeInt 32 1
-%uint = OpTypeInt 32 0
-%vec2 = OpTypeVector %float 2
-%ivec2 = OpTypeVector %int 2
-%vec4 = OpTypeVector %float 4
-%p_in_vec4 = OpTypePointer Input %vec4
-%p_out_vec4 = OpTypePointer Output %vec4
-%p_out_float = OpTypePointer Output %float
-%p_out_uint = OpTypePointer Output %uint
-%f0 = OpConstant %float 0
-%f1 = OpConstant %float 1
-%f4 = OpConstant %float 4
-%half = OpConstant %float 0.5
-%u0 = OpConstant %uint 0
-%u7 = OpConstant %uint 7
-%u8 = OpConstant %uint 8
-%red = OpConstantComposite %vec4 %f1 %f0 %f0 %f1
-%yellow = OpConstantComposite %vec4 %f1 %f1 %f0 %f1
-%grey = OpConstantComposite %vec4 %half %half %half %f1";
 
 /// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the position; the fragment stage has `%colour` at location 0
 /// if its own variables have none.
@@ -57,8 +34,7 @@ OpEntryPoint Vertex %main \"main\" %corner %position {vi}
 OpDecorate %corner Location 0
 OpDecorate %position BuiltIn Position
 {vd}
-{TYPES}
-%corner = OpVariable %p_in_vec4 Input
+{STAGE_TYPES}%corner = OpVariable %p_in_vec4 Input
 %position = OpVariable %p_out_vec4 Output
 {vv}
 %main = OpFunction %void None %function
@@ -76,8 +52,7 @@ OpEntryPoint Fragment %main \"main\" %colour {fi}
 OpExecutionMode %main OriginUpperLeft
 OpDecorate %colour Location 0
 {fd}
-{TYPES}
-{colour}
+{STAGE_TYPES}{colour}
 {fv}
 %main = OpFunction %void None %function
 %start = OpLabel
@@ -452,58 +427,7 @@ fn texels_that_a_draw_fetches() {
 #[test]
 fn images_of_compute_pipelines() {
     let mut device = device();
-    let text = "#!amber
-SHADER compute c SPIRV-ASM TARGET_ENV spv1.3
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\" %id
-OpExecutionMode %main LocalSize 4 4 1
-OpDecorate %id BuiltIn GlobalInvocationId
-OpDecorate %from DescriptorSet 0
-OpDecorate %from Binding 1
-OpDecorate %to DescriptorSet 0
-OpDecorate %to Binding 4
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%uvec2 = OpTypeVector %uint 2
-%uvec3 = OpTypeVector %uint 3
-%uvec4 = OpTypeVector %uint 4
-%p_in = OpTypePointer Input %uvec3
-%u0 = OpConstant %uint 0
-%u5 = OpConstant %uint 5
-%sampled = OpTypeImage %uint 2D 0 0 0 1 Unknown
-%stored = OpTypeImage %uint 2D 0 0 0 2 R32ui
-%p_sampled = OpTypePointer UniformConstant %sampled
-%p_stored = OpTypePointer UniformConstant %stored
-%from = OpVariable %p_sampled UniformConstant
-%to = OpVariable %p_stored UniformConstant
-%id = OpVariable %p_in Input
-%main = OpFunction %void None %function
-%start = OpLabel
-%three = OpLoad %uvec3 %id
-%at = OpVectorShuffle %uvec2 %three %three 0 1
-%a = OpLoad %sampled %from
-%texel = OpImageFetch %uvec4 %a %at Lod %u0
-%first = OpCompositeExtract %uint %texel 0
-%sum = OpIAdd %uint %first %u5
-%value = OpCompositeConstruct %uvec4 %sum %u0 %u0 %u0
-%b = OpLoad %stored %to
-OpImageWrite %b %at %value
-OpReturn
-OpFunctionEnd
-END
-IMAGE from FORMAT R32_UINT DIM_2D WIDTH 4 HEIGHT 4 DATA 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 END
-IMAGE to FORMAT R32_UINT DIM_2D WIDTH 4 HEIGHT 4 FILL 0
-PIPELINE compute p
-  ATTACH c
-  BIND BUFFER from AS sampled_image DESCRIPTOR_SET 0 BINDING 1
-  BIND BUFFER to AS storage_image DESCRIPTOR_SET 0 BINDING 4
-END
-RUN p 1 1 1
-EXPECT to IDX 0 EQ 5 6 7 8
-EXPECT to IDX 60 EQ 20
-";
+    let text = include_str!("scripts/images.amber");
     agrees_and_not(text, "IDX 60 EQ 20", "IDX 60 EQ 21", device.as_mut());
     let (_, end) = played(&text.replace("BIND BUFFER to AS storage_image", "BIND BUFFER to AS sampled_image"));
     assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("is a storage image, and what line")), "{end:?}");

@@ -3,6 +3,8 @@
 //! Without a device the tests of one say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
 mod command;
+#[path = "../common/mod.rs"]
+mod common;
 mod comparing;
 mod drawing;
 mod graphics;
@@ -11,7 +13,7 @@ mod playing;
 mod vectors;
 
 use smallstep::amber::{Decision, Script, read};
-use smallstep::gpu::{Device, Options as Workers, Route, Selection};
+use smallstep::gpu::{Device, Route};
 use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Player, Step, check, commands, open_text};
 
 /// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one invocation; `%k0` to `%k7` are constants, `%f…` floats.
@@ -128,18 +130,7 @@ fn device() -> Option<Device> {
 
 /// The same, words reaching it by a route.
 fn device_by(route: Option<Route>) -> Option<Device> {
-    let selection: Selection = std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default().parse().expect("every text is a selection");
-    let workers = Workers { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Workers::default() };
-    match Device::open(&selection, route, workers) {
-        Ok(device) => Some(device),
-        Err(none) if std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1") => {
-            panic!("SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}")
-        }
-        Err(none) => {
-            eprintln!("SKIPPED: there is no device: {none}");
-            None
-        }
-    }
+    common::device::open(route, common::device::options())
 }
 
 const SUM: &str = include_str!("../../examples/amber/sum.amber");

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
-use smallstep::run::Wrong;
 use smallstep::run::amber::compiler::CompilerCommand;
 use smallstep::run::amber::{End, Modules, Options};
+use smallstep::source::Wrong;
 
 use crate::{REPEAT, SUM, WORDS, played, script, script_of};
 

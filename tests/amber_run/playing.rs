@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::Decision::{Fails, Holds, Undecided, Undefined};
+use smallstep::compute;
 use smallstep::run::amber::{End, Interpreter};
-use smallstep::run::compute;
 
 use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, played, played_on, script_of};
 

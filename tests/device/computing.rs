@@ -4,20 +4,11 @@ use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::bindings;
-use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, DifferentWords, Dispatch, words_hash};
-use smallstep::gpu::{Device, DeviceOutcome, Route};
-use smallstep_semantics::spirv::{Options, assemble};
+use smallstep::dispatch::{BufferKind, ComputeDispatch, ComputeResult, DifferentWords, Dispatch, words_hash};
+use smallstep::gpu::{DeviceOutcome, Route};
 
-use super::modules::{colour, dispatch as draw};
-use super::{both_routes, drawn, open, options};
-
-pub fn words(text: &str) -> Arc<[u32]> {
-    Arc::from(assemble(text, Options::default()).unwrap_or_else(|error| panic!("{error}")))
-}
-
-pub fn buffer(set: u32, binding: u32, kind: BufferKind, words: impl IntoIterator<Item = u32>) -> BufferBinding {
-    BufferBinding { set, binding, kind, bytes: words.into_iter().flat_map(u32::to_le_bytes).collect() }
-}
+use super::modules::{buffer, colour, dispatch as draw, placed, words};
+use super::{both_routes, computed, drawn, open, options, unchecked};
 
 /// The program that gives its one buffer so many words, all 0, in groups of its local size.
 pub fn one_buffer(words: Arc<[u32]>, groups: [u32; 3], length: usize) -> ComputeDispatch {
@@ -25,23 +16,9 @@ pub fn one_buffer(words: Arc<[u32]>, groups: [u32; 3], length: usize) -> Compute
     ComputeDispatch { words, entry: "main".into(), groups, buffers, ..ComputeDispatch::default() }
 }
 
-#[track_caller]
-pub fn computed(outcome: DeviceOutcome) -> ComputeResult {
-    match outcome {
-        DeviceOutcome::Computed(result) => result,
-        other => panic!("it was not computed: {other}"),
-    }
-}
-
 fn words_at(result: &ComputeResult, set: u32, binding: u32) -> Vec<u32> {
     let bytes = result.buffer(set, binding).unwrap_or_else(|| panic!("set {set}, binding {binding} is shown"));
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
-}
-
-#[track_caller]
-fn unchecked(device: &mut Device, dispatch: impl Into<Dispatch>, expected: &str) {
-    let outcome = device.run(dispatch).outcome;
-    assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
 }
 
 /// A module of one entry point in groups of 4: types, constants 0 to 4, and a buffer of words at set 0, binding 0. `%x` is the global invocation's number.
@@ -165,8 +142,7 @@ type FourPlaces = [(u32, u32); 4];
 
 /// The first output gets in\[x\] * uniform.y + push, the second its length in words and, from place 1, x exclusive-or 0xff.
 fn four_buffers(places: FourPlaces) -> ComputeDispatch {
-    let place =
-        |name: &str, (set, binding): (u32, u32)| format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n");
+    let place = |name: &str, (set, binding): (u32, u32)| placed(name, set, binding);
     let text = format!(
         "OpCapability Shader
          OpMemoryModel Logical GLSL450

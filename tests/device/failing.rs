@@ -126,30 +126,35 @@ fn a_hang_or_a_loss_while_computing_costs_one_program() {
     assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
 }
 
-/// No fault is injected here: the device itself does not end. Not on hardware, which others may share.
-#[test]
-fn a_computation_that_never_ends_costs_one_program() {
+/// Twenty programs, of which number 7 does not end; the judge has what became of the others. No fault is injected here: the device itself does not end.
+/// Not on hardware, which others may share.
+#[track_caller]
+fn number_seven_never_ends(program: impl Fn(u64) -> Dispatch, judge: impl Fn(u64, DeviceOutcome)) {
     let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
         return;
     };
     if device.adapter().kind != "software" {
-        eprintln!("SKIPPED: an endless computation is tried on software adapters only");
+        eprintln!("SKIPPED: endless programs are tried on software adapters only");
         return;
     }
     for i in 0..20 {
-        let never = || one_buffer(computing::endless(), [1 << 15, 1, 1], 4 << 15);
-        device.submit(i, if i == 7 { never().into() } else { by_turns(i) });
+        device.submit(i, program(i));
     }
     let mut back = 0;
     while let Some(finished) = device.receive() {
         back += 1;
-        if finished.id == 7 {
-            assert_eq!(finished.outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
-        } else {
-            is_of(finished.id, finished.outcome);
+        match finished.id {
+            7 => assert_eq!(finished.outcome, DeviceOutcome::TimedOut(Duration::from_secs(3))),
+            id => judge(id, finished.outcome),
         }
     }
     assert_eq!(back, 20);
+}
+
+#[test]
+fn a_computation_that_never_ends_costs_one_program() {
+    let never = || one_buffer(computing::endless(), [1 << 15, 1, 1], 4 << 15);
+    number_seven_never_ends(|i| if i == 7 { never().into() } else { by_turns(i) }, is_of);
 }
 
 #[test]
@@ -185,31 +190,14 @@ fn nonsense_on_the_worker_s_output_costs_one_program() {
     assert!(what.contains("what a drive"), "{what}");
 }
 
-/// No fault is injected here: the device itself does not end. Not on hardware, which others may share.
 #[test]
 fn a_shader_that_never_ends_costs_one_program() {
-    let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
-        return;
-    };
-    if device.adapter().kind != "software" {
-        eprintln!("SKIPPED: an endless shader is tried on software adapters only");
-        return;
-    }
-    for i in 0..20 {
+    let program = |i| {
         let (first, size) = if i == 7 { (0.0f32, 1024) } else { (1.0, 4) };
         let constants = vec![first.to_bits()];
-        device.submit(i, FragmentDispatch { constants, ..dispatch(endless(), size, size) });
-    }
-    let mut back = 0;
-    while let Some(finished) = device.receive() {
-        back += 1;
-        if finished.id == 7 {
-            assert_eq!(finished.outcome, DeviceOutcome::TimedOut(Duration::from_secs(3)));
-        } else {
-            drawn(finished.outcome);
-        }
-    }
-    assert_eq!(back, 20);
+        FragmentDispatch { constants, ..dispatch(endless(), size, size) }.into()
+    };
+    number_seven_never_ends(program, |_, outcome| drop(drawn(outcome)));
 }
 
 /// Well framed words that mean nothing, handed to the driver as they are: whatever it makes of them, the neighbours are drawn.

@@ -4,6 +4,8 @@
 
 mod blame;
 mod campaign;
+#[path = "../common/mod.rs"]
+mod common;
 mod computing;
 mod drawing;
 mod failing;
@@ -12,32 +14,9 @@ mod quirks;
 mod rendering;
 mod vectors;
 
-use smallstep::dispatch::Frame;
-use smallstep::gpu::{Device, DeviceOutcome, Options, Route, Selection};
-
-/// The adapter under test: `SMALLSTEP_ADAPTER`, or the first.
-fn selection() -> Selection {
-    let text = std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default();
-    text.parse().expect("every text is a selection")
-}
-
-fn options() -> Options {
-    Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Options::default() }
-}
-
-/// The device, or None where there is none and none is required.
-fn open(route: Option<Route>, options: Options) -> Option<Device> {
-    match Device::open(&selection(), route, options) {
-        Ok(device) => Some(device),
-        Err(none) if std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1") => {
-            panic!("SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}")
-        }
-        Err(none) => {
-            eprintln!("SKIPPED: there is no device: {none}");
-            None
-        }
-    }
-}
+use common::device::{open, options};
+use smallstep::dispatch::{ComputeResult, Dispatch, DrawResult, Frame};
+use smallstep::gpu::{Device, DeviceOutcome, Route};
 
 #[track_caller]
 fn drawn(outcome: DeviceOutcome) -> Frame {
@@ -45,6 +24,29 @@ fn drawn(outcome: DeviceOutcome) -> Frame {
         DeviceOutcome::Drawn(frame) => frame,
         other => panic!("it was not drawn: {other}"),
     }
+}
+
+#[track_caller]
+fn rendered(outcome: DeviceOutcome) -> DrawResult {
+    match outcome {
+        DeviceOutcome::Rendered(result) => result,
+        other => panic!("it was not rendered: {other}"),
+    }
+}
+
+#[track_caller]
+fn computed(outcome: DeviceOutcome) -> ComputeResult {
+    match outcome {
+        DeviceOutcome::Computed(result) => result,
+        other => panic!("it was not computed: {other}"),
+    }
+}
+
+/// Runs a program that the device is not to be given, for a reason with these words.
+#[track_caller]
+fn unchecked(device: &mut Device, dispatch: impl Into<Dispatch>, expected: &str) {
+    let outcome = device.run(dispatch).outcome;
+    assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
 }
 
 /// Runs the test on each route, where there is a device.

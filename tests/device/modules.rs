@@ -1,4 +1,4 @@
-//! Fragment modules, instruction by instruction.
+//! Fragment modules, instruction by instruction, and what modules of every kind are made with.
 
 use std::sync::Arc;
 
@@ -7,7 +7,23 @@ use rspirv::dr::{Builder, Instruction, Operand};
 use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, LoopControl, MemoryModel, Op, StorageClass, Word,
 };
-use smallstep::dispatch::{FragmentDispatch, Target};
+use smallstep::dispatch::{BufferBinding, BufferKind, FragmentDispatch, Target};
+use smallstep_semantics::spirv::{Options, assemble};
+
+/// The words of a text.
+pub fn words(text: &str) -> Arc<[u32]> {
+    Arc::from(assemble(text, Options::default()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The decorations that bind a variable.
+pub fn placed(name: &str, set: u32, binding: u32) -> String {
+    format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n")
+}
+
+/// A buffer of these words.
+pub fn buffer(set: u32, binding: u32, kind: BufferKind, words: impl IntoIterator<Item = u32>) -> BufferBinding {
+    BufferBinding { set, binding, kind, bytes: words.into_iter().flat_map(u32::to_le_bytes).collect() }
+}
 
 /// A module under construction: the fragment entry point "main", its function open.
 pub struct Fragment {

@@ -6,6 +6,9 @@
 //! centre, how interpolation rounds, whether a depth test passes; every component of an attachment that is not exact says why. Two triangles
 //! drawn one after the other at a common edge have its pixels between them, where there is neither a depth attachment nor a discard.
 //!
+//! There is one sample a pixel: bit 0 of SampleMask is set for what is covered, not for helpers, and clear it leaves the pixel as it was, though
+//! not the memory that the fragment has written.
+//!
 //! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
 //! fragment, and the stage writes buffers or images, all that is written is in doubt.
 //!

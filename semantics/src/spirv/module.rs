@@ -476,6 +476,19 @@ impl Module {
         self.decoration(target, member, Decorate::BuiltIn).and_then(BuiltIn::from_u32)
     }
 
+    /// The built-ins of a variable: its own, or those of the members of its block.
+    pub(super) fn built_ins(&self, variable: &Variable) -> impl Iterator<Item = BuiltIn> {
+        let (type_, members) = (variable.type_, self.types.members(variable.type_).len() as u32);
+        self.built_in(variable.id, WHOLE).into_iter().chain((0..members).filter_map(move |m| self.built_in(type_, m)))
+    }
+
+    /// The outputs of an entry point that count though no instruction may name them: those with an initializer, and SampleMask and FragDepth,
+    /// which are undefined where they are in the interface and nothing is assigned (Vulkan, Built-In Variables).
+    pub(super) fn standing_outputs(&self, entry: &EntryPoint) -> impl Iterator<Item = &Variable> {
+        let outputs = self.interface_of(entry).iter().filter_map(|&id| self.variable(id)).filter(|v| v.class == StorageClass::Output);
+        outputs.filter(|v| v.initializer.is_some() || self.built_ins(v).any(|b| matches!(b, BuiltIn::SampleMask | BuiltIn::FragDepth)))
+    }
+
     /// The components that a variable holds when an invocation begins, where it has an initializer.
     pub(super) fn initial_lanes(&self, variable: u32) -> Option<Lanes> {
         let mut lanes = Lanes::new();

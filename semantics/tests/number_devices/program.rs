@@ -2,23 +2,12 @@
 
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 
-/// SplitMix64.
-pub struct Random(pub u64);
+#[path = "../common/random.rs"]
+mod random;
+
+pub use random::Random;
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    /// Less than `n`.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n
-    }
-
     /// True in so many of a hundred cases.
     pub fn percent(&mut self, n: usize) -> bool {
         self.below(100) < n

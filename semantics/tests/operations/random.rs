@@ -1,21 +1,11 @@
-//! Numbers to test with, the same in every run.
+//! Integers and floats of all widths to test with.
 
-/// SplitMix64.
-pub struct Random(pub u64);
+#[path = "../common/random.rs"]
+mod common;
+
+pub use common::Random;
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n
-    }
-
     /// Bits of an integer of that width: any, of few digits, or near a power of two.
     pub fn integer(&mut self, width: u8) -> u64 {
         let mask = u64::MAX >> (64 - width);

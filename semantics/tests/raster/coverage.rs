@@ -346,8 +346,8 @@ fn no_position_is_too_strange() {
         [0.0f32, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, 1e-45, -1e-45, 1e30, -1e30, f32::MAX, -f32::MAX, 3e5, 1e-20, f32::NAN, f32::INFINITY];
     let mut random = Random(8);
     for n in 0..3_000 {
-        let finite = strange.len() as u64 - 2 * u64::from(n % 3 != 0);
-        let positions = [0; 3].map(|_| [0; 4].map(|_| strange[random.below(finite) as usize]));
+        let finite = strange.len() - 2 * usize::from(n % 3 != 0);
+        let positions = [0; 3].map(|_| [0; 4].map(|_| strange[random.below(finite)]));
         if let Setup::Visible(triangle) = Setup::new(&Rules::default(), &corner(4, 4), positions).expect("a valid state") {
             assert!(positions.iter().flatten().all(|x| x.is_finite()));
             assert!(triangle.quads().count() <= 4);

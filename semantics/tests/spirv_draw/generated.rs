@@ -1,4 +1,4 @@
-//! Generated fragment stages by both engines: branches, loops, calls, discards, derivatives and helpers, by the pixel's coordinates.
+//! Generated fragment stages by both engines: branches, loops, calls, discards, derivatives, helpers and masks, by the pixel's coordinates.
 
 use std::fmt::Write;
 
@@ -87,7 +87,7 @@ impl Body {
 
     fn statement(&mut self, depth: u32) {
         let id = self.id();
-        match self.below(if depth == 0 { 8 } else { 16 }) {
+        match self.below(if depth == 0 { 10 } else { 18 }) {
             0..=2 => {
                 let (op, a, b) = (["FAdd", "FSub", "FMul"][self.below(3) as usize], self.value(), self.value());
                 self.emit(format_args!("%x{id} = Op{op} %float {a} {b}"));
@@ -108,19 +108,27 @@ impl Body {
                 self.emit(format_args!("%h{id} = OpIsHelperInvocationEXT %bool %x{id} = OpSelect %float %h{id} {a} %f2"));
                 self.assign(&format!("%x{id}"));
             }
-            8 => self.emit(format_args!("%x{id} = OpAtomicIAdd %uint %q %c1 %c0 %c1")),
-            9 | 10 => self.branch(depth - 1, |body, id| {
+            8 => {
+                self.emit(format_args!("%w{id} = OpLoad %int %seenw %x{id} = OpConvertSToF %float %w{id}"));
+                self.assign(&format!("%x{id}"));
+            }
+            9 => {
+                let condition = self.condition();
+                self.emit(format_args!("%w{id} = OpSelect %uint {condition} %c3 %c2 OpStore %maskw %w{id}"));
+            }
+            10 => self.emit(format_args!("%x{id} = OpAtomicIAdd %uint %q %c1 %c0 %c1")),
+            11 | 12 => self.branch(depth - 1, |body, id| {
                 body.statements(depth - 1);
                 body.emit(format_args!("OpBranch %merge{id}"));
             }),
-            11 => {
+            13 => {
                 let end = ["OpKill", "OpTerminateInvocation", "OpReturn", "OpDemoteToHelperInvocation"][self.below(4) as usize];
                 self.branch(0, |body, id| match end {
                     "OpDemoteToHelperInvocation" => body.emit(format_args!("{end} OpBranch %merge{id}")),
                     end => body.emit(format_args!("{end}")),
                 });
             }
-            12 if self.inner.is_some() => {
+            14 if self.inner.is_some() => {
                 let (merge, next) = self.inner.expect("it is");
                 let target = if self.below(2) == 0 { format!("%merge{merge}") } else { format!("%next{next}") };
                 self.branch(depth - 1, |body, _| body.emit(format_args!("OpBranch {target}")));
@@ -152,11 +160,15 @@ const BEFORE: &str = "
     %x1 = OpBitwiseAnd %uint %xi %c1 %x2 = OpBitwiseAnd %uint %xi %c2 %y2 = OpBitwiseAnd %uint %yi %c2
     %b0 = OpINotEqual %bool %x1 %c0 %b1 = OpINotEqual %bool %n1 %c0 %b2 = OpINotEqual %bool %x2 %c0 %b3 = OpINotEqual %bool %y2 %c0
     %b4 = OpLogicalEqual %bool %b0 %b1 %b5 = OpFOrdLessThan %bool %cx %cy
-    %q = OpAccessChain %pword %buf %c0 %c1
+    %q = OpAccessChain %pword %buf %c0 %c1 %seenw = OpAccessChain %pin_int %seen %i0 %maskw = OpAccessChain %pout_uint %mask %i0
 ";
 
 fn generated(seed: u64) -> Module {
     let mut body = Body { state: seed, next: 1000, text: BEFORE.into(), inner: None };
+    // A mask that some of them never store is undefined there.
+    if !seed.is_multiple_of(3) {
+        body.emit(format_args!("OpStore %maskw %c1"));
+    }
     for _ in 0..4 {
         body.statements(3);
     }
@@ -164,9 +176,12 @@ fn generated(seed: u64) -> Module {
         %o = OpCompositeConstruct %v4 %r0 %r1 %r2 %r3 OpStore %out %o OpReturn OpFunctionEnd
         %df = OpFunction %float None %ft %de = OpLabel %dc = OpLoad %v4 %coord %dx = OpCompositeExtract %float %dc 0
         %dd = OpDPdx %float %dx OpReturnValue %dd OpFunctionEnd";
-    let declarations = "%ft = OpTypeFunction %float %pf = OpTypePointer Function %float %pu = OpTypePointer Function %uint";
+    let declarations = format!(
+        "%ft = OpTypeFunction %float %pf = OpTypePointer Function %float %pu = OpTypePointer Function %uint {}",
+        built_ins::DECLARATIONS
+    );
     // The body ends the function itself, and another follows.
-    let text = fragment_text("", "", declarations, &format!("{} {after}", body.text));
+    let text = fragment_text("%seen %mask", built_ins::DECORATIONS, &declarations, &format!("{} {after}", body.text));
     load(text.strip_suffix("OpReturn OpFunctionEnd").expect("the end of the module"))
 }
 

@@ -19,7 +19,7 @@ pub fn run(scene: &Scene, draw: &Draw<'_>) -> Outcome<Picture> {
 }
 
 /// In what the two differ, if in anything.
-fn difference(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
+pub fn difference(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
     let (one, other) = match (relation, machine) {
         (Outcome::Observed(one), Outcome::Observed(other)) => (one, other),
         (Outcome::Undefined(one), Outcome::Undefined(other)) => {

@@ -63,6 +63,12 @@ macro_rules! three_times {
 
 const EXHIBITS: &[Exhibit] = &[
     exhibit(Ub::Unreachable, 1, "OpUnreachable %dead = OpLabel", "OpUnreachable was reached"),
+    exhibit(
+        Ub::Unreachable,
+        1,
+        "%v = OpVariable %farray Function %p = OpAccessChain %fword %v %c0 OpUnreachable %dead = OpLabel",
+        "OpUnreachable was reached",
+    ),
     exhibit(Ub::Unreachable, 70, part!("OpUnreachable %dead = OpLabel", "", ""), "OpUnreachable was reached"),
     exhibit(Ub::AccessOutOfBounds, 1, "%p = OpAccessChain %pword %buf %c0 %c4", "OpAccessChain has index 4"),
     exhibit(Ub::AccessOutOfBounds, 1, "%p = OpAccessChain %pword %buf %c0 %m1", "has index -1"),
@@ -72,6 +78,8 @@ const EXHIBITS: &[Exhibit] = &[
     exhibit(Ub::AccessOutOfBounds, 1, "%q = OpNot %uint %c0 %p = OpAccessChain %wv %many %q", "has index -1"),
     exhibit(Ub::AccessOutOfBounds, 1, "%q = OpIMul %uint %c2 %c2 %p = OpInBoundsAccessChain %wv %many %q", "has index 4"),
     exhibit(Ub::DivisionByZero, 1, "%r = OpUDiv %uint %c1 %z", "OpUDiv divides by zero"),
+    exhibit(Ub::DivisionByZero, 1, "%r = OpUMod %uint %c1 %z", "OpUMod divides by zero"),
+    exhibit(Ub::DivisionByZero, 1, "%zi = OpBitcast %int %z %r = OpSRem %int %i1 %zi", "OpSRem divides by zero"),
     exhibit(Ub::DivisionByZero, 1, "%zz = OpCompositeConstruct %u2 %c1 %z %r = OpUMod %u2 %u12 %zz", "OpUMod divides by zero"),
     exhibit(Ub::DivisionByZero, 4, "%i = OpLoad %uint %lix %r = OpUDiv %uint %c1 %i", "OpUDiv divides by zero"),
     exhibit(
@@ -98,6 +106,12 @@ const EXHIBITS: &[Exhibit] = &[
         1,
         "%u = OpUndef %bool OpSelectionMerge %m None OpBranchConditional %u %y %m %y = OpLabel OpBranch %m %m = OpLabel",
         "OpBranchConditional depends on",
+    ),
+    exhibit(
+        Ub::BranchOnUndefined,
+        1,
+        "%u = OpUndef %uint OpSelectionMerge %m None OpSwitch %u %m 1 %y %y = OpLabel OpBranch %m %m = OpLabel",
+        "OpSwitch depends on",
     ),
     exhibit(
         Ub::BranchOnUndefined,
@@ -203,13 +217,16 @@ fn every_undefined_behaviour_has_an_exhibit_that_both_engines_report_alike() {
         let text = module_of(exhibit);
         let module = load(&text);
         let dispatch = dispatch(1, &buffers);
-        let relation = grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+        let relation = by_relation(&module, &dispatch).expect("main is there");
         let Outcome::Undefined(undefined) = &relation else { panic!("{}: {relation:?}", exhibit.body) };
         assert_eq!(undefined.ub, exhibit.ub, "{}: {}", exhibit.body, undefined.what);
         assert!(undefined.what.contains(exhibit.says), "{}: {}", exhibit.body, undefined.what);
         let site = undefined.site.as_ref().expect("a dispatch has a site");
         if !exhibit.body.contains("OpLabel") {
             assert_eq!(site.line, Some(("a.comp".to_string(), 12, 3)), "{}", exhibit.body);
+        }
+        if exhibit.size == 1 {
+            assert!(undefined.at.contains("invocation (0,0,0), step "), "{}", undefined.at);
         }
         let program = lockstep::Program::compile(&module, "main").unwrap_or_else(|e| panic!("{}: {e}", exhibit.body));
         for threads in [1, 2] {
@@ -259,7 +276,7 @@ fn planted_differences_between_reports_are_seen() {
         let exhibit = EXHIBITS.iter().find(|exhibit| exhibit.says.contains(says)).expect("an exhibit says so");
         let module = load(&module_of(exhibit));
         let program = lockstep::Program::compile(&module, "main").expect("it compiles");
-        let relation = grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+        let relation = by_relation(&module, &dispatch).expect("main is there");
         (relation, program.planted(bug).run(&dispatch, 1))
     };
     let (relation, machine) = reports("of 3", |_| ());

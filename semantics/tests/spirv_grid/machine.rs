@@ -8,7 +8,7 @@ use super::*;
 fn agreed(text: &str, groups: u32, buffers: &[Buffer], robustness: Robustness) -> Outcome<Observation> {
     let module = load(text);
     let dispatch = with_resources(dispatch(groups, buffers), |r| r.robustness = robustness);
-    let outcome = grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+    let outcome = by_relation(&module, &dispatch).expect("main is there");
     let program = lockstep::Program::compile(&module, "main").unwrap_or_else(|e| panic!("{e}\n{text}"));
     for threads in [1, 2] {
         assert_eq!(program.run(&dispatch, threads), outcome, "{robustness:?}\n{text}");

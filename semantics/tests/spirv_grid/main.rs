@@ -83,10 +83,15 @@ fn with_resources<'d>(mut dispatch: Dispatch<'d>, change: impl FnOnce(&mut Resou
     dispatch
 }
 
+/// How a dispatch ends by the relation.
+fn by_relation(module: &Module, dispatch: &Dispatch<'_>) -> Result<Outcome<Observation>, LoadError> {
+    grid::run(module, dispatch, &Schedule::default(), &Relation::default(), &mut ())
+}
+
 /// How a dispatch ends by the relation, and that it ends so by the lockstep machine too: with the same bytes, origins and instructions, or with the
 /// same report. What the machine does not compile it refuses by name.
 fn both(module: &Module, dispatch: &Dispatch<'_>) -> Outcome<Observation> {
-    let outcome = grid::run(module, dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+    let outcome = by_relation(module, dispatch).expect("main is there");
     match lockstep::Program::compile(module, dispatch.entry) {
         Ok(program) => {
             let of_machine = program.run(dispatch, 1);

@@ -188,7 +188,7 @@ fn explicit_layouts_are_followed() {
         let module = load(&text(1, decorations, declarations, &format!("{body} {}", store("c0", "r"))));
         let buffers = [buffer(0, &[0]), buffer(1, &words)];
         let dispatch = with_resources(dispatch(1, &buffers), |r| r.push_constants = &[1, 0, 0, 0, 42, 0, 0, 0]);
-        let outcome = grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).expect("main is there");
+        let outcome = by_relation(&module, &dispatch).expect("main is there");
         f32::from_bits(shown(&outcome)[0].parse::<u32>().unwrap_or_else(|_| panic!("{outcome:?}")))
     };
     let element = |member: u32, column: u32, row: u32| {

@@ -9,8 +9,8 @@ use smallstep_semantics::spirv::{LoadOptions, Module};
 
 use super::play::Interpreter;
 use crate::compile::{self, bindings::Places};
+use crate::compute::{self, ComputeModule};
 use crate::dispatch::{ComputeDispatch, DrawDispatch};
-use crate::run::compute::{self, ComputeModule};
 use crate::theorem::dispatches::Engines;
 
 fn refused(e: &dyn std::fmt::Display) -> String {

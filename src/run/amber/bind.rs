@@ -10,10 +10,10 @@ use smallstep_semantics::spirv::module::Variable;
 use super::draw::{bytes_of, image_of, sampler_of};
 use super::play::End;
 use crate::amber::{BufferId, Buffers, Line, Pipeline, Resource, Script};
+use crate::compute::Uses;
+use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
-use crate::run::compute::Uses;
-use crate::run::compute::given::Place;
 
 /// A buffer behind a descriptor that an entry point uses.
 pub(super) struct BufferAt {

@@ -11,8 +11,8 @@ use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
 use super::bind::{Bound, BufferAt};
 use super::play::{Given, Player};
 use crate::amber::{BufferId, Contents, Format, Known, Line};
+use crate::compute::given::Place;
 use crate::dispatch::{BufferKind, ImageKind};
-use crate::run::compute::given::Place;
 use crate::theorem::why_text;
 
 /// The most places of one buffer of which it is kept who made their undefined or doubtful bytes.

@@ -6,10 +6,10 @@ use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization,
 use crate::amber::{
     Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, ShaderError, Source, Stage as For,
 };
+use crate::compute::told::AssemblyLines;
+use crate::compute::{ComputeModule, Uses};
 use crate::dispatch::resources::{self, Needs};
-use crate::run::compute::told::AssemblyLines;
-use crate::run::compute::{ComputeModule, Uses};
-use crate::run::{ReadError, Wrong};
+use crate::source::{ReadError, Wrong};
 
 /// How shaders become modules.
 #[derive(Clone, Copy, Default)]

@@ -18,11 +18,11 @@ use super::keep::{Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
 use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, judge};
+use crate::compute::given::Place;
+use crate::compute::told::{self, AssemblyLines, Invocations};
+use crate::compute::{self, ComputeModule};
 use crate::dispatch::{BufferKind, ComputeDispatch};
 use crate::gpu::{Device, DeviceOutcome, Route};
-use crate::run::compute::given::Place;
-use crate::run::compute::told::{self, AssemblyLines};
-use crate::run::compute::{self, ComputeModule};
 use crate::theorem::dispatches::Engines;
 
 /// What runs RUN commands.
@@ -343,18 +343,16 @@ impl<'s> Player<'s> {
             )),
             None => None,
         };
+        let invocations = Invocations::OfDispatch(module, given.groups);
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
             let doubtful = report.doubtful.iter().filter(|d| d.buffer == index);
-            let made = |bytes: &_| told::origin(module, given.groups, bytes);
+            let made = |bytes: &_| invocations.origin(bytes);
             self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
-            let made = |(instruction, by): (u32, InvocationId)| {
-                let global = module.global(given.groups, by.workgroup, by.local);
-                format!("{} by invocation {}", told::instruction(&module.module, instruction), told::invocation(global))
-            };
+            let made = |(at, by): (u32, InvocationId)| format!("{} by {}", told::instruction(&module.module, at), invocations.text(by));
             let doubtful = report.doubtful_texels.iter().filter(|d| d.image == index);
             self.keep_image(&made, given, observed, doubtful);
         }

@@ -12,9 +12,9 @@ use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep};
 use crate::amber::{BufferId, Line, Run};
+use crate::compute::given::Place;
+use crate::compute::{self, told};
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
-use crate::run::compute::given::Place;
-use crate::run::compute::{self, told};
 use crate::run::screen::drawn_by;
 
 impl Player<'_> {

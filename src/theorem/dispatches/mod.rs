@@ -3,7 +3,7 @@
 //! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`mod@crate::generate::spirv::twin`]), and the
 //! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
-pub use crate::run::compute::MachineBug;
+pub use crate::compute::MachineBug;
 
 pub mod campaign;
 pub mod optimised;

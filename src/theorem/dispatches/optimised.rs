@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use smallstep_semantics::spirv::concurrency::explore::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
+use crate::compute::{ComputeModule, Prepared};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
-use crate::run::compute::{ComputeModule, Prepared};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
 

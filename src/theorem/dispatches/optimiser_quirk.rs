@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::optimised::{Ends, Optimised, Optimiser, optimised_dispatch};
 use super::quirk::prepare;
-use crate::run::compute::Prepared;
+use crate::compute::Prepared;
 use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
 

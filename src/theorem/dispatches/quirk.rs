@@ -17,14 +17,14 @@ use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, Module, decode};
 
 use super::{first_undefined, same, same_on_device};
+use crate::compute::carried::Carried;
+use crate::compute::given::{Assignment, Contents, Place};
+use crate::compute::{ComputeModule, Given, Interpreter, Prepared, load};
 use crate::dispatch::ComputeResult;
 use crate::generate::spirv::ComputeCase;
 use crate::generate::spirv::remedy::Remedy;
 use crate::gpu::{Device, DeviceOutcome};
-use crate::run::compute::carried::Carried;
-use crate::run::compute::given::{Assignment, Contents, Place};
-use crate::run::compute::{ComputeModule, Given, Interpreter, Prepared, load};
-use crate::run::source::{self, Language};
+use crate::source::{self, Language};
 use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
 use crate::theorem::without_numbers;
 

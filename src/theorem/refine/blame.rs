@@ -21,8 +21,9 @@ use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::observe::{Difference, How, bytes_at};
 use super::{Input, Settings, Side};
-use crate::run::compute::given::Place;
-use crate::run::compute::{show, told};
+use crate::compute::given::Place;
+use crate::compute::told::Invocations;
+use crate::compute::{show, told};
 
 /// The last store to some byte.
 #[derive(Clone, Copy, Debug)]
@@ -293,7 +294,7 @@ fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, o
         undefined: known.map(|b| b.undefined.clone()).unwrap_or_default(),
     };
     let mut found = None;
-    show::elements(&before.module, input.groups, variable, &buffer, &mut |e| {
+    show::elements(Invocations::OfDispatch(&before.module, input.groups), variable, &buffer, &mut |e| {
         if wanted.as_ref().is_some_and(|(path, index)| *path == e.path && *index == e.index) {
             found = Some(Found { path: e.place(), text: if e.text == "any" { "any value".into() } else { e.text } });
             return ControlFlow::Break(());
@@ -303,7 +304,7 @@ fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, o
     let mut found = found.unwrap_or_else(unnamed);
     let undefined = buffer.undefined.iter().find(|u| (u.start..u.end).contains(&byte));
     if let Some(bytes) = undefined {
-        let _ = write!(found.text, ", made at {}", told::origin(&side.module, input.groups, bytes));
+        let _ = write!(found.text, ", made at {}", Invocations::OfDispatch(&side.module, input.groups).origin(bytes));
     }
     found
 }

@@ -13,10 +13,10 @@ use smallstep_semantics::spirv::types::Type;
 
 use super::interface::{Mismatch, least};
 use super::{Settings, Side};
+use crate::compute::given::{Place, written};
+use crate::compute::show;
 use crate::dispatch::resources::Behind;
 use crate::generate::Random;
-use crate::run::compute::given::{Place, written};
-use crate::run::compute::show;
 
 /// The most drafts of one input.
 pub const DRAFTS: u32 = 7;

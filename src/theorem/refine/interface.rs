@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::Side;
+use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
-use crate::run::compute::given::Place;
 
 /// Why two modules cannot be compared: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

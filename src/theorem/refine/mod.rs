@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use smallstep_semantics::spirv::concurrency::explore::Budget;
 use smallstep_semantics::spirv::environment::Robustness;
 
-use crate::run::compute::given::Place;
+use crate::compute::given::Place;
 pub use blame::Disagreement;
 pub use input::{Input, Shape};
 pub use interface::Mismatch;

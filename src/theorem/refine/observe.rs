@@ -12,7 +12,7 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
 use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked};
-use crate::run::compute::given::Place;
+use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
 const AFTER_INSTRUCTIONS: u64 = 1 << 18;

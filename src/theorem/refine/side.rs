@@ -8,8 +8,8 @@ use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::{LoadError, Relation, Sink, lockstep};
 
 use super::{Engine, Input, Settings};
-use crate::run::compute::ComputeModule;
-use crate::run::compute::told::AssemblyLines;
+use crate::compute::ComputeModule;
+use crate::compute::told::AssemblyLines;
 
 /// BEFORE or AFTER.
 pub struct Side {

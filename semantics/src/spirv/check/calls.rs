@@ -227,19 +227,12 @@ impl<'m> Calls<'m> {
         self.modes(entry, &variables)
     }
 
-    /// The built-ins of a variable: its own, or those of the members of its block.
-    fn built_ins<'a>(&'a self, variable: &'a Variable) -> impl Iterator<Item = BuiltIn> + 'a {
-        let members = self.module.types.members(variable.type_).len() as u32;
-        let own = self.module.built_in(variable.id, WHOLE);
-        own.into_iter().chain((0..members).filter_map(|m| self.module.built_in(variable.type_, m)))
-    }
-
     fn interface_variable(&self, entry: &EntryPoint, variable: &Variable) -> Checked {
         if !matches!(variable.class, StorageClass::Input | StorageClass::Output) {
             return Ok(());
         }
-        for built_in in self.built_ins(variable) {
-            let model = declare::model_of(built_in);
+        for built_in in self.module.built_ins(variable) {
+            let model = declare::model_of(built_in, variable.class);
             if model != Some(entry.model) {
                 let (name, found) = (&entry.name, entry.model);
                 let what =
@@ -247,7 +240,7 @@ impl<'m> Calls<'m> {
                 return fail(self.module, variable.instruction, Check::BuiltIn, what);
             }
         }
-        if entry.model == ExecutionModel::GLCompute && self.built_ins(variable).next().is_none() {
+        if entry.model == ExecutionModel::GLCompute && self.module.built_ins(variable).next().is_none() {
             let what = format!("%{} is in the interface of {:?}, but a compute shader has built-in inputs only", variable.id, entry.name);
             return fail(self.module, variable.instruction, Check::EntryPoint, what);
         }
@@ -256,7 +249,7 @@ impl<'m> Calls<'m> {
         let shape = self.module.shape(variable.type_).scalar;
         if fragment_input
             && !flat
-            && self.built_ins(variable).next().is_none()
+            && self.module.built_ins(variable).next().is_none()
             && (shape.is_int() || shape.is_float() && shape.width() == 64)
         {
             let what = format!(
@@ -347,7 +340,7 @@ impl<'m> Calls<'m> {
                 Some(_) => return Ok(()),
             },
             ExecutionModel::Fragment => {
-                let depth = variables.iter().any(|v| self.built_ins(v).any(|b| b == BuiltIn::FragDepth));
+                let depth = variables.iter().any(|v| self.module.built_ins(v).any(|b| b == BuiltIn::FragDepth));
                 if !modes.origin_upper_left {
                     "has no OriginUpperLeft"
                 } else if depth && !modes.depth_replacing {

@@ -352,9 +352,9 @@ enum Form {
     Ints,
 }
 
-/// The execution model that a built-in variable is for; `None` for what is not modeled.
-pub(in super::super) fn model_of(built_in: BuiltIn) -> Option<ExecutionModel> {
-    BUILT_INS.iter().find(|row| row.1 == built_in).map(|row| row.0)
+/// The execution model that a built-in variable of that storage class is for; `None` for what is not modeled.
+pub(in super::super) fn model_of(built_in: BuiltIn, class: StorageClass) -> Option<ExecutionModel> {
+    BUILT_INS.iter().find(|row| row.1 == built_in && row.2 == class).map(|row| row.0)
 }
 
 /// The built-ins that are modeled: for which execution model, and in which storage class.
@@ -369,6 +369,8 @@ const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
     (ExecutionModel::Fragment, BuiltIn::PointCoord, StorageClass::Input, Form::Vec2),
     (ExecutionModel::Fragment, BuiltIn::FrontFacing, StorageClass::Input, Form::Bool),
     (ExecutionModel::Fragment, BuiltIn::HelperInvocation, StorageClass::Input, Form::Bool),
+    (ExecutionModel::Fragment, BuiltIn::ClipDistance, StorageClass::Input, Form::Floats),
+    (ExecutionModel::Fragment, BuiltIn::CullDistance, StorageClass::Input, Form::Floats),
     (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Input, Form::Ints),
     (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Output, Form::Ints),
     (ExecutionModel::Fragment, BuiltIn::FragDepth, StorageClass::Output, Form::Float),

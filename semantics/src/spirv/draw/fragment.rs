@@ -1,178 +1,38 @@
-//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are given, and what is done with what they leave
-//! (Vulkan, Rasterization; Fragment Operations). Covered or not, each quad has four invocations; helpers write nothing.
+//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are given (Vulkan, Rasterization). Covered or not, each
+//! quad has four invocations; helpers write nothing. What is done with what they leave is in [`operations`].
 //!
 //! Quads run side by side, but fragments reach the attachments in the order of triangles and, within one, of quads: rasterisation order.
 
+mod interface;
+mod operations;
+
 use std::collections::VecDeque;
 
-use rspirv::spirv::{BuiltIn, ExecutionMode, StorageClass};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-use super::interface::{self, Effects, Place};
-use super::targets::{self, Edge, Presence, Target, Written};
+use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
-use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
+use crate::number::{Expected, Inexact, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Lane, Setup, Triangle};
+use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, Triangle};
 use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Draw, Observation};
-use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Begin, Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
-use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
-use crate::spirv::operation::Scalar as ComponentType;
+use crate::spirv::module::{Module, Variable};
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
+use interface::Source;
+use operations::{Left, Role};
+
+pub(super) use interface::Interface;
+pub(super) use operations::Ended;
 
 /// The most quads whose fragments wait for those before them.
 const WAITING: usize = 1 << 12;
-
-/// Where a scalar of an input comes from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    /// A component of FragCoord.
-    Coordinate(usize),
-    Front,
-    Helper,
-    /// A scalar that the vertices leave, by its place.
-    Vertices(usize, Interpolation),
-}
-
-/// The interface of the fragment stage.
-#[derive(Clone, Debug)]
-pub(super) struct Interface<'m> {
-    inputs: Vec<(&'m Variable, Vec<Source>)>,
-    /// By target and component: the variable and the place in it.
-    outputs: Vec<[Option<(&'m Variable, usize)>; 4]>,
-    depth: Option<&'m Variable>,
-    modes: Modes,
-    effects: Effects,
-    profile: Profile,
-}
-
-impl<'m> Interface<'m> {
-    /// Of the variables that the fragment stage uses, for the targets of a draw, after a vertex stage.
-    pub(super) fn new(
-        module: &'m Module,
-        entry: &EntryPoint,
-        variables: &[&'m Variable],
-        draw: &Draw<'_>,
-        before: &super::vertex::Interface<'_>,
-    ) -> Result<Interface<'m>, Refused> {
-        let modes = module.modes(entry);
-        let mut interface = Interface {
-            inputs: Vec::new(),
-            outputs: vec![[None; 4]; draw.targets.len()],
-            depth: None,
-            effects: interface::effects(module, entry)?,
-            profile: module.profile(entry),
-            modes,
-        };
-        if !interface.modes.origin_upper_left {
-            return unsupported("a fragment stage without OriginUpperLeft");
-        }
-        for &variable in variables {
-            match variable.class {
-                StorageClass::Input => {
-                    let sources = interface::parts(module, variable)?.into_iter().map(|part| source(part, variable, before));
-                    interface.inputs.push((variable, sources.collect::<Result<_, _>>()?));
-                }
-                StorageClass::Output => interface.output(module, variable, draw)?,
-                StorageClass::Workgroup => return unsupported(format!("OpVariable Workgroup in a draw (%{})", variable.id)),
-                _ => {}
-            }
-        }
-        if interface.depth.is_some() && !interface.modes.depth_replacing {
-            return unsupported("a fragment stage with FragDepth and without DepthReplacing");
-        }
-        Ok(interface)
-    }
-
-    fn output(&mut self, module: &Module, variable: &'m Variable, draw: &Draw<'_>) -> Result<(), Refused> {
-        for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
-            match part.place {
-                Place::BuiltIn(BuiltIn::FragDepth, _) => self.depth = Some(variable),
-                Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
-                Place::At(slot) => {
-                    let Some(target) = draw.targets.iter().position(|t| t.location == slot.location) else { continue };
-                    let format = draw.targets[target].image.format();
-                    let component = match part.type_ {
-                        Type::Int { width, signed } => ComponentType::Int { width, signed },
-                        Type::Float { width } => ComponentType::Float { width },
-                        _ => ComponentType::Other,
-                    };
-                    if !targets::fits(format, component) {
-                        return unsupported(format!(
-                            "an output of {component} at location {} for an attachment of format {} (%{})",
-                            slot.location,
-                            format.name(),
-                            variable.id
-                        ));
-                    }
-                    self.outputs[target][slot.component as usize] = Some((variable, index));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn source(part: interface::Part, variable: &Variable, before: &super::vertex::Interface<'_>) -> Result<Source, Refused> {
-    let slot = match part.place {
-        Place::BuiltIn(BuiltIn::FragCoord, index) => return Ok(Source::Coordinate(index as usize)),
-        Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
-        Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
-        Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
-        Place::At(slot) => slot,
-    };
-    let Some(place) = before.outputs.iter().position(|output| output.slot == slot) else {
-        return unsupported(format!(
-            "no output of the vertex stage at location {}, component {} for the input %{}",
-            slot.location, slot.component, variable.id
-        ));
-    };
-    if before.outputs[place].type_ != part.type_ {
-        return unsupported(format!("an output of another type at location {} than the input %{}", slot.location, variable.id));
-    }
-    if part.how != Interpolation::Flat && !matches!(part.type_, Type::Float { .. }) {
-        return unsupported(format!("an input of integers without Flat at location {} (%{})", slot.location, variable.id));
-    }
-    Ok(Source::Vertices(place, part.how))
-}
-
-/// What an invocation of a quad is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// Derivatives only.
-    Helper,
-    /// A fragment.
-    Fragment(Presence),
-}
-
-impl Role {
-    fn of(lane: Lane) -> Role {
-        match (lane.covered, lane.doubt) {
-            (false, Doubt::None) => Role::Helper,
-            (true, Doubt::None) => Role::Fragment(Presence::Sure),
-            (true, _) => Role::Fragment(Presence::Here),
-            (false, _) => Role::Fragment(Presence::Elsewhere),
-        }
-    }
-
-    /// After a test that may depend on the device.
-    fn after(self, passed: raster::Passed) -> Role {
-        match (self, passed.passed, passed.certain) {
-            (Role::Helper, ..) | (_, false, true) => Role::Helper,
-            (_, true, true) => self,
-            (Role::Fragment(Presence::Elsewhere), ..) | (_, false, false) => Role::Fragment(Presence::Elsewhere),
-            (_, true, false) => Role::Fragment(Presence::Here),
-        }
-    }
-}
 
 /// A quad that runs or has run.
 #[derive(Clone, Debug)]
@@ -189,15 +49,6 @@ impl Running {
     fn pixel(&self, lane: usize) -> [u32; 2] {
         [self.at[0] + lane as u32 % 2, self.at[1] + lane as u32 / 2]
     }
-}
-
-/// What an invocation leaves for the attachments.
-#[derive(Clone, Debug)]
-struct Left {
-    role: Role,
-    /// By target.
-    written: Vec<[Written; 4]>,
-    depth: Inexact,
 }
 
 /// What reaches the attachments next.
@@ -222,6 +73,8 @@ struct Current {
 /// The quad that begins.
 struct Begun {
     fragments: [Fragment; 4],
+    /// What rasterisation alone says.
+    covered: [Role; 4],
     rows: [u32; 3],
     front_certain: bool,
     roles: [Role; 4],
@@ -341,14 +194,15 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its invocations is for a fragment.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad) -> bool {
         let Some(current) = &self.current else { return false };
-        let mut roles = quad.lanes.map(Role::of);
+        let covered = quad.lanes.map(Role::of);
+        let mut roles = covered;
         let at = [quad.x, quad.y];
         let fragments = [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
         let depths = [0, 1, 2, 3].map(|lane: usize| fragments[lane].coordinate[2]);
         if self.interface.modes.early_fragment_tests {
             for (lane, role) in roles.iter_mut().enumerate() {
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                *role = test(&mut self.depth, self.draw, pixel, *role, depths[lane]);
+                *role = operations::test(&mut self.depth, self.draw, pixel, *role, depths[lane]);
             }
         }
         if roles.iter().all(|role| *role == Role::Helper) {
@@ -357,7 +211,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
             self.written_in_doubt = true;
         }
-        self.begun = Some(Begun { fragments, rows: current.rows, front_certain: current.front_certain, roles });
+        self.begun = Some(Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles });
         let edges = [0, 1, 2, 3].map(|lane: i64| {
             let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
@@ -385,18 +239,20 @@ impl<'m, 'd> Fragments<'m, 'd> {
 
     fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
         let fragment = &begun.fragments[lane];
-        let truth = |truth: bool, certain: bool| {
-            let scalar = exact(Type::Bool, truth.into());
+        let number = |type_, value: bool, certain: bool| {
+            let scalar = exact(type_, value.into());
             if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
         };
+        let role = begun.roles[lane];
+        let sure = matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
         match source {
             Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
-            Source::Front => truth(fragment.front, begun.front_certain),
-            Source::Helper => {
-                let role = begun.roles[lane];
-                let helper = matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere));
-                truth(helper, matches!(role, Role::Helper | Role::Fragment(Presence::Sure)))
-            }
+            Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
+            Source::Helper => number(Type::Bool, role.is_helper(), sure),
+            // The sample is covered for this invocation, or it is not; nothing says so of one that rasterisation covers and an early test makes a helper
+            // (Vulkan, Built-In Variables, SampleMask).
+            Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
+            Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
             Source::Vertices(place, how) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
                 let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
@@ -420,131 +276,11 @@ impl<'m, 'd> Fragments<'m, 'd> {
         }
     }
 
-    /// What an invocation that has ended leaves.
-    fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
-        let Interface { effects, profile, .. } = self.interface;
-        let mut role = quad.roles[lane];
-        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane] };
-        let wandering = ended.wanders(profile);
-        let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
-        let gone = ended.is_discarded() || demoted;
-        if role == Role::Helper || gone && !wandering {
-            return nothing;
-        }
-        if gone {
-            role = Role::Fragment(Presence::Elsewhere);
-        } else if wandering && effects.discards && role == Role::Fragment(Presence::Sure) {
-            role = Role::Fragment(Presence::Here);
-        }
-        // What it would have done as another's fragment is not known where it can tell.
-        let unknown = match role {
-            _ if gone => Some(Why::Control),
-            Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
-            _ => None,
-        };
-        let mut held: SmallVec<[(u32, Scalars); 2]> = SmallVec::new();
-        let mut scalar = |variable: &Variable, index: usize| {
-            if !held.iter().any(|(id, _)| *id == variable.id) {
-                held.push((variable.id, ended.output(variable)));
-            }
-            held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
-        };
-        let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
-            (Some(why), _) => Written::Unknown(why),
-            (None, Some((variable, index))) => scalar(variable, index).map_or(Written::Nothing, Written::Scalar),
-            (None, None) => Written::Nothing,
-        };
-        let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
-        let depth = match (self.interface.depth, unknown) {
-            (None, _) => quad.depths[lane],
-            (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
-            (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
-        };
-        Left { role, written, depth }
-    }
-
-    /// The depth that a stage writes. One that the mode or the range does not allow may be anything.
-    fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
-        let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
-        let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };
-        let value = f64::from(f32::from_bits(scalar.bits as u32));
-        let undecided = matches!(scalar.lane().judge(self.interface.profile), Expected::Undecided(_));
-        let promised = match self.interface.modes.depth {
-            Some(ExecutionMode::DepthGreater) => value >= interpolated.allowed.high,
-            Some(ExecutionMode::DepthLess) => value <= interpolated.allowed.low,
-            Some(ExecutionMode::DepthUnchanged) => Interval::point(value) == interpolated.allowed,
-            _ => true,
-        };
-        if undecided || !promised || !(0.0..=1.0).contains(&value) {
-            return Inexact { value: if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }, ..any };
-        }
-        Inexact::exact(value)
-    }
-
-    /// Whatever can reach the attachments does.
-    fn commit(&mut self) {
-        while let Some(&queued) = self.queue.front() {
-            match queued {
-                Queued::Unknown => self.doubt_area(),
-                Queued::Quad(workgroup) => {
-                    let Some(left) = self.left.remove(&workgroup) else { return };
-                    let Some(quad) = self.running.remove(&workgroup) else { return };
-                    for (lane, left) in left.into_iter().enumerate() {
-                        let pixel = quad.pixel(lane);
-                        let role = match self.interface.modes.early_fragment_tests {
-                            true => left.role,
-                            false => test(&mut self.depth, self.draw, pixel, left.role, left.depth),
-                        };
-                        let Role::Fragment(presence) = role else { continue };
-                        for (target, written) in self.targets.iter_mut().zip(left.written) {
-                            target.write(pixel, written, presence, quad.edges[lane], self.interface.profile);
-                        }
-                    }
-                }
-            }
-            self.queue.pop_front();
-        }
-    }
-
-    /// A device may have any fragment of a triangle of which nothing is known.
-    fn doubt_area(&mut self) {
-        let area = self.draw.state.area;
-        for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
-            for target in &mut self.targets {
-                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, None, self.interface.profile);
-            }
-            if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
-                depth.doubt(pixel);
-            }
-        }
-    }
-
     /// The attachments after all fragments.
     pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>) {
         self.commit();
         (self.targets.into_iter().map(Target::observed).collect(), self.depth)
     }
-}
-
-/// The depth test of what an invocation is for.
-fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
-    let (Some(buffer), Some(target), Role::Fragment(presence)) = (buffer, draw.depth, role) else { return role };
-    role.after(match presence {
-        Presence::Elsewhere => buffer.test_absent(pixel, depth, target.compare, target.writes),
-        _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
-    })
-}
-
-/// An invocation that has ended, by whatever engine.
-pub(super) trait Ended {
-    /// Whether it was discarded.
-    fn is_discarded(&self) -> bool;
-    /// Whether it is a helper invocation.
-    fn is_helper(&self) -> bool;
-    /// Whether control may have gone another way on a device of that profile.
-    fn wanders(&self, profile: Profile) -> bool;
-    /// What an output variable holds.
-    fn output(&self, variable: &Variable) -> Scalars;
 }
 
 /// One of the relation's, by its number.
@@ -618,8 +354,7 @@ impl<'m> Fragments<'m, '_> {
 
     /// Whether a lane of the quad that begins is a helper invocation, by the definite answer.
     pub(super) fn begins_as_helper(&self, lane: usize) -> bool {
-        let role = self.begun.as_ref().map_or(Role::Helper, |begun| begun.roles[lane]);
-        matches!(role, Role::Helper | Role::Fragment(Presence::Elsewhere))
+        self.begun.as_ref().is_none_or(|begun| begun.roles[lane].is_helper())
     }
 
     /// The inputs of a lane of the quad that begins, the invocation of that number.

@@ -226,7 +226,8 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
             return unsupported(format!("{} with the scope Workgroup in a draw", i.name()));
         }
     }
-    let built_in = |v: &Variable| module.built_in(v.id, WHOLE) == Some(BuiltIn::HelperInvocation);
-    effects.sees_helpers |= effects.writes || module.globals().iter().any(built_in);
+    let tells = |b: BuiltIn| matches!(b, BuiltIn::HelperInvocation | BuiltIn::SampleMask);
+    let inputs = module.globals().iter().filter(|v| v.class == StorageClass::Input);
+    effects.sees_helpers |= effects.writes || inputs.flat_map(|v| module.built_ins(v)).any(tells);
     Ok(effects)
 }

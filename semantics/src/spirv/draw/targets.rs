@@ -110,6 +110,8 @@ pub(super) enum Presence {
     Here,
     /// The definite answer has it not, and a device may.
     Elsewhere,
+    /// Any device may have it or not: its coverage is an undefined value.
+    Open(Origin),
 }
 
 /// What a fragment writes to a component: the output's scalar, nothing where there is no output, or what is not known.
@@ -195,12 +197,19 @@ impl Target {
             let key = 4 * texel as u64 + c as u64;
             let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
             let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
-            let code = if presence == Presence::Elsewhere { old_code } else { code.unwrap_or(old_code) };
+            let new_code = code.unwrap_or(old_code);
+            let code = if matches!(presence, Presence::Elsewhere | Presence::Open(_)) { old_code } else { new_code };
             shown_of_all[c] = Some(new.clone());
+            let old = || self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code));
             let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
                 (Presence::Sure, _) => new,
+                (Presence::Open(origin), _) => match either(old(), new) {
+                    undefined @ Component::Undefined(_) => undefined,
+                    _ if new_code != old_code => Component::Undefined(made_by(origin)),
+                    same => same,
+                },
                 (_, Some(other)) => either(other, new),
-                _ => either(self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code)), new),
+                _ => either(old(), new),
             };
             code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
             code_of_all |= u128::from(code) << channel.offset;

@@ -156,12 +156,13 @@ pub(super) fn prepare<'m>(
     Ok((prepared, Dispatched { workgroups, size, groups, inputs }, topology, shared))
 }
 
-/// The variables at module scope that the entry point uses; what there is no rule for is refused.
+/// The variables at module scope that the entry point uses, outputs among them that count without a store; what there is no rule for is refused.
 pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: &Rules) -> Result<Vec<&'m Variable>, Refused> {
     if let Some((mode, width)) = module.modes(entry).float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
         return unsupported(format!("OpExecutionMode {mode:?} {width}"));
     }
-    let used = Used::by(module, entry, rules)?;
+    let mut used = Used::by(module, entry, rules)?;
+    used.variables.extend(module.standing_outputs(entry).map(|v| v.id));
     Ok(module.globals().iter().filter(|v| used.variables.contains(&v.id)).collect())
 }
 

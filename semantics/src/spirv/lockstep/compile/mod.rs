@@ -186,7 +186,7 @@ pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Co
         is_fragment,
     };
     compiler.constants_of_module()?;
-    compiler.globals(&functions)?;
+    compiler.globals(entry, &functions)?;
     compiler.count_iterations(&functions)?;
     for &id in &functions {
         let function = *module.function(id).expect("load has checked the call graph");

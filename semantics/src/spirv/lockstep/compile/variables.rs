@@ -6,7 +6,7 @@ use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::grammar::Op as Core;
-use super::super::super::module::{Function, Module, Variable, WHOLE};
+use super::super::super::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use super::super::super::types::{Address, Type};
 use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, Slot};
 use super::{Compiled, Compiler, Home, Pointer, Storage};
@@ -64,11 +64,11 @@ fn constant_path(module: &Module, operands: &[u32]) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The module's variables that the functions use.
-    pub(super) fn globals(&mut self, functions: &[u32]) -> Compiled {
+    /// The module's variables that the functions of an entry point use, and outputs that count without a store.
+    pub(super) fn globals(&mut self, entry: &EntryPoint, functions: &[u32]) -> Compiled {
         let module = self.module;
         let addressed = addressed(module, functions);
-        let mut used = FxHashSet::default();
+        let mut used: FxHashSet<u32> = module.standing_outputs(entry).map(|v| v.id).collect();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
                 used.extend(i.pointers(i.operands(module.words())).iter().copied());

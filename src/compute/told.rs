@@ -1,7 +1,7 @@
 //! Instructions, invocations and undefined behaviour as messages name them.
 
 use smallstep_semantics::spirv::Module;
-use smallstep_semantics::spirv::environment::UndefinedBytes;
+use smallstep_semantics::spirv::environment::{InvocationId, UndefinedBytes};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::undefined::Undefined;
 
@@ -21,10 +21,36 @@ pub fn instruction(module: &Module, index: u32) -> String {
     }
 }
 
-/// Where an undefined value was made, as `%17 = OpUndef by invocation (0,0,0)`.
-pub fn origin(module: &ComputeModule, groups: [u32; 3], bytes: &UndefinedBytes) -> String {
-    let global = module.global(groups, bytes.made_by.workgroup, bytes.made_by.local);
-    format!("{} by invocation {}", instruction(&module.module, bytes.made_at), invocation(global))
+/// Whose invocations made something.
+#[derive(Clone, Copy)]
+pub enum Invocations<'m> {
+    /// Those of a dispatch of so many workgroups.
+    OfDispatch(&'m ComputeModule, [u32; 3]),
+    /// Those of a fragment stage with this module: lanes of quads.
+    OfFragments(&'m Module),
+}
+
+impl<'m> Invocations<'m> {
+    /// The module that they run.
+    pub fn module(self) -> &'m Module {
+        match self {
+            Invocations::OfDispatch(module, _) => &module.module,
+            Invocations::OfFragments(module) => module,
+        }
+    }
+
+    /// One of them, as `invocation (0,0,0)` or `lane 2 of quad 5`.
+    pub fn text(self, by: InvocationId) -> String {
+        match self {
+            Invocations::OfDispatch(module, groups) => format!("invocation {}", invocation(module.global(groups, by.workgroup, by.local))),
+            Invocations::OfFragments(_) => format!("lane {} of quad {}", by.local, by.workgroup),
+        }
+    }
+
+    /// Where an undefined value was made, as `%17 = OpUndef by invocation (0,0,0)`.
+    pub fn origin(self, bytes: &UndefinedBytes) -> String {
+        format!("{} by {}", instruction(self.module(), bytes.made_at), self.text(bytes.made_by))
+    }
 }
 
 /// An id by its name, as `%main`, or its number.

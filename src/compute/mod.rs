@@ -1,7 +1,7 @@
-//! One compute dispatch on one engine: what `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
+//! One compute dispatch, from texts to texts: a module, what it is given on a command line or in its own comments, and one engine that runs it.
 //!
-//! [`given`] reads what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers by their
-//! types and [`told`] says where behaviour is undefined. Nothing is judged here.
+//! [`given`] and [`carried`] read what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers
+//! by their types and [`told`] says where behaviour is undefined. What stages of a draw are given is read by the same code. Nothing is judged here.
 
 pub mod bound;
 pub mod carried;
@@ -21,11 +21,11 @@ use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
 
-use super::{ReadError, Wrong};
 use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
+use crate::source::{ReadError, Wrong};
 use given::{NotSpecialized, Place, SpecValue};
 
 /// A module with the compute entry point that runs.
@@ -70,6 +70,11 @@ impl<'m> Uses<'m> {
             let place = Place { set: d.set?, binding: d.binding? };
             Some((place, d.behind, self.module.variable(d.id)?))
         })
+    }
+
+    /// The variable through which the storage buffer at a place is seen.
+    pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
+        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
     }
 
     /// A variable as messages name it: by its id, and by its name or that of its type.
@@ -163,7 +168,7 @@ impl ComputeModule {
 
     /// The variable through which the storage buffer at a place is seen.
     pub fn storage_at(&self, place: Place) -> Option<&Variable> {
-        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
+        self.uses().storage_at(place)
     }
 
     /// A variable as messages name it: by its id, and by its name or that of its type.
@@ -412,16 +417,26 @@ impl Prepared {
             push_constants: self.given.push_constants.clone(),
         };
         let shown = shown_by(&dispatch, device)?;
-        let buffer = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
-        let image = |shown: Buffer| {
-            let (set, binding) = (shown.set, shown.binding);
-            let image = &dispatch.images.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
-            let size = image.size(0).unwrap_or_default();
-            Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
-        };
-        let (buffers, images) = (shown.buffers.into_iter().map(buffer).collect(), shown.images.into_iter().filter_map(image).collect());
-        Ok(Observation { buffers, images, instructions: 0 })
+        let images = shown_images(shown.images, &dispatch.images);
+        Ok(Observation { buffers: shown_buffers(shown.buffers), images, instructions: 0 })
     }
+}
+
+/// What a device shows of buffers; nothing in it is undefined.
+pub fn shown_buffers(buffers: Vec<Buffer>) -> Vec<ObservedBuffer> {
+    let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
+    buffers.into_iter().map(shown).collect()
+}
+
+/// What a device shows of storage images that were bound so; nothing in it is undefined.
+pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<ObservedImage> {
+    let shown = |shown: Buffer| {
+        let (set, binding) = (shown.set, shown.binding);
+        let image = &bound.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
+        let size = image.size(0).unwrap_or_default();
+        Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
+    };
+    images.into_iter().filter_map(shown).collect()
 }
 
 /// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug. The sink sees the steps of the relation.
@@ -465,8 +480,7 @@ pub fn interpret(
 ///
 /// Errors: what became of it instead.
 pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
-    let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
-    Ok(shown_by(dispatch, device)?.buffers.into_iter().map(shown).collect())
+    Ok(shown_buffers(shown_by(dispatch, device)?.buffers))
 }
 
 /// Runs a dispatch on a device, its words adapted to wgpu: the written buffers and the storage images, at their own places.

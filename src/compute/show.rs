@@ -13,7 +13,7 @@ use smallstep_semantics::spirv::shared::runtime_length;
 use smallstep_semantics::spirv::types::{Address, Type};
 use smallstep_semantics::spirv::words::string_at;
 
-use super::{ComputeModule, told};
+use super::told::Invocations;
 
 /// The widest line of a row of elements, in characters.
 const WIDTH: usize = 110;
@@ -119,14 +119,13 @@ impl Places<'_> {
 
 /// Visits every element of a buffer in order, until told to stop. An element that the buffer does not hold whole ends it.
 pub fn elements(
-    module: &ComputeModule,
-    groups: [u32; 3],
+    invocations: Invocations<'_>,
     variable: &Variable,
     buffer: &ObservedBuffer,
     visit: &mut dyn FnMut(Element) -> ControlFlow<()>,
 ) {
-    let reading = Reading { module, groups, buffer };
-    let _ = places(&module.module, variable, buffer.bytes.len() as u64, &mut |path, index, at| {
+    let reading = Reading { invocations, buffer };
+    let _ = places(invocations.module(), variable, buffer.bytes.len() as u64, &mut |path, index, at| {
         let mut made = None;
         match reading.text(at, &mut made) {
             Some(text) => visit(Element { path: path.into(), index, text, made }),
@@ -136,14 +135,13 @@ pub fn elements(
 }
 
 struct Reading<'a> {
-    module: &'a ComputeModule,
-    groups: [u32; 3],
+    invocations: Invocations<'a>,
     buffer: &'a ObservedBuffer,
 }
 
 impl Reading<'_> {
     fn text(&self, at: Address, made: &mut Option<String>) -> Option<String> {
-        let types = self.module.module.types();
+        let types = self.invocations.module().types();
         if let Some(parts @ 1..) = types.parts(at.type_) {
             let texts: Option<Vec<String>> = (0..parts).map(|i| self.text(types.address(at, i)?, made)).collect();
             return Some(format!("({})", texts?.join(", ")));
@@ -153,7 +151,7 @@ impl Reading<'_> {
         let end = at.offset.checked_add(bytes)?;
         let own = self.buffer.bytes.get(usize::try_from(at.offset).ok()?..usize::try_from(end).ok()?)?;
         if let Some(bytes) = self.undefined_within(at.offset, end) {
-            made.get_or_insert_with(|| told::origin(self.module, self.groups, bytes));
+            made.get_or_insert_with(|| self.invocations.origin(bytes));
             return Some("any".into());
         }
         let bits = own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
@@ -190,7 +188,7 @@ fn half_text(bits: u16) -> String {
 }
 
 /// A buffer as rows of elements, at most so many elements; the last line says how many bytes are not shown.
-pub fn rows(module: &ComputeModule, groups: [u32; 3], variable: &Variable, buffer: &ObservedBuffer, most: usize) -> Vec<String> {
+pub fn rows(invocations: Invocations<'_>, variable: &Variable, buffer: &ObservedBuffer, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     // The row that is being filled: path, first index, one past the last, text.
     let mut row: Option<(String, u64, u64, String)> = None;
@@ -201,7 +199,7 @@ pub fn rows(module: &ComputeModule, groups: [u32; 3], variable: &Variable, buffe
         }
     };
     let (mut shown, mut more) = (0usize, false);
-    elements(module, groups, variable, buffer, &mut |element| {
+    elements(invocations, variable, buffer, &mut |element| {
         if shown == most {
             more = true;
             return ControlFlow::Break(());

@@ -1,0 +1,121 @@
+//! What a run leaves in memory: storage buffers by their types and storage images, printed and written to files.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use smallstep::compute::given::{Assignment, Place};
+use smallstep::compute::told::{self, Invocations};
+use smallstep::compute::{Uses, show};
+use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage};
+
+use super::compute::{Failure, invalid};
+use super::output;
+
+/// Elements of one buffer that are printed without `--values`.
+const FEW: usize = 256;
+
+/// How it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Memory<'a> {
+    /// Where buffers' bytes go.
+    pub(super) out: &'a [Assignment<PathBuf>],
+    /// Whether everything is printed.
+    pub(super) values: bool,
+    /// Whether as JSON.
+    pub(super) json: bool,
+}
+
+impl Memory<'_> {
+    /// Checks that each buffer that goes somewhere is one that the entry point uses.
+    pub(super) fn belongs(self, name: &str, uses: Uses<'_>, entry: &str) -> Result<(), Failure> {
+        match self.out.iter().find(|a| uses.storage_at(a.place).is_none()) {
+            Some(Assignment { place, .. }) => Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{entry}\""))),
+            None => Ok(()),
+        }
+    }
+
+    /// Prints buffers and images that an entry point with these uses has left, and writes those that were asked for. What was given for a buffer
+    /// stands for one that was only read.
+    pub(super) fn show<'g>(
+        self,
+        uses: Uses<'_>,
+        invocations: Invocations<'_>,
+        (buffers, images): (&[ObservedBuffer], &[ObservedImage]),
+        given: impl Fn(Place) -> Option<&'g [u8]>,
+    ) -> Result<(), Failure> {
+        for buffer in buffers {
+            self.buffer(uses, invocations, buffer);
+        }
+        for image in images {
+            self.image(image);
+        }
+        for Assignment { place, given: path } in self.out {
+            let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
+            // A buffer that is only read is the same afterwards, and a device does not give it back.
+            let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| given(*place)).unwrap_or_default();
+            output::write(path, bytes).map_err(invalid)?;
+            let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());
+            if undefined > 0 {
+                eprintln!("note: {undefined} bytes of {place} are any value; {} has 0 there", path.display());
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer(self, uses: Uses<'_>, invocations: Invocations<'_>, buffer: &ObservedBuffer) {
+        let place = Place { set: buffer.set, binding: buffer.binding };
+        let Some(variable) = uses.storage_at(place) else { return };
+        let module = uses.module();
+        if !self.json {
+            say!("{place} {}, {} bytes", uses.name_of(variable), buffer.bytes.len());
+            let most = if self.values { usize::MAX } else { FEW };
+            for row in show::rows(invocations, variable, buffer, most) {
+                say!("  {row}");
+            }
+            return;
+        }
+        let mut elements = Vec::new();
+        show::elements(invocations, variable, buffer, &mut |e| {
+            elements.push(json!({"path": e.place(), "value": e.text, "made": e.made}));
+            ControlFlow::Continue(())
+        });
+        let undefined = buffer.undefined.iter().map(|u| {
+            let (made_at, made_by) = (told::instruction(module, u.made_at), made_by(invocations, u.made_by));
+            json!({"id": u.kind, "start": u.start, "end": u.end, "made_at": made_at, "made_by": made_by})
+        });
+        let undefined: Vec<_> = undefined.collect();
+        say!(
+            "{}",
+            json!({"schema": 1, "kind": "buffer", "set": place.set, "binding": place.binding, "variable": variable.id,
+                "name": module.name(variable.id), "bytes": buffer.bytes.len(), "elements": elements, "undefined": undefined})
+        );
+    }
+
+    fn image(self, image: &ObservedImage) {
+        let place = Place { set: image.set, binding: image.binding };
+        let [width, height] = image.size;
+        let texels = show::texels(image);
+        if self.json {
+            let undefined = image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
+                    "size": image.size, "texels": texels, "undefined": undefined.collect::<Vec<_>>()})
+            );
+            return;
+        }
+        say!("{place} {}, {width}x{height}", image.format.name());
+        let most = if self.values { usize::MAX } else { FEW.div_ceil(width.max(1) as usize) };
+        for row in texels.chunks(width.max(1) as usize).take(most) {
+            say!("  {}", row.join(" "));
+        }
+    }
+}
+
+fn made_by(invocations: Invocations<'_>, by: InvocationId) -> Value {
+    match invocations {
+        Invocations::OfDispatch(module, groups) => json!(module.global(groups, by.workgroup, by.local)),
+        Invocations::OfFragments(_) => json!({"quad": by.workgroup, "lane": by.local}),
+    }
+}
