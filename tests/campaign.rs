@@ -5,6 +5,8 @@ use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::journal::Journal;
 use smallstep_semantics::lambda_v::step::Theorem;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::{self, Rules, Set, Truth};
 use std::io::Write;
 
 fn plan(count: u64, threads: usize) -> Plan {
@@ -69,9 +71,50 @@ fn an_interrupted_campaign_goes_on() {
 
 #[test]
 fn floors_can_be_missed() {
+    let mut rough = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, ..plan(CHUNK, 2) };
+    rough.settings.profile = Profile::Wgsl;
+    let tally = run(&rough, Journal::none());
+    assert!(
+        !tally.missed_floors(false).is_empty(),
+        "nothing bounds what is made of sines and may be rewritten: {:?}",
+        tally.semantics.lanes
+    );
+}
+
+#[test]
+fn rough_programs_are_bounded_by_sets() {
     let rough = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, ..plan(CHUNK, 2) };
     let tally = run(&rough, Journal::none());
-    assert!(!tally.missed_floors(false).is_empty(), "programs full of sines leave most lanes undecided: {:?}", tally.semantics.lanes);
+    assert_eq!(tally.findings, [], "what the target may show is within what the source may show");
+    let (acceptance, lanes) = (&tally.acceptance, tally.semantics.lanes);
+    assert_eq!((acceptance.points + acceptance.bounded, acceptance.all()), (lanes.checked, lanes.checked + lanes.undecided));
+    assert!(acceptance.bounded > acceptance.all() / 20 && acceptance.median_width() > Some(0), "{acceptance}");
+    println!("rough: {acceptance}");
+}
+
+/// A campaign over programs with approximate conditions, with something planted in the target machine's runs over sets.
+fn planted_in_sets(plant: fn(&mut Rules)) -> Tally {
+    let mut plan = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, near_misses: 0, ..plan(2 * CHUNK, 2) };
+    plant(&mut plan.settings.planted.target_sets);
+    run(&plan, Journal::none())
+}
+
+#[test]
+fn wrong_runs_over_sets_are_caught() {
+    // A result may be a number more than it may; the other outcome of a comparison narrows; every comparison goes one way.
+    let further: fn(&mut Rules) = |rules| {
+        rules.allowed = |profile, instruction, args| {
+            let one_more = |set: Set| set.union(Set::point(set.hull().map_or(f64::NAN, |h| 1.0 + 2.0 * h.high.abs())));
+            sets::allowed(profile, instruction, args).map(|all| all.into_iter().map(one_more).collect())
+        };
+    };
+    let swapped: fn(&mut Rules) = |rules| rules.narrowed = |profile, i, x, y, holds| sets::narrowed(profile, i, x, y, !holds);
+    let unread: fn(&mut Rules) = |rules| rules.compared = |_, _, _, _| Truth { may_hold: true, may_fail: false };
+    for (name, plant) in [("further", further), ("swapped", swapped), ("unread", unread)] {
+        let tally = planted_in_sets(plant);
+        let caught = tally.findings.iter().filter(|f| f.what.contains("over sets")).count();
+        assert!(caught > 0, "{name}: {:?}", tally.acceptance);
+    }
 }
 
 #[test]

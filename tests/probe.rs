@@ -13,10 +13,10 @@ use smallstep::theorem::blame::Blame;
 use smallstep::theorem::case::{Case, NoCase, Settings};
 use smallstep::theorem::device::Awaited;
 use smallstep::theorem::probe::{Drawer, Unblamed};
-use smallstep::theorem::{Difference, Verdict};
+use smallstep::theorem::{Difference, Place, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::frag_coord;
-use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Planted, Profile, Tuple};
+use smallstep_semantics::number::{Arithmetic, Expected, Lane, Lanes, Op, Planted, Profile, Tuple};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::{self, Buffer, Inputs};
 use smallstep_spec_tests::tools;
@@ -228,6 +228,95 @@ fn is_used_by_the_probe(op: Op) -> bool {
     matches!(op, Op::Add | Op::Equal | Op::Select)
 }
 
+/// Whether the definite value of the lane is the only one, whatever the devices.
+fn has_one_value(case: &Case, place: Place, settings: &Settings) -> bool {
+    let program = spirv::Program::compile(case.module(), "main").expect("compiles");
+    let buffers = case.buffers();
+    let inputs = Inputs { frag_coord: frag_coord(place.pixel.0, place.pixel.1).map(Lane::float), buffers: &buffers };
+    let Outcome::Observed(shown) = program.run(&inputs, 1 << 20, &Arithmetic::default()) else { return false };
+    let lane = shown.at(place.location).expect("every output is written")[place.component as usize];
+    !matches!(lane.judge(settings.profile), Expected::Undecided(_))
+}
+
+/// The verdict of a simulated device on a program, and what is to blame.
+fn verdict_of(text: &str, settings: &Settings, planted: Planted) -> Verdict {
+    let Ok(case) = Case::new(Program::read(text).expect("reads"), settings) else { panic!("the program is well typed") };
+    let awaited = Awaited::new(&case, &case.run(settings), settings.size.0).expect("it has values");
+    let mut device = Machine::new(Some(planted));
+    let outcome = device.draw(case.dispatch(settings.size));
+    let (mut verdict, _) = awaited.compare(&outcome, "the machine", Route::Passthrough);
+    if let Verdict::Disagree(difference) = &mut verdict {
+        difference.search(&case, settings, &mut device);
+    }
+    verdict
+}
+
+fn sine_off_by(lanes: &mut Lanes, op: Op, error: f32) {
+    if op == Op::Sin {
+        lanes[0] = Lane::exact(lanes[0].float() + error);
+    }
+}
+
+#[test]
+fn a_device_outside_of_a_set_is_caught_and_one_inside_is_not() {
+    // The sine of any device is within 2^-11 of the true one.
+    let strict = settings(Profile::Strict, Constants::Opaque);
+    let text = "(vec2 (* 2 (+ 1 (sin 0.5))) (+ (x (frag-coord)) 1))";
+    let inside = verdict_of(text, &strict, |op, _, mut lanes| {
+        sine_off_by(&mut lanes, op, 0.000_4);
+        lanes
+    });
+    assert_eq!(inside, Verdict::Agree);
+    let outside = verdict_of(text, &strict, |op, _, mut lanes| {
+        sine_off_by(&mut lanes, op, 0.000_6);
+        lanes
+    });
+    let Verdict::Disagree(difference) = outside else { panic!("{}", outside.why()) };
+    assert!(difference.what.starts_with("expected one of [2.957") && difference.what.contains("], saw 2.960"), "{}", difference.what);
+    let blame = difference.blame.unwrap_or_else(|| panic!("{:?}", difference.unblamed));
+    assert!(blame.instruction.ends_with("Sin") && blame.expression == "(sin 0.5)", "{blame}");
+    assert!(blame.expected.starts_with("one of [0.478") && blame.found.starts_with("0.480"), "{blame}");
+}
+
+#[test]
+fn a_device_may_take_either_way_of_a_doubtful_branch_and_no_third() {
+    let strict = settings(Profile::Strict, Constants::Opaque);
+    // The sine of 0.5235 is 0.4999.
+    let text = "(+ 8 (if (less-than (sin 0.5235) 0.5) 1 2))";
+    let other_way = verdict_of(text, &strict, |op, _, mut lanes| {
+        sine_off_by(&mut lanes, op, 0.000_2);
+        lanes
+    });
+    assert_eq!(other_way, Verdict::Agree);
+    let third = verdict_of(text, &strict, |op, _, mut lanes| {
+        if op == Op::Add {
+            lanes[0] = Lane::exact(9.5);
+        }
+        lanes
+    });
+    let Verdict::Disagree(difference) = third else { panic!("{}", third.why()) };
+    assert_eq!(difference.what, "expected one of 9.0 or 10.0, saw 9.5 (0x41180000)");
+    assert!(difference.blame.is_some_and(|b| b.instruction == "OpFAdd"));
+    // A lane that is one value by identity alone.
+    let zero = verdict_of("((rec-func (x) (- x x)) (sin 0.5))", &strict, |op, _, mut lanes| {
+        if op == Op::Sub {
+            lanes[0] = Lane::exact(1.0);
+        }
+        lanes
+    });
+    assert!(zero.why().contains("expected 0 (0x00000000), saw 1 "), "{}", zero.why());
+}
+
+#[test]
+fn an_undecided_verdict_says_where_and_why() {
+    let mut few = settings(Profile::Strict, Constants::Opaque);
+    few.budget.paths = 1;
+    let verdict = verdict_of("(vec2 (if (less-than (sin 0.5235) 0.5) 1 2) 3)", &few, |_, _, lanes| lanes);
+    let Verdict::Undecided(why) = verdict else { panic!("{}", verdict.why()) };
+    assert!(why.starts_with("8 of 8 lanes were left alone: pixel (0, 0): undecided: the branch at %"), "{why}");
+    assert!(why.contains(" on FOrdLessThan of [0.499") && why.ends_with("and 0.5; 1 ways followed"), "{why}");
+}
+
 #[test]
 fn on_generated_programs_the_planted_operation_is_blamed() {
     let (mut blamed, mut shown, mut in_loops, mut most) = (0, 0, 0, 0);
@@ -253,7 +342,8 @@ fn on_generated_programs_the_planted_operation_is_blamed() {
             TARGET.set(Some((*op, args.clone())));
             let mut device = Machine::new(Some(planted));
             let Some(found) = difference(program(), &settings, &mut device) else { continue };
-            if found.place.is_none() {
+            let Some(place) = found.place else { continue };
+            if !has_one_value(&case, place, &settings) {
                 continue;
             }
             shown += 1;

@@ -241,7 +241,7 @@ rules! {
     LvMcHeader "lv/mc-header" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_header" "capabilities, extensions, the extended instruction set, the memory model";
     LvMcEntry "lv/mc-entry" ModuleCreation "000 §6.11; LV-19" "compile::lambda_v::module::mc_entry" "the fragment entry point and its interface";
     LvMcControls "lv/mc-controls" ModuleCreation "000 §3.2; LV-20" "compile::lambda_v::module::mc_controls" "the float controls and NoContraction of the profile";
-    LvMcDecorations "lv/mc-decorations" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_decorations" "Location of each output, BuiltIn FragCoord, the constant buffer's layout";
+    LvMcDecorations "lv/mc-decorations" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_decorations" "Location of each output, BuiltIn FragCoord, the constant buffer's layout, NoContraction on float arithmetic, GLSL.std.450's too";
     LvMcTypes "lv/mc-types" ModuleCreation "000 §6.1" "compile::lambda_v::module::mc_types" "typeid: each type used, declared once under its static id";
     LvMcConstants "lv/mc-constants" ModuleCreation "000 §6.3, §6.11" "compile::lambda_v::module::mc_constants" "O.consts in the module, or opaque: loaded from a buffer";
     LvMcVariables "lv/mc-variables" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_variables" "the output variables, the fragment coordinate, the constant buffer";

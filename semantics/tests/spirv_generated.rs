@@ -6,7 +6,8 @@ use std::process::Command;
 
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
-use smallstep_semantics::number::Arithmetic;
+use smallstep_semantics::number::sets::Exploration;
+use smallstep_semantics::number::{Arithmetic, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::{
@@ -312,7 +313,24 @@ fn run_both(module: &Module, inputs: &Inputs<'_>, fuel: u64) -> Outcome<Outputs>
     let reference = step::run(module, "main", inputs, fuel, &Relation::default(), &mut ()).expect("main is there");
     assert_eq!(machine, reference);
     assert!(!matches!(machine, Outcome::Stuck(_)), "a module that loads gets stuck: {machine:?}");
+    if let Outcome::Observed(shown) = &machine {
+        for profile in [Profile::Strict, Profile::Wgsl] {
+            over_sets(module, &program, shown, inputs, fuel, profile);
+        }
+    }
     machine
+}
+
+/// Over sets the engines show the same, and the definite values are among it.
+fn over_sets(module: &Module, program: &Program, shown: &Outputs, inputs: &Inputs<'_>, fuel: u64, profile: Profile) {
+    let mut exploration = Exploration::under(profile);
+    exploration.budget.paths = 16;
+    let machine = program.explore(shown, inputs, fuel, &Arithmetic::default(), exploration);
+    let reference = step::explore(module, "main", shown, inputs, fuel, &Relation::default(), exploration).expect("main is there");
+    assert_eq!(machine, reference);
+    for (expected, lane) in machine.expected.iter().zip(shown.lanes()) {
+        assert_ne!(expected.admits(lane.bits), Some(false), "{expected:?}, {lane:?}");
+    }
 }
 
 fn buffer() -> smallstep_semantics::spirv::Buffer {

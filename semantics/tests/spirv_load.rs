@@ -497,7 +497,7 @@ fn an_id_bound_beyond_the_limit_is_a_limit() {
 fn the_profile_is_strict_only_where_everything_is_declared() {
     let controls =
         "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32 OpExecutionMode %main OriginUpperLeft";
-    let exact = ["y", "mv", "k", "j"].map(|id| format!("OpDecorate %{id} NoContraction")).join(" ");
+    let exact = ["y", "mv", "k", "j", "s"].map(|id| format!("OpDecorate %{id} NoContraction")).join(" ");
     let strict = BASE.replacen("OpExecutionMode %main OriginUpperLeft", controls, 1).replacen(
         "OpDecorate %S Block",
         &format!("OpDecorate %S Block {exact}"),
@@ -518,7 +518,7 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
     for missing in ["OpCapability RoundingModeRTE", "OpCapability SignedZeroInfNanPreserve", "OpExtension \"SPV_KHR_float_controls\""] {
         assert_eq!(profile(&strict.replacen(missing, "", 1)), Profile::Wgsl, "{missing}");
     }
-    for id in ["y", "mv", "k", "j"] {
+    for id in ["y", "mv", "k", "j", "s"] {
         assert_eq!(profile(&strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1)), Profile::Wgsl, "%{id}");
     }
 }

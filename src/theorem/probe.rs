@@ -7,8 +7,10 @@
 //! operands that it was computed from, and the conditions that led to it, are right; else the search goes on below the wrong one.
 //!
 //! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of them is what the interpreter makes of them,
-//! which must be what it makes of the original words. Only lanes that are decided under the profile convict; a computation with none is never
-//! asked for.
+//! which must be what it makes of the original words. Only lanes that are decided under the profile convict. Where the definite value of the lane that
+//! differs is the only one, a computation of which that cannot be said is never asked for. Where a run over sets says what the lane must show, every
+//! computation is asked for, and one of which nothing is known counts as right: then the culprit is the first that is outside of its own set, though
+//! it may be right and an operand wrong in a way that the operand's set does not show.
 
 mod trace;
 
@@ -105,7 +107,8 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
         trace.outputs.written.iter().take_while(|(location, _)| *location != place.location).map(|(_, lanes)| lanes.len()).sum::<usize>();
     let observation = case.explore(&trace.outputs, &inputs, fuel, settings);
     let settled = *observation.expected.get(at + place.component as usize).ok_or_else(|| unknown("the output is never stored".into()))?;
-    let over_sets = matches!(settled, Expected::Within(_));
+    let lane = trace.outputs.at(place.location).and_then(|lanes| lanes.get(place.component as usize));
+    let over_sets = lane.is_none_or(|lane| matches!(lane.judge(settings.profile), Expected::Undecided(_)));
     if over_sets {
         trace.take_all();
     }
@@ -155,7 +158,7 @@ struct Search<'a> {
     trace: &'a Trace,
     /// What the lane that differs must show.
     settled: Expected,
-    /// Whether that is a set.
+    /// Whether a run over sets says so, and not the definite value alone.
     over_sets: bool,
     translated: &'a translation::Module,
     inputs: &'a Inputs<'a>,

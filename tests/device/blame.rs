@@ -52,7 +52,7 @@ fn exchanged_operands_are_blamed_where_they_are() {
             let settings = Settings { profile, constants, references: false, ..Settings::default() };
             let Ok(case) = Case::new(Program::read(text).expect("reads"), &settings) else { panic!("it is well typed") };
             let ran = case.run(&settings);
-            let awaited = Awaited::new(&case, &ran, profile, settings.size.0).expect("every pixel has a value");
+            let awaited = Awaited::new(&case, &ran, settings.size.0).expect("every pixel has a value");
             let subtractions = case.module().instructions().iter().filter(|i| i.name() == "OpFSub").map(|i| i.result);
             for id in subtractions.collect::<Vec<_>>() {
                 let mut device = Swapping { device: &mut device, id, draws: 0 };

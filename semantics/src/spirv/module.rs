@@ -591,7 +591,7 @@ impl Module {
 
     /// The profile that the module itself asks its environment for: [`Profile::Strict`] where the entry point declares RoundingModeRTE and
     /// SignedZeroInfNanPreserve for 32 bits, with the capabilities and the extension that this takes, and every instruction that could be
-    /// contracted is decorated NoContraction.
+    /// contracted, functions of extended instruction sets among them, is decorated NoContraction.
     pub fn profile(&self, entry: &EntryPoint) -> Profile {
         let has = |op: Op, wanted: &[u32]| self.instructions.iter().any(|i| i.is(op) && i.operands(&self.words) == wanted);
         let declares = |mode: ExecutionMode, capability: Capability| {
@@ -604,12 +604,17 @@ impl Module {
         };
         let function = self.functions.iter().find(|f| f.id == entry.function);
         let blocks = function.map_or(&[][..], |f| &self.blocks[f.first_block as usize..f.end_block as usize]);
-        let mut contractible = blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op));
+        let mut contractible = blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op) || self.is_extended_arithmetic(i));
         let strict = declares(ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE)
             && declares(ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve)
             && (self.header.minor >= 4 || extended())
             && contractible.all(|i| self.decoration(i.result, WHOLE, Decorate::NoContraction).is_some());
         if strict { Profile::Strict } else { Profile::Wgsl }
+    }
+
+    /// Whether a function of an extended instruction set gives floats, so that a device could write it out and fuse parts of it with others.
+    fn is_extended_arithmetic(&self, i: &Instruction) -> bool {
+        i.is(Op::ExtInst) && matches!(self.shape(i.result).scalar, Scalar::Float { .. })
     }
 
     /// The source line that OpLine gives an instruction, by its index: file, line and column (SPIR-V §3.3.3).

@@ -27,7 +27,7 @@ pub struct Stored {
     pub ty: Ground,
 }
 
-/// Whether NoContraction may decorate the instruction: arithmetic on floats.
+/// Whether NoContraction may decorate the core instruction: arithmetic on floats. It decorates the functions of GLSL.std.450 too.
 ///
 /// `spirv::Module::profile` has a list of its own, on purpose: it judges what is emitted here.
 pub fn is_contractible(op: Op) -> bool {
@@ -115,7 +115,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Locations, the fragment coordinate, the constant buffer, NoContraction.                     [lv/mc-decorations, report §6.11]
+    /// Locations, the fragment coordinate, the constant buffer, NoContraction on arithmetic.         [lv/mc-decorations, report §6.11]
     fn mc_decorations(&self, out: &mut Code) {
         for r in self.results {
             out.push(Op::Decorate, &[self.output(r), Decoration::Location as u32, r.location]);

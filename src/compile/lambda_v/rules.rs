@@ -276,6 +276,8 @@ impl Translator<'_> {
             Instruction::Glsl(number) => {
                 self.glsl = true;
                 self.code.push_with(Op::ExtInst, &[ty, result, fixed::GLSL, number], operands);
+                // All of λV's are arithmetic on floats.
+                self.arithmetic.push(result);
             }
         }
     }
