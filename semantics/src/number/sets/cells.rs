@@ -17,6 +17,9 @@ pub struct CellId(NonZeroU32);
 /// The sets of an instruction's components, for those of its operands.
 type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
 
+/// The polynomials of an instruction's components, for those of its operands.
+type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
+
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -27,7 +30,7 @@ pub struct Rules {
     /// What is left of its operands once that is known.
     pub narrowed: fn(Profile, Instruction, &Operand, &Operand, bool) -> [Set; 2],
     /// The polynomials that it computes, where those may be rewritten.
-    pub polynomials: fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>,
+    pub polynomials: Computed,
     /// What such a polynomial may come out as.
     pub bound: fn(&Polynomial) -> Set,
 }
