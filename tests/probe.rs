@@ -298,7 +298,8 @@ fn a_device_may_take_either_way_of_a_doubtful_branch_and_no_third() {
     assert_eq!(difference.what, "expected one of 9.0 or 10.0, saw 9.5 (0x41180000)");
     assert!(difference.blame.is_some_and(|b| b.instruction == "OpFAdd"));
     // A lane that is one value by identity alone.
-    let zero = verdict_of("((rec-func (x) (- x x)) (sin 0.5))", &strict, |op, _, mut lanes| {
+    let text = "((rec-func (x n) (if (less-than n 1) (- x x) (rec x (- n 1)))) (sin 0.5) 0)";
+    let zero = verdict_of(text, &strict, |op, _, mut lanes| {
         if op == Op::Sub {
             lanes[0] = Lane::exact(1.0);
         }

@@ -128,6 +128,28 @@ fn a_tampered_expectation_is_caught_by_every_engine() {
     assert_eq!(tampered, 3);
 }
 
+#[test]
+fn a_set_is_recorded_and_what_lies_outside_of_it_is_caught() {
+    let plan = Plan { count: 120, size: (1, 1), ..PLAN };
+    let file = recorded(&plan);
+    let bounded = |case: &Case| case.expected.iter().flatten().flatten().any(|lane| matches!(lane, Expected::Within(_)));
+    let Some(index) = cases(&file).iter().position(bounded) else { panic!("none of {} programs shows a set", plan.count) };
+    assert!(file.lines().nth(index + 1).is_some_and(|line| line.contains("\"in:")), "it is written as one");
+    let elsewhere = altered(&file, index, |case| {
+        for lane in case.expected.iter_mut().flatten().flatten() {
+            if let Expected::Within(set) = lane {
+                let high = set.hull().expect("something is in it").high as f32;
+                *set = Set::of(Span::between(high.next_up().into(), high.next_up().next_up().into()));
+            }
+        }
+    });
+    for engine in Ours::ALL {
+        let (right, wrong) = (verdicts(&file, engine, Arithmetic::default()), verdicts(&elsewhere, engine, Arithmetic::default()));
+        assert!(!matches!(right[index], Verdict::Disagree(_)), "{}", right[index].why());
+        assert!(wrong[index].why().contains("expected one of ["), "{}: {}", engine.name(), wrong[index].why());
+    }
+}
+
 fn last_bit_of_sums(op: Op, _: &[Tuple<'_>], mut result: Lanes) -> Lanes {
     if op == Op::Add {
         result.iter_mut().for_each(|lane| lane.bits ^= 1);
@@ -232,7 +254,7 @@ fn hostile_lines_are_named_and_the_rest_goes_on() {
         (with("\"index\":1", "\"index\":\"one\""), "invalid type"),
         (with("\"index\":1", "\"index\":0"), "case 0 stands where case 1 is needed"),
         (with("\"index\":1", "\"index\":-1"), "invalid value"),
-        (with("\"kind\":\"case\"", "\"kind\":\"header\""), "a case of version 1 is needed here"),
+        (with("\"kind\":\"case\"", "\"kind\":\"header\""), "a case of version 2 is needed here"),
         (with("\"schema\":2", "\"schema\":3"), "of version 3"),
         (with(&hash, "0x0000000000000000"), "the words have the hash"),
         (with(&hash, "not a hash"), "the words have the hash"),

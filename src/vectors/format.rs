@@ -155,9 +155,9 @@ pub fn lane_from_text(text: &str) -> Option<Expected> {
         for span in spans.split('|').take(Set::SPANS + 1) {
             let (low, high) = span.split_once("..").unwrap_or((span, span));
             let [low, high] = [low, high].map(|end| bits_from_text(end).map(f32::from_bits).filter(|x| x.is_finite()).map(f64::from));
-            set = set.with(Span { low: low?, high: high? });
+            set = set.with(Span::between(low?, high?));
         }
-        // A set has one text: its spans ascend and do not touch.
+        // A set has one text: ends and spans ascend, and spans do not touch.
         return Some(Expected::Within(set)).filter(|&lane| lane_text(lane) == text);
     }
     bits_from_text(text).map(Expected::Bits)

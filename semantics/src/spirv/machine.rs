@@ -287,7 +287,11 @@ impl<E: Evaluation> Run<'_, E> {
             Action::Apply { op, to, args, count } => {
                 let args = args.map(|a| Tuple { lanes: a.of(self.lanes), columns: a.columns as usize });
                 let place = || self.program.results[index as usize];
-                let result = self.evaluation.apply(place, self.arithmetic, op, &args[..count as usize]).map_err(Stop::Evaluation)?;
+                // Matched and not mapped, so that the lanes are not moved.
+                let result = match self.evaluation.apply(place, self.arithmetic, op, &args[..count as usize]) {
+                    Ok(result) => result,
+                    Err(error) => return Err(Stop::Evaluation(error)),
+                };
                 for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(result) {
                     *lane = value;
                 }
