@@ -5,6 +5,8 @@
 mod device;
 #[path = "number_devices/program.rs"]
 mod program;
+#[path = "number_devices/sets.rs"]
+mod sets;
 
 use device::Device;
 use program::{Kind, Program, Random, Shape};

@@ -77,7 +77,7 @@ impl Mul for Traced {
     }
 }
 
-/// What a formula is computed in: floats, or floats with their certificates.
+/// What a formula is computed in: floats, floats with their certificates, or polynomials with what bounds their rounding errors.
 pub(super) trait Ring: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// A small integer.
     fn integer(value: u8) -> Self;
@@ -169,14 +169,13 @@ fn inverse_of<R: Real>(m: &[R], n: usize, determinant: R) -> Square<R> {
     (0..n * n).map(component).collect()
 }
 
-/// The value, in any format, of an operation that is no function of components: the formulas of this module without what is known about
-/// their lanes. Operands come with the number of their columns; `None` for an operation that works on each component by itself.
-pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[R; 16]>> {
+/// An operation of the polynomial ones that this module has, over any ring. Operands come with the number of their columns; `None` for others.
+pub(super) fn polynomial<T: Ring>(op: Op, args: &[(&[T], usize)]) -> Option<SmallVec<[T; 16]>> {
     let (x, columns) = args[0];
     let (y, y_columns) = args.get(1).copied().unwrap_or_default();
-    let one = |value: R| SmallVec::from_slice(&[value]);
+    let one = |value: T| SmallVec::from_slice(&[value]);
     let pairs = || x.iter().copied().zip(y.iter().copied());
-    let values: SmallVec<[R; 16]> = match op {
+    Some(match op {
         Op::VectorTimesScalar | Op::MatrixTimesScalar => x.iter().map(|&x| x * y[0]).collect(),
         Op::Dot => one(sum_of_products(pairs())),
         Op::VectorTimesMatrix => {
@@ -192,18 +191,29 @@ pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<
         Op::Mix => x.iter().zip(y.iter().zip(args[2].0)).map(|(&x, (&y, &a))| mix_of(x, y, a)).collect(),
         Op::Cross => cross_of([x[0], x[1], x[2]], [y[0], y[1], y[2]]).into_iter().collect(),
         Op::Reflect => {
-            let twice = R::of(2.0) * sum_of_products(y.iter().copied().zip(x.iter().copied()));
+            let twice = T::integer(2) * sum_of_products(y.iter().copied().zip(x.iter().copied()));
             pairs().map(|(i, n)| i - twice * n).collect()
         }
+        _ => return None,
+    })
+}
+
+/// The value, in any format, of an operation that is no function of components: the formulas of this module without what is known about
+/// their lanes. Operands come with the number of their columns; `None` for an operation that works on each component by itself.
+pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[R; 16]>> {
+    let (x, columns) = args[0];
+    let y = args.get(1).map_or(&[][..], |y| y.0);
+    let one = |value: R| SmallVec::from_slice(&[value]);
+    let values: SmallVec<[R; 16]> = match op {
         Op::Length => one(length_of(x.iter().copied())),
-        Op::Distance => one(length_of(pairs().map(|(x, y)| x - y))),
+        Op::Distance => one(length_of(x.iter().zip(y).map(|(&x, &y)| x - y))),
         Op::Normalize => {
             let length = length_of(x.iter().copied());
             x.iter().map(|&x| x / length).collect()
         }
         Op::Determinant => one(determinant_of(x, columns)),
         Op::MatrixInverse => inverse_of(x, columns, determinant_of(x, columns)),
-        _ => return None,
+        _ => polynomial(op, args)?,
     };
     Some(values.into_iter().map(R::canonical).collect())
 }

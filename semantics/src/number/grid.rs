@@ -22,9 +22,16 @@ pub struct Grid {
     pub bound: f32,
     /// The sum over all monomials of the product of their leaves' magnitudes, each taken as 1 if smaller; rounded up.
     pub high: f32,
+    /// How many monomials there are, those with a zero leaf among them; [`u16::MAX`] is that many or more.
+    pub terms: u16,
+    /// How many leaves a monomial has at most; [`u8::MAX`] is that many or more.
+    pub degree: u8,
     /// Whether this is a leaf: nothing is there that could be rewritten.
     pub leaf: bool,
 }
+
+// Every lane has one.
+const _: () = assert!(size_of::<Option<Grid>>() == 16);
 
 /// More than the error of two roundings to nearest, relative to the result.
 const ROUND_UP: f32 = 1.0 + 1.0 / (1 << 22) as f32;
@@ -36,27 +43,31 @@ impl Grid {
     /// The exponent of a polynomial in which every monomial has a zero leaf.
     pub const NONE_NONZERO: i16 = i16::MAX;
 
+    /// A zero.
+    const LEAF: Grid = Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, terms: 1, degree: 1, leaf: true };
+
     /// The certificate of what has no magnitude: a Boolean.
-    pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, leaf: true };
+    pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, ..Grid::LEAF };
 
     /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and where a bit is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
         if magnitude == 0.0 {
-            return Some(Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, leaf: true });
+            return Some(Grid::LEAF);
         }
         let biased = (bits >> 23 & 0xff) as i16;
         if biased == 0 || biased >= 254 {
             return None;
         }
         let mut exponent = biased - 150 + (bits & 0x7f_ffff | 0x80_0000).trailing_zeros() as i16;
+        let mut terms = 1;
         if magnitude == 2.0 {
             // A compiler turns 2·P into P + P, and may then part the two: count them as two monomials.
-            exponent = 0;
+            (exponent, terms) = (0, 2);
         }
         let low = exponent.min(0);
-        (low >= -126).then_some(Grid { exponent, low, bound: magnitude, high: magnitude.max(1.0), leaf: true })
+        (low >= -126).then_some(Grid { exponent, low, bound: magnitude, high: magnitude.max(1.0), terms, ..Grid::LEAF })
     }
 
     /// The certificate of a sum or difference, if there is one.
@@ -66,6 +77,8 @@ impl Grid {
             low: self.low.min(other.low),
             bound: self.bound + other.bound,
             high: (self.high + other.high) * ROUND_UP,
+            terms: self.terms.saturating_add(other.terms),
+            degree: self.degree.max(other.degree),
             leaf: false,
         }
         .checked()
@@ -74,12 +87,13 @@ impl Grid {
     /// The certificate of a product, if there is one.
     pub fn product(self, other: Grid) -> Option<Grid> {
         let high = self.high * other.high * ROUND_UP;
-        let product = if self.vanishes() || other.vanishes() {
-            Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high, leaf: false }
+        let (exponent, low, bound) = if self.vanishes() || other.vanishes() {
+            (Grid::NONE_NONZERO, 0, 0.0)
         } else {
-            Grid { exponent: self.exponent + other.exponent, low: self.low + other.low, bound: self.bound * other.bound, high, leaf: false }
+            (self.exponent + other.exponent, self.low + other.low, self.bound * other.bound)
         };
-        product.checked()
+        let (terms, degree) = (self.terms.saturating_mul(other.terms), self.degree.saturating_add(other.degree));
+        Grid { exponent, low, bound, high, terms, degree, leaf: false }.checked()
     }
 
     /// The certificate of a value that either polynomial may have made.
@@ -89,6 +103,8 @@ impl Grid {
             low: self.low.min(other.low),
             bound: self.bound.max(other.bound),
             high: self.high.max(other.high),
+            terms: self.terms.max(other.terms),
+            degree: self.degree.max(other.degree),
             leaf: self.leaf && other.leaf,
         }
         .checked()
@@ -169,6 +185,22 @@ mod tests {
         assert!(gone.sum(leaf(0.125)).is_some_and(|sum| sum.exponent == -3 && sum.bound == 0.125));
         let huge = leaf(2f32.powi(100));
         assert_eq!(zero.product(huge).and_then(|gone| gone.product(huge)), None);
+    }
+
+    #[test]
+    fn monomials_and_their_leaves_are_counted() {
+        let counted = |grid: Option<Grid>| grid.map(|grid| (grid.terms, grid.degree));
+        let sum = leaf(1.0).sum(leaf(0.0)).expect("1");
+        assert_eq!(counted(Some(sum)), Some((2, 1)));
+        let product = sum.product(sum).expect("1");
+        assert_eq!(counted(Some(product)), Some((4, 2)));
+        assert_eq!(counted(product.sum(leaf(3.0))), Some((5, 2)));
+        assert_eq!(counted(leaf(-2.0).product(product)), Some((8, 3)));
+        let many = (0..300).try_fold(leaf(1.0), |all, _| all.product(leaf(1.0))).expect("1");
+        assert_eq!((many.terms, many.degree), (1, u8::MAX));
+        // 0 · 2 · 2 · …
+        let many = (0..16).try_fold(leaf(0.0), |all, _| all.product(leaf(2.0))).expect("0");
+        assert_eq!((many.terms, many.degree), (u16::MAX, 17));
     }
 
     #[test]

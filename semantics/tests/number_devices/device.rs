@@ -25,21 +25,41 @@ type Evaluated = Result<f32, Arbitrary>;
 const CONSTANT: usize = usize::MAX;
 
 pub struct Device<'p> {
-    profile: Profile,
+    /// Whether NoContraction is missing: then there are rewritings, and either rounding.
+    rewrites: bool,
+    /// Whether NoContraction decorates extended instructions too.
+    extended_alone: bool,
     program: &'p Program,
     random: Random,
     pub values: Vec<Vec<u32>>,
 }
 
 impl<'p> Device<'p> {
-    /// Runs the program, with choices drawn from the seed.
+    /// Runs the program, with choices drawn from the seed. NoContraction, where the profile has it, decorates core instructions only.
     pub fn run(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
-        let mut device = Device { profile, program, random: Random(seed), values: Vec::new() };
-        for node in 0..program.nodes.len() {
-            let values = device.node(node);
-            device.values.push(values);
+        Device { extended_alone: false, ..Device::new(program, profile, seed) }.ran()
+    }
+
+    /// The same, where NoContraction decorates every instruction.
+    pub fn run_decorated(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
+        Device::new(program, profile, seed).ran()
+    }
+
+    fn new(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
+        let rewrites = match profile {
+            Profile::Strict => false,
+            Profile::VulkanDefault | Profile::Wgsl => true,
+            Profile::Declared(_) => unreachable!("no such device is simulated"),
+        };
+        Device { rewrites, extended_alone: true, program, random: Random(seed), values: Vec::new() }
+    }
+
+    fn ran(mut self) -> Device<'p> {
+        for node in 0..self.program.nodes.len() {
+            let values = self.node(node);
+            self.values.push(values);
         }
-        device
+        self
     }
 
     fn float(&self, node: usize, lane: usize) -> f32 {
@@ -79,12 +99,9 @@ impl<'p> Device<'p> {
             Op::Transpose => {
                 let n = self.program.nodes[index].shape.columns();
                 let value = self.float(args[0], lane % n * n + lane / n);
-                match self.profile {
-                    Profile::Strict => self.flushed(value).to_bits(),
-                    Profile::Wgsl => self.signed(value).to_bits(),
-                }
+                if self.rewrites { self.signed(value).to_bits() } else { self.flushed(value).to_bits() }
             }
-            Op::Add | Op::Sub | Op::Mul | Op::Negate | Op::VectorTimesScalar | Op::MatrixTimesScalar if self.profile == Profile::Strict => {
+            Op::Add | Op::Sub | Op::Mul | Op::Negate | Op::VectorTimesScalar | Op::MatrixTimesScalar if !self.rewrites => {
                 self.core(op, index, lane)
             }
             _ if is_polynomial(op) => {
@@ -175,9 +192,9 @@ impl<'p> Device<'p> {
     /// Whether an operand's formula may be drawn into that of `root`.
     fn transparent(&self, root: Op, op: Op) -> bool {
         let undecorated = |op| matches!(op, Op::Mix | Op::Cross | Op::Reflect | Op::Fract);
-        match self.profile {
-            Profile::Wgsl => is_polynomial(op) || op == Op::Fract,
-            Profile::Strict => undecorated(root) && undecorated(op),
+        match self.rewrites {
+            true => is_polynomial(op) || op == Op::Fract,
+            false => !self.extended_alone && undecorated(root) && undecorated(op),
         }
     }
 
@@ -187,7 +204,7 @@ impl<'p> Device<'p> {
         if depth == 0 || self.random.percent(20) {
             return leaf;
         }
-        let wgsl = self.profile == Profile::Wgsl;
+        let rewrites = self.rewrites;
         let it = &self.program.nodes[node];
         let value = self.float(node, lane);
         let args = &it.args;
@@ -195,18 +212,18 @@ impl<'p> Device<'p> {
             Kind::Construct => self.operand(root, args[lane], 0, depth),
             Kind::Extract(from) => self.operand(root, args[0], from, depth),
             Kind::Apply(op) if self.transparent(root, op) => self.formula_at(root, op, node, lane, depth - 1),
-            Kind::Apply(Op::Select) if wgsl => {
+            Kind::Apply(Op::Select) if rewrites => {
                 let condition = self.values[args[0]][if self.values[args[0]].len() == 1 { 0 } else { lane }];
                 self.operand(root, args[if condition == 1 { 1 } else { 2 }], lane, depth - 1)
             }
             // A compiler may know that one of these does nothing here.
             Kind::Apply(Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Sign)
-                if wgsl && self.float(args[0], lane) == value =>
+                if rewrites && self.float(args[0], lane) == value =>
             {
                 self.operand(root, args[0], lane, depth - 1)
             }
-            Kind::Apply(Op::Abs) if wgsl => Expr::Negated(Box::new(self.operand(root, args[0], lane, depth - 1))),
-            Kind::Apply(Op::Min | Op::Max | Op::Clamp) if wgsl => {
+            Kind::Apply(Op::Abs) if rewrites => Expr::Negated(Box::new(self.operand(root, args[0], lane, depth - 1))),
+            Kind::Apply(Op::Min | Op::Max | Op::Clamp) if rewrites => {
                 let equal: Vec<usize> = args.iter().copied().filter(|&arg| self.float(arg, lane) == value).collect();
                 match equal.len() {
                     0 => leaf,
@@ -287,7 +304,9 @@ impl<'p> Device<'p> {
     }
 
     fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
-        for _ in 0..self.random.below(4) {
+        // By itself a formula is evaluated as it is written, in any order of its sums.
+        let rewritings = if self.rewrites || !self.extended_alone { self.random.below(4) } else { 0 };
+        for _ in 0..rewritings {
             expr = self.rewrite(expr);
             if size(&expr) > 150 {
                 break;
@@ -470,7 +489,7 @@ impl<'p> Device<'p> {
             return Err(Arbitrary);
         }
         let off = if sum == f64::from(result) { error } else { sum - f64::from(result) };
-        if off != 0.0 && self.profile == Profile::Wgsl && self.random.percent(50) {
+        if off != 0.0 && self.rewrites && self.random.percent(50) {
             result = if off > 0.0 { result.next_up() } else { result.next_down() };
             if result.is_infinite() {
                 return Err(Arbitrary);
@@ -489,7 +508,7 @@ impl<'p> Device<'p> {
         if !x_value.is_finite() || !y_value.is_finite() {
             return Err(Arbitrary);
         }
-        if self.profile == Profile::Strict || self.random.percent(50) {
+        if !self.rewrites || self.random.percent(50) {
             return Ok((self.flushed(x_value), self.flushed(y_value)));
         }
         let mut sides = [Vec::new(), Vec::new()];
@@ -530,7 +549,12 @@ impl<'p> Device<'p> {
             operands.push(self.signed(value));
         }
         let x = operands[0];
+        // By itself an instruction takes each operand once: flushed, or not.
+        let once = (!self.rewrites && self.extended_alone).then(|| operands.clone());
         let less = |device: &mut Self, i: usize, j: usize| -> Result<bool, Arbitrary> {
+            if let Some(once) = &once {
+                return Ok(once[i] < once[j]);
+            }
             let (a, b) = device.sides((args[i], lane), (args[j], lane))?;
             Ok(a < b)
         };
@@ -562,7 +586,8 @@ impl<'p> Device<'p> {
                 }
                 let fract = x - x.floor();
                 // Some devices keep the result below 1.
-                if fract == 1.0 && self.random.percent(50) { 1f32.next_down() } else { fract }
+                let rounds_down = self.rewrites || !self.extended_alone;
+                if fract == 1.0 && rounds_down && self.random.percent(50) { 1f32.next_down() } else { fract }
             }
             Op::Min => {
                 if operands[1] == x || !less(self, 1, 0)? {
@@ -644,13 +669,21 @@ impl<'p> Device<'p> {
         let tuples: Vec<Tuple<'_>> =
             operands.iter().zip(&args).map(|(lanes, &arg)| Tuple { lanes, columns: self.program.nodes[arg].shape.columns() }).collect();
         let results = apply(op, &tuples);
+        // Where sets bound it, by what the rule leaves to whatever the correctly rounded result is: 2.5 ULP and more, or nothing.
+        let reach = match op {
+            _ if !self.extended_alone => 2,
+            Op::Div | Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::Sin | Op::Cos | Op::Atan | Op::Atan2 => 1,
+            _ => 0,
+        };
         let moved = |lane: &Lane| {
             let value = lane.float();
             if !value.is_finite() {
                 return self.finish(Err(Arbitrary));
             }
             let bits = value.to_bits();
-            let moved = f32::from_bits((bits & 0x7fff_ffff).saturating_add_signed(self.random.below(5) as i32 - 2) | bits & 0x8000_0000);
+            let moved = f32::from_bits(
+                (bits & 0x7fff_ffff).saturating_add_signed(self.random.below(2 * reach + 1) as i32 - reach as i32) | bits & 0x8000_0000,
+            );
             self.finish(Ok(moved))
         };
         Some(results.iter().map(moved).collect())

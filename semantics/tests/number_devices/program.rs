@@ -97,6 +97,30 @@ const FAVOURED: [Op; 38] = [
     Op::Transpose,
 ];
 
+/// Operations whose results are polynomials of their operands, comparisons and choices.
+const POLYNOMIAL: [Op; 20] = [
+    Op::Add,
+    Op::Add,
+    Op::Add,
+    Op::Sub,
+    Op::Sub,
+    Op::Mul,
+    Op::Mul,
+    Op::Mul,
+    Op::Mul,
+    Op::Negate,
+    Op::VectorTimesScalar,
+    Op::MatrixTimesVector,
+    Op::VectorTimesMatrix,
+    Op::Dot,
+    Op::Mix,
+    Op::Cross,
+    Op::Reflect,
+    Op::LessThan,
+    Op::GreaterThanEqual,
+    Op::Select,
+];
+
 /// A float for a program of this style.
 fn float(random: &mut Random, style: usize) -> f32 {
     let style = if random.percent(75) { style } else { random.below(7) };
@@ -156,6 +180,17 @@ impl Program {
         for _ in 0..length {
             let op = if random.percent(70) { FAVOURED[random.below(FAVOURED.len())] } else { Op::ALL[random.below(Op::ALL.len())] };
             program.push_operation(random, style, op, arithmetic);
+        }
+        program
+    }
+
+    /// A program of `length` operations, mostly + - · and what chooses by them, on floats that are not all exact under them.
+    pub fn generate_polynomial(random: &mut Random, length: usize) -> Program {
+        let mut program = Program::default();
+        let style = [2, 3, 3, 4, 5, 6][random.below(6)];
+        for _ in 0..length {
+            let op = if random.percent(90) { POLYNOMIAL[random.below(POLYNOMIAL.len())] } else { FAVOURED[random.below(FAVOURED.len())] };
+            program.push_operation(random, style, op, &Arithmetic::default());
         }
         program
     }

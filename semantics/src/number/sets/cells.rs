@@ -1,6 +1,7 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
 use super::Set;
+use super::rewriting::{self, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 use crate::outcome::Outcome;
@@ -13,20 +14,36 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(NonZeroU32);
 
+/// The sets of an instruction's components, for those of its operands.
+type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
+
+/// The polynomials of an instruction's components, for those of its operands.
+type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
+
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// What a float result may be.
-    pub allowed: fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>,
+    pub allowed: Allowed,
     /// What a comparison may come out as.
     pub compared: fn(Profile, Instruction, &Operand, &Operand) -> Truth,
     /// What is left of its operands once that is known.
     pub narrowed: fn(Profile, Instruction, &Operand, &Operand, bool) -> [Set; 2],
+    /// The polynomials that it computes, where those may be rewritten.
+    pub polynomials: Computed,
+    /// What such a polynomial may come out as.
+    pub bound: fn(&Polynomial) -> Set,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { allowed: rules::allowed, compared: rules::compared, narrowed: rules::narrowed }
+        Rules {
+            allowed: rules::allowed,
+            compared: rules::compared,
+            narrowed: rules::narrowed,
+            polynomials: rewriting::polynomials,
+            bound: Polynomial::set,
+        }
     }
 }
 
@@ -97,7 +114,8 @@ pub struct Left {
 /// What a cell holds.
 #[derive(Clone, Debug)]
 enum Content {
-    Float(Set),
+    /// With the polynomial that made it, where that may be rewritten together with what is made of it.
+    Float(Set, Option<Polynomial>),
     Boolean(Truth, Made),
 }
 
@@ -217,7 +235,7 @@ impl Sets {
             _ if lane.trust.is_decided(self.profile) => Operand { set: decided(lane, self.profile), id: None },
             None => Operand { set: Set::ANY, id: None },
             Some(id) => match self.content(id) {
-                Content::Float(set) => Operand { set: *set, id: Some(id) },
+                Content::Float(set, _) => Operand { set: *set, id: Some(id) },
                 Content::Boolean(..) => Operand { set: Set::ANY, id: None },
             },
         }
@@ -245,7 +263,7 @@ impl Sets {
     pub fn any_of(&mut self, value: f32, set: Set, why: Why) -> Result<Lane, Unsettled> {
         let mut lane = Lane::exact(value);
         lane.trust = lane.trust.in_doubt(why);
-        lane.trust.cell = Some(self.new_cell(Content::Float(set))?);
+        lane.trust.cell = Some(self.new_cell(Content::Float(set, None))?);
         Ok(lane)
     }
 
@@ -269,7 +287,8 @@ impl Sets {
         let mut first = None;
         for i in 0..on_true.len() {
             let holds = match (conditions.len(), first) {
-                (1, Some(known)) => known,
+                // Where it may be rewritten, for each component by itself.
+                (1, Some(known)) if !self.rewrites() => known,
                 (n, _) => self.decide(conditions[if n == 1 { 0 } else { i }])?,
             };
             first = Some(holds);
@@ -289,17 +308,71 @@ impl Sets {
             }
             return Ok(());
         }
-        let operands: SmallVec<[SmallVec<[Operand; 4]>; 3]> =
-            args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.operand(lane)).collect()).collect();
-        let tuples: SmallVec<[(&[Operand], usize); 3]> =
-            operands.iter().zip(args).map(|(operands, (_, columns))| (operands.as_slice(), *columns)).collect();
-        let Some(sets) = (self.rules.allowed)(self.profile, instruction, &tuples) else { return Ok(()) };
+        if self.rewrites() {
+            return self.rewritten(instruction, args, results);
+        }
+        let Some(sets) = self.by_rule(self.rules.allowed, instruction, args) else { return Ok(()) };
         for (result, set) in results.iter_mut().zip(sets) {
             if !result.trust.is_decided(self.profile) && !set.is_any() {
                 if set.is_none() {
                     return Err(Unsettled::Infeasible);
                 }
-                result.trust.cell = Some(self.new_cell(Content::Float(set))?);
+                result.trust.cell = Some(self.new_cell(Content::Float(set, None))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a rule gives for the sets of the operands.
+    fn by_rule(&self, rule: Allowed, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<SmallVec<[Set; 4]>> {
+        let operands: SmallVec<[SmallVec<[Operand; 4]>; 3]> =
+            args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.operand(lane)).collect()).collect();
+        let tuples: SmallVec<[(&[Operand], usize); 3]> =
+            operands.iter().zip(args).map(|(operands, (_, columns))| (operands.as_slice(), *columns)).collect();
+        rule(self.profile, instruction, &tuples)
+    }
+
+    /// Whether what makes a result may be rewritten together with what is made of it. Then no rule of a single instruction bounds that, and nothing that a
+    /// branch has told: another place may evaluate the same expression otherwise.
+    fn rewrites(&self) -> bool {
+        !self.profile.controls().no_contraction
+    }
+
+    /// The polynomial that a float comes from, of which such a rewriting is bounded; `None` if anything may come of it.
+    fn polynomial(&self, lane: Lane) -> Option<Polynomial> {
+        match (lane.trust.grid, lane.trust.cell) {
+            (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
+            (None, Some(id)) => match self.content(id) {
+                Content::Float(_, polynomial) => *polynomial,
+                Content::Boolean(..) => None,
+            },
+            (None, None) => None,
+        }
+    }
+
+    /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose operands are there by themselves.
+    fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
+        let operands: Option<SmallVec<[Polynomials; 3]>> =
+            args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.polynomial(lane)).collect()).collect();
+        let made = operands.and_then(|operands| {
+            let tuples: SmallVec<[(&[Polynomial], usize); 3]> = operands.iter().zip(args).map(|(of, arg)| (of.as_slice(), arg.1)).collect();
+            (self.rules.polynomials)(instruction, &tuples)
+        });
+        let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
+        let by_rule = match &made {
+            Some(_) if !rewriting::is_one_operation(instruction) => None,
+            _ if leaves => self.by_rule(rules::allowed_alone, instruction, args),
+            _ => None,
+        };
+        for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
+            let polynomial = made.as_ref().map(|made| made[i]);
+            let set = match (&by_rule, polynomial) {
+                (Some(sets), _) => sets[i],
+                (None, Some(polynomial)) => (self.rules.bound)(&polynomial),
+                (None, None) => Set::ANY,
+            };
+            if !set.is_any() {
+                result.trust.cell = Some(self.new_cell(Content::Float(set, polynomial))?);
             }
         }
         Ok(())
@@ -338,8 +411,11 @@ impl Sets {
         }
     }
 
-    /// Takes a Boolean as known, and narrows what it was made from.
+    /// Takes a Boolean as known, and narrows what it was made from; not where the next branch on it may be on another evaluation.
     fn assume(&mut self, condition: Lane, holds: bool) -> Result<(), Unsettled> {
+        if self.rewrites() {
+            return Ok(());
+        }
         let mut known: SmallVec<[(Lane, bool); 8]> = SmallVec::from_slice(&[(condition, holds)]);
         while let Some((lane, holds)) = known.pop() {
             let truth = self.truth(lane);
@@ -368,7 +444,7 @@ impl Sets {
             }
             // One cell on both sides is narrowed by both.
             if let Some(id) = operand.id
-                && let Content::Float(of) = self.content_mut(id)
+                && let Content::Float(of, _) = self.content_mut(id)
             {
                 *of = of.meet(set);
                 if of.is_none() {
@@ -385,7 +461,12 @@ impl Sets {
         match form {
             Form::Comparison => {
                 let (x, y) = (lane(0), args.get(1).map_or(lane(0), |y| y.0[i]));
-                ((self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)), Made::Compared(instruction, x, y))
+                let made = if self.rewrites() { self.polynomial(x).zip(self.polynomial(y)) } else { None };
+                let truth = match made {
+                    Some((x, y)) => rules::compared_by_difference(instruction, &(self.rules.bound)(&(x - y))),
+                    None => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
+                };
+                (truth, Made::Compared(instruction, x, y))
             }
             Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
             Form::Equal { negated } => {

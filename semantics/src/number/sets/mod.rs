@@ -10,13 +10,16 @@
 //! | `cells` | a run: its cells, and the ways that its branches went |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
+//! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
 mod cells;
 mod observation;
+mod rewriting;
 mod rules;
 mod set;
 
 pub use cells::{Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
+pub use rewriting::{Polynomial, Polynomials, polynomials};
 pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};

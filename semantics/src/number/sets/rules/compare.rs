@@ -97,6 +97,14 @@ pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
     if negated { truth.opposite() } else { truth }
 }
 
+/// What a comparison of two floats may come out as by their difference: terms may have moved from one side to the other.
+pub fn compared_by_difference(instruction: Instruction, difference: &Set) -> Truth {
+    let Some(Question { relation, exchanged, negated }) = question(instruction) else { return Truth::BOTH };
+    let (left, right) = if exchanged { (&Set::ZERO, difference) } else { (difference, &Set::ZERO) };
+    let truth = of_numbers(relation, left, right);
+    if negated { truth.opposite() } else { truth }
+}
+
 /// The floats that are below a bound, or at it, before or after flushing; `bound` is a number of either sign of zero.
 fn below(bound: f64, or_equal: bool) -> Set {
     let high = if or_equal {

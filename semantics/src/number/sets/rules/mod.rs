@@ -27,7 +27,7 @@ mod range;
 mod value;
 mod vectors;
 
-pub use compare::{compared, narrowed};
+pub use compare::{compared, compared_by_difference, narrowed};
 
 use super::{CellId, Set, Span};
 use crate::number::{Instruction, Profile};
