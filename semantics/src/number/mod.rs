@@ -16,6 +16,7 @@
 //! | `grid` | why a polynomial is exact under every rewriting |
 //! | `interval` | numbers that a specification bounds but does not fix |
 //! | `real` | the formats of 16, 32 and 64 bits |
+//! | [`reference`](mod@reference) | where the infinitely precise result of a function lies, and its correct rounding in any direction |
 //! | [`integer`], [`float`], [`pack`] | components of any type, by their bits: values without trust, and where there is none |
 
 mod apply;
@@ -29,6 +30,7 @@ mod op;
 pub mod pack;
 mod profile;
 mod real;
+pub mod reference;
 mod rules;
 mod scalar;
 pub mod sets;

@@ -1,0 +1,208 @@
+//! Enclosures from 64-bit arithmetic.
+//!
+//! Sums and products of 32-bit floats come from error-free transformations: a rounded result and what the rounding lost, both exact, so that the enclosure is a
+//! point or two neighbours. Where the operands have more digits or exponents than those are proven for, and where digits cancel, it is `tight` that answers.
+
+use super::function::Function;
+use super::known::known;
+use super::{Enclosure, Exact, tight};
+
+/// How many 64-bit floats the enclosure reaches to either side of what the crate `libm` computes.
+pub const STEPS: u64 = 8;
+
+/// π/180 and 180/π, correctly rounded: relative errors of at most 2^-53 each.
+const DEGREE: f64 = std::f64::consts::PI / 180.0;
+const RADIAN: f64 = 180.0 / std::f64::consts::PI;
+
+/// The magnitudes between which no product, quotient or square of operands, and none of their rounding errors, leaves the normal range.
+const SAFE: std::ops::Range<f64> = 1e-90..1e90;
+
+fn is_safe(x: f64) -> bool {
+    x == 0.0 || SAFE.contains(&x.abs())
+}
+
+/// The float that is so many steps further from zero, infinity at most.
+fn outward(magnitude: f64, steps: u64) -> f64 {
+    f64::from_bits((magnitude.to_bits() + steps).min(f64::INFINITY.to_bits()))
+}
+
+/// The float that is so many steps nearer to zero, zero at most.
+fn inward(magnitude: f64, steps: u64) -> f64 {
+    f64::from_bits(magnitude.to_bits().saturating_sub(steps))
+}
+
+/// [`STEPS`] floats to either side, not across zero.
+#[inline]
+pub(super) fn around(x: f64) -> Enclosure {
+    let magnitude = x.abs();
+    let (near, far) = (inward(magnitude.min(f64::MAX), STEPS), outward(magnitude, STEPS));
+    if x.is_sign_negative() { Enclosure { low: -far, high: -near } } else { Enclosure { low: near, high: far } }
+}
+
+/// A rounded result and the sign of what the rounding lost (exact less rounded): the point, or the neighbours around the exact one.
+#[inline]
+fn corrected(rounded: f64, lost: f64) -> Enclosure {
+    if lost == 0.0 {
+        Enclosure::point(rounded)
+    } else if lost > 0.0 {
+        Enclosure { low: rounded, high: rounded.next_up() }
+    } else {
+        Enclosure { low: rounded.next_down(), high: rounded }
+    }
+}
+
+/// x + y rounded, and exactly what that lost: Knuth's sum of two.
+#[inline]
+fn sum(x: f64, y: f64) -> (f64, f64) {
+    let sum = x + y;
+    let part = sum - x;
+    (sum, (x - (sum - part)) + (y - part))
+}
+
+/// x·y rounded, and exactly what that lost, for safe operands.
+#[inline]
+fn product(x: f64, y: f64) -> (f64, f64) {
+    let product = x * y;
+    // Two significands of 24 digits make one of 48.
+    let short = (x.to_bits() | y.to_bits()) & 0x1fff_ffff == 0;
+    (product, if short { 0.0 } else { libm::fma(x, y, -product) })
+}
+
+/// x + y + z, unless digits cancel.
+fn sum_of_three(x: f64, y: f64, z: f64) -> Option<Enclosure> {
+    let (first, lost_first) = sum(x, y);
+    let (total, lost) = sum(first, z);
+    let (rest, lost_rest) = sum(lost_first, lost);
+    // The exact sum is total + rest + lost_rest.
+    let (total, rest) = sum(total, rest);
+    if rest == 0.0 {
+        return Some(corrected(total, lost_rest))
+            .filter(|_| lost_rest == 0.0 || lost_rest.abs() < total.abs() * f64::EPSILON * f64::EPSILON);
+    }
+    // Then |rest| is at most half a unit in the last place of the total, and a tiny addition changes neither its sign nor makes it more than one.
+    (lost_rest.abs() <= rest.abs() * 0.25).then(|| corrected(total, rest))
+}
+
+pub(super) fn enclose(function: Function, args: &[f64]) -> Exact {
+    if let Some(exact) = known(function, args) {
+        return exact;
+    }
+    match computed(function, args) {
+        Some(enclosure) => enclosure.into(),
+        None => tight::enclose(function, args),
+    }
+}
+
+fn computed(function: Function, args: &[f64]) -> Option<Enclosure> {
+    match *args {
+        [x] => of_one(function, x),
+        _ if !args.iter().all(|&x| is_safe(x)) && !matches!(function, Function::Atan2 | Function::Pow) => None,
+        [x, y] => of_two(function, x, y),
+        [x, y, z] => of_three(function, x, y, z),
+        _ => None,
+    }
+}
+
+fn of_one(function: Function, x: f64) -> Option<Enclosure> {
+    use Function::*;
+    // No sine or cosine is beyond 1.
+    let bounded = |x: f64| {
+        let Enclosure { low, high } = around(x);
+        Enclosure { low: low.max(-1.0), high: high.min(1.0) }
+    };
+    Some(match function {
+        Fract => {
+            let (difference, lost) = sum(x, -x.floor());
+            corrected(difference, lost)
+        }
+        // Constant and product are rounded: 1 unit in the last place at most.
+        Radians => around(x * DEGREE),
+        Degrees => around(x * RADIAN),
+        Sin => bounded(libm::sin(x)),
+        Cos => bounded(libm::cos(x)),
+        Tan => around(libm::tan(x)),
+        Asin => around(libm::asin(x)),
+        Acos => around(libm::acos(x)),
+        Atan => around(libm::atan(x)),
+        Sinh => around(libm::sinh(x)),
+        Cosh => around(libm::cosh(x)),
+        Tanh => around(libm::tanh(x)),
+        Asinh => around(libm::asinh(x)),
+        Acosh => around(libm::acosh(x)),
+        Atanh => around(libm::atanh(x)),
+        Exp => around(libm::exp(x)),
+        Log => around(libm::log(x)),
+        Exp2 => around(libm::exp2(x)),
+        Log2 => around(libm::log2(x)),
+        Sqrt if is_safe(x) => {
+            let root = x.sqrt();
+            corrected(root, libm::fma(-root, root, x))
+        }
+        // Root and quotient are rounded: at most 1.5 units in the last place.
+        InverseSqrt => around(1.0 / x.sqrt()),
+        _ => return None,
+    })
+}
+
+fn of_two(function: Function, x: f64, y: f64) -> Option<Enclosure> {
+    use Function::*;
+    Some(match function {
+        FAdd | FSub => {
+            let (total, lost) = sum(x, if function == FSub { -y } else { y });
+            corrected(total, lost)
+        }
+        FMul => {
+            let (total, lost) = product(x, y);
+            corrected(total, lost)
+        }
+        FDiv => {
+            let quotient = x / y;
+            let rest = libm::fma(-quotient, y, x);
+            corrected(quotient, if y < 0.0 { -rest } else { rest })
+        }
+        FMod => {
+            let remainder = libm::fmod(x, y);
+            if remainder == 0.0 {
+                Enclosure::point(0f64.copysign(y))
+            } else if (remainder < 0.0) == (y < 0.0) {
+                Enclosure::point(remainder)
+            } else {
+                let (total, lost) = sum(remainder, y);
+                corrected(total, lost)
+            }
+        }
+        Atan2 => around(libm::atan2(x, y)),
+        Pow => {
+            let power = libm::pow(x, y);
+            // An exact result is one to find: a power of a short number.
+            tight::exact_power(x, y).unwrap_or_else(|| around(power))
+        }
+        _ => return None,
+    })
+}
+
+fn of_three(function: Function, x: f64, y: f64, z: f64) -> Option<Enclosure> {
+    use Function::*;
+    match function {
+        Fma => {
+            let (product, lost) = product(x, y);
+            sum_of_three(product, z, lost)
+        }
+        // x - x·z + y·z.
+        FMix => {
+            let ((left, lost_left), (right, lost_right)) = (product(x, -z), product(y, z));
+            (lost_left == 0.0 && lost_right == 0.0).then(|| sum_of_three(left, right, x)).flatten()
+        }
+        // Each difference is rounded once and so is each operation after it. 3 - 2t is at least 1 and has at most twice t's relative error,
+        // 3 units of 2^-53; all in all 3 + 3 + 7 + 3 of them and products of them: 17·2^-53 is at most 17 floats.
+        SmoothStep => {
+            let t = (z - x) / (y - x);
+            let result = t * t * (3.0 - 2.0 * t);
+            (result > 1e-250).then(|| {
+                let Enclosure { low, high } = around(result);
+                Enclosure { low: inward(low, 2 * STEPS), high: outward(high, 2 * STEPS).min(1.0) }
+            })
+        }
+        _ => None,
+    }
+}
