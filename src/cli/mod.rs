@@ -33,6 +33,7 @@ mod fuzz_spirv;
 mod input;
 mod output;
 mod planted;
+mod precision;
 mod replay;
 mod run;
 mod trace;
@@ -66,6 +67,7 @@ enum Command {
     #[command(name = "fuzz-spirv")]
     FuzzSpirv(fuzz_spirv::FuzzSpirv),
     Planted(planted::Planted),
+    Precision(precision::Precision),
     Vectors(vectors::Vectors),
     Replay(replay::Replay),
     Adapters(adapters::Adapters),
@@ -87,6 +89,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fuzz(command) => command.run(),
         Command::FuzzSpirv(command) => command.run(),
         Command::Planted(command) => command.run(),
+        Command::Precision(command) => command.run(),
         Command::Vectors(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Adapters(command) => command.run(),
