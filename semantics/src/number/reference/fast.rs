@@ -10,7 +10,7 @@ use super::{Enclosure, Exact, tight};
 /// How many 64-bit floats the enclosure reaches to either side of what the crate `libm` computes.
 pub const STEPS: u64 = 8;
 
-/// π/180 and 180/π, correctly rounded: relative errors of at most 2^-53 each.
+/// π/180 and 180/π, with relative errors of at most 2·2^-53: of π and of the division.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
@@ -115,7 +115,7 @@ fn of_one(function: Function, x: f64) -> Option<Enclosure> {
             let (difference, lost) = sum(x, -x.floor());
             corrected(difference, lost)
         }
-        // Constant and product are rounded: 1 unit in the last place at most.
+        // With the product's rounding 3·2^-53, which is 3 floats at most.
         Radians => around(x * DEGREE),
         Degrees => around(x * RADIAN),
         Sin => bounded(libm::sin(x)),

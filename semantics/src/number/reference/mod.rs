@@ -11,7 +11,7 @@
 //!   A NaN operand gives `Undefined`, but for NMin, NMax and NClamp, whose meaning says what to do with it.
 //! - **Outside of the domain** the answer is `Undefined`: what GLSL.std.450 calls undefined, pow of a negative base, or of zero to a power not
 //!   positive, atan2(0, 0), FClamp with its bounds exchanged and SmoothStep with edge0 ≥ edge1 included.
-//! - **Zeros.** A result of zero has the sign that IEEE 754 gives it in rounding to nearest.
+//! - **Zeros.** A result of zero has the sign that IEEE 754 gives it in rounding to nearest; of two zeros FMin and FMax give the first.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -19,6 +19,7 @@
 //! | `known` | what needs no computation: domains, limits, exact values, arguments so small or large that the result's neighbours are plain |
 //! | `fast` | 64-bit arithmetic: error-free sums and products where the function is rational, the crate `libm` with its error bounds otherwise |
 //! | `tight` | high precision |
+//! | `vector` | functions of vectors and matrices, exactly |
 //! | `direction` | from 64 bits to 32 in a direction |
 //!
 //! # The bound of the fast enclosure
@@ -40,12 +41,14 @@ mod fast;
 mod function;
 mod known;
 mod tight;
+mod vector;
 
 pub use direction::Direction;
 pub use fast::STEPS;
 pub use function::FUNCTIONS;
+pub use vector::{Operand, enclose_vector};
 
-use super::Instruction;
+use super::{Instruction, Op, Real};
 use function::Function;
 
 /// Where the infinitely precise result lies: between the two ends, in the closed interval.
@@ -151,8 +154,8 @@ fn function_of(instruction: Instruction, operands: usize) -> Option<Function> {
 
 /// The infinitely precise result of a function of scalars, in 64-bit arithmetic: some tens of nanoseconds.
 ///
-/// Wherever an operand is a 32-bit float, the enclosure's relative width is at most 2^-45, unless the result is beneath 2^-1000 in magnitude. For Ldexp the second
-/// operand is an integer. `None` if the instruction is no function in [`FUNCTIONS`] of so many operands.
+/// Where the operands are 32-bit floats, the enclosure's relative width is at most 2^-45, unless the result is below 2^-1000 in magnitude or beyond
+/// `f64::MAX`. For Ldexp the second operand is an integer. `None` if the instruction is no function in [`FUNCTIONS`] of so many operands.
 #[inline]
 pub fn enclose(function: Instruction, args: &[f64]) -> Option<Exact> {
     Some(fast::enclose(function_of(function, args.len())?, args))
@@ -182,4 +185,24 @@ pub fn rounded(function: Instruction, args: &[f32], direction: Direction) -> Opt
             None => Rounded::Value(direction.round(tight::sticky(function, wide))),
         },
     })
+}
+
+/// The float of 16 or 32 bits nearest to a function's result, ties to even, from what the crate `libm` computed of it. Outside of the domain, and in
+/// 64 bits, it is what that is.
+#[inline]
+pub(super) fn settled<R: Real>(op: Op, computed: f64, args: &[f64]) -> R {
+    let nearest = R::of(computed);
+    if R::PRECISION == f64::PRECISION || !computed.is_finite() {
+        return nearest;
+    }
+    let Enclosure { low, high } = fast::around(computed);
+    if R::of(low) == R::of(high) { nearest } else { settled_tightly(op, nearest, args) }
+}
+
+#[cold]
+fn settled_tightly<R: Real>(op: Op, nearest: R, args: &[f64]) -> R {
+    match function_of(op.instruction(), args.len()).map(|function| tight::enclose(function, args)) {
+        Some(Exact::Within(enclosure)) => R::of(enclosure.sticky()),
+        _ => nearest,
+    }
 }

@@ -13,10 +13,10 @@ use dashu_float::{ConstCache, Context, FBig};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-type Big = FBig<HalfEven, 2>;
+pub(super) type Big = FBig<HalfEven, 2>;
 
 /// Digits of the first attempt.
-const DIGITS: usize = 128;
+pub(super) const DIGITS: usize = 128;
 /// Digits by which a result may be wrong: the library's own claim is less than one.
 const GUARD: isize = 40;
 /// No more digits than this: far more than the closest approach of any function here to a 64-bit float that is known.
@@ -39,12 +39,12 @@ pub(super) fn sticky(function: Function, args: &[f64]) -> f64 {
 }
 
 /// An exact number of unlimited digits.
-fn big(x: f64) -> Big {
+pub(super) fn big(x: f64) -> Big {
     Big::try_from(x).expect("a finite float").with_precision(0).value()
 }
 
 /// The float that compares equal with a number, or the neighbours around it, from a candidate near to it: `order(c)` compares the number with c.
-fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
+pub(super) fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
     let mut candidate = candidate.clamp(f64::MIN, f64::MAX);
     match order(candidate) {
         Ordering::Equal => Enclosure::point(candidate),
@@ -74,18 +74,18 @@ fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
 }
 
 /// Around a number of whatever digits.
-fn around(x: &Big) -> Enclosure {
+pub(super) fn around(x: &Big) -> Enclosure {
     bracket(x.to_f64().value(), |candidate| x.cmp(&big(candidate)))
 }
 
 /// Around a quotient of such numbers, the divisor positive.
-fn around_quotient(dividend: &Big, divisor: &Big) -> Enclosure {
+pub(super) fn around_quotient(dividend: &Big, divisor: &Big) -> Enclosure {
     let precise = Context::<HalfEven>::new(DIGITS);
     let quotient = value(precise.div(dividend.repr(), divisor.repr()));
     bracket(quotient.to_f64().value(), |candidate| dividend.cmp(&(divisor * big(candidate))))
 }
 
-fn value(result: FpResult<Big>) -> Big {
+pub(super) fn value(result: FpResult<Big>) -> Big {
     result.expect("finite operands within the domain").value()
 }
 
@@ -144,30 +144,29 @@ fn approximation(function: Function, args: &[f64], digits: usize, constants: &mu
     let precise = Context::<HalfEven>::new(digits);
     let first = big(args[0]);
     let x = first.repr();
-    let constants = Some(constants);
     value(match function {
-        Sin => precise.sin(x, constants),
-        Cos => precise.cos(x, constants),
-        Tan => precise.tan(x, constants),
-        Asin => precise.asin(x, constants),
-        Acos => precise.acos(x, constants),
-        Atan => precise.atan(x, constants),
-        Sinh => precise.sinh(x, constants),
-        Cosh => precise.cosh(x, constants),
-        Tanh => precise.tanh(x, constants),
-        Asinh => precise.asinh(x, constants),
-        Acosh => precise.acosh(x, constants),
-        Atanh => precise.atanh(x, constants),
-        Exp => precise.exp(x, constants),
-        Log => precise.ln(x, constants),
-        Log2 => precise.log2(x, constants),
-        Atan2 => precise.atan2(x, big(args[1]).repr(), constants),
+        Sin => precise.sin(x, Some(constants)),
+        Cos => precise.cos(x, Some(constants)),
+        Tan => precise.tan(x, Some(constants)),
+        Asin => precise.asin(x, Some(constants)),
+        Acos => precise.acos(x, Some(constants)),
+        Atan => precise.atan(x, Some(constants)),
+        Sinh => precise.sinh(x, Some(constants)),
+        Cosh => precise.cosh(x, Some(constants)),
+        Tanh => precise.tanh(x, Some(constants)),
+        Asinh => precise.asinh(x, Some(constants)),
+        Acosh => precise.acosh(x, Some(constants)),
+        Atanh => precise.atanh(x, Some(constants)),
+        Exp => precise.exp(x, Some(constants)),
+        Log => precise.ln(x, Some(constants)),
+        Log2 => precise.log2(x, Some(constants)),
+        Atan2 => precise.atan2(x, big(args[1]).repr(), Some(constants)),
         InverseSqrt => {
             let root = value(precise.sqrt(x));
             precise.div(Big::ONE.repr(), root.repr())
         }
         Radians | Degrees => {
-            let pi = precise.pi::<2>(constants).value();
+            let pi = precise.pi::<2>(Some(constants)).value();
             let half_turn = big(180.0);
             if function == Radians {
                 precise.div(value(precise.mul(x, pi.repr())).repr(), half_turn.repr())
@@ -177,7 +176,6 @@ fn approximation(function: Function, args: &[f64], digits: usize, constants: &mu
         }
         // The exponent is below 2^11, and its relative error so much greater an absolute one.
         Exp2 | Pow => {
-            let constants = constants.expect("just made");
             let logarithm = if function == Exp2 { constants.ln2(digits) } else { value(precise.ln(x, Some(constants))) };
             let factor = if function == Exp2 { first } else { big(args[1]) };
             let exponent = value(precise.mul(logarithm.repr(), factor.repr()));

@@ -15,5 +15,5 @@ mod rules;
 mod set;
 
 pub use cells::{Budget, CellId, Explored, Sets, Unsettled, explore};
-pub use rules::{Operand, Truth, allowed, compared, narrowed};
+pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};

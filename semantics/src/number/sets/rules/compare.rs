@@ -1,0 +1,151 @@
+//! Comparisons (Vulkan: EXACT; §3.3.15): what they may come out as, and what is left of their operands once that is known.
+//!
+//! A subnormal operand may be flushed before, and zeros of both signs are equal. Comparisons are not on the list of SignedZeroInfNanPreserve: one that may
+//! meet an infinity or NaN may come out either way, whatever is declared, and says nothing then of the other operand.
+
+use super::super::{Set, Span};
+use super::core::{MAX, MAX_SUBNORMAL, Rules, SPACING, finite, has_special, has_subnormals, has_zero, subnormals};
+use super::{Operand, Truth};
+use crate::number::{Instruction, Profile};
+use rspirv::spirv;
+
+/// What a comparison of numbers asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Less,
+    LessEqual,
+    Equal,
+}
+
+/// A comparison of numbers: the relation, with the operands exchanged, or of the opposite outcome.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    relation: Relation,
+    exchanged: bool,
+    negated: bool,
+}
+
+/// The question that an instruction asks of numbers; none if it is IsNan, IsInf or no comparison. Ordered and unordered ones differ by NaN only.
+fn question(instruction: Instruction) -> Option<Question> {
+    use spirv::Op;
+    let Instruction::Core(opcode) = instruction else { return None };
+    let (relation, exchanged, negated) = match Op::from_u32(opcode.into())? {
+        Op::FOrdLessThan | Op::FUnordLessThan => (Relation::Less, false, false),
+        Op::FOrdGreaterThan | Op::FUnordGreaterThan => (Relation::Less, true, false),
+        Op::FOrdLessThanEqual | Op::FUnordLessThanEqual => (Relation::LessEqual, false, false),
+        Op::FOrdGreaterThanEqual | Op::FUnordGreaterThanEqual => (Relation::LessEqual, true, false),
+        Op::FOrdEqual | Op::FUnordEqual => (Relation::Equal, false, false),
+        Op::FOrdNotEqual | Op::FUnordNotEqual => (Relation::Equal, false, true),
+        _ => return None,
+    };
+    Some(Question { relation, exchanged, negated })
+}
+
+/// Whether the instruction asks what kind of float its operand is.
+fn is_classification(instruction: Instruction) -> bool {
+    let Instruction::Core(opcode) = instruction else { return false };
+    matches!(spirv::Op::from_u32(opcode.into()), Some(spirv::Op::IsNan | spirv::Op::IsInf))
+}
+
+/// A set of numbers as a comparison may take them, zeros being one number.
+fn flushed(set: &Set) -> Set {
+    if has_subnormals(set) || has_zero(set) { set.union(Set::ZERO) } else { *set }
+}
+
+impl Truth {
+    fn opposite(self) -> Truth {
+        Truth { may_hold: self.may_fail, may_fail: self.may_hold }
+    }
+
+    fn or(self, other: Truth) -> Truth {
+        Truth { may_hold: self.may_hold || other.may_hold, may_fail: self.may_fail || other.may_fail }
+    }
+}
+
+/// The outcome for any two numbers of two sets, neither empty.
+fn of_numbers(relation: Relation, x: &Set, y: &Set) -> Truth {
+    let (x, y) = (flushed(x), flushed(y));
+    let (Some(a), Some(b)) = (x.hull(), y.hull()) else { return Truth::BOTH };
+    match relation {
+        Relation::Less => Truth { may_hold: a.low < b.high, may_fail: a.high >= b.low },
+        Relation::LessEqual => Truth { may_hold: a.low <= b.high, may_fail: a.high > b.low },
+        Relation::Equal => Truth { may_hold: !x.meet(y).is_none(), may_fail: !(a.low == a.high && b.low == b.high && a.low == b.low) },
+    }
+}
+
+/// What a comparison of two floats may come out as.
+pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand) -> Truth {
+    let rules = Rules::other(profile.controls());
+    // Without NoContraction a term may be moved from one side of a comparison to the other.
+    if !rules.identity || has_special(&x.set) || !is_classification(instruction) && has_special(&y.set) {
+        return Truth::BOTH;
+    }
+    if is_classification(instruction) {
+        return Truth { may_hold: false, may_fail: true };
+    }
+    let Some(Question { relation, exchanged, negated }) = question(instruction) else { return Truth::BOTH };
+    let truth = if x.id.is_some() && x.id == y.id {
+        // One value; but a subnormal may be flushed on one side alone.
+        let subnormals = subnormals(&x.set);
+        let same = Truth { may_hold: relation != Relation::Less, may_fail: relation == Relation::Less };
+        if has_subnormals(&x.set) { same.or(of_numbers(relation, &subnormals, &subnormals)) } else { same }
+    } else if exchanged {
+        of_numbers(relation, &y.set, &x.set)
+    } else {
+        of_numbers(relation, &x.set, &y.set)
+    };
+    if negated { truth.opposite() } else { truth }
+}
+
+/// The floats that are below a bound, or at it, before or after flushing; `bound` is a number of either sign of zero.
+fn below(bound: f64, or_equal: bool) -> Set {
+    let high = if or_equal {
+        if bound == 0.0 { 0.0 } else { bound }
+    } else if bound == 0.0 {
+        -SPACING
+    } else {
+        f64::from((bound as f32).next_down())
+    };
+    // A positive subnormal may be flushed to zero.
+    let zero_is = bound > 0.0 || or_equal && bound == 0.0;
+    Set::of(Span { low: -MAX, high: if zero_is { high.max(MAX_SUBNORMAL) } else { high } })
+}
+
+/// The floats that are above a bound, likewise.
+fn above(bound: f64, or_equal: bool) -> Set {
+    let mirrored = below(-bound, or_equal);
+    let span = mirrored.spans()[0];
+    Set::of(Span { low: -span.high, high: MAX })
+}
+
+/// The floats that may be equal to one of the set, before or after flushing.
+fn equal(set: &Set) -> Set {
+    let set = flushed(&finite(set));
+    if has_zero(&set) { set.with(Span { low: -MAX_SUBNORMAL, high: MAX_SUBNORMAL }) } else { set }
+}
+
+/// What is left of two operands once a comparison of them is known to hold or to fail; no value if it cannot.
+pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand, holds: bool) -> [Set; 2] {
+    let unchanged = [x.set, y.set];
+    let rules = Rules::other(profile.controls());
+    let Some(Question { relation, exchanged, negated }) = question(instruction).filter(|_| rules.identity) else { return unchanged };
+    let special = [has_special(&x.set), has_special(&y.set)];
+    let (Some(a), Some(b)) = (flushed(&finite(&x.set)).hull(), flushed(&finite(&y.set)).hull()) else { return unchanged };
+    let [to_x, to_y] = match (relation, holds != negated) {
+        // x = y.
+        (Relation::Equal, true) => [equal(&y.set), equal(&x.set)],
+        (Relation::Equal, false) => return unchanged,
+        (relation, holds) => {
+            // x < y or x ≤ y, or with both exchanged: of !(x < y) it is y ≤ x.
+            let or_equal = (relation == Relation::LessEqual) == holds;
+            if exchanged == holds { [above(b.low, or_equal), below(a.high, or_equal)] } else { [below(b.high, or_equal), above(a.low, or_equal)] }
+        }
+    };
+    // Next to an infinity or NaN nothing is known; and of an operand that may be one itself, that stays.
+    let left = |set: &Set, to: Set, special: bool, other: bool| match (special, other) {
+        (_, true) => *set,
+        (false, false) => set.meet(to),
+        (true, false) => set.meet(to.with(Span::point(f64::NEG_INFINITY)).with(Span::point(f64::INFINITY)).or_nan()),
+    };
+    [left(&x.set, to_x, special[0], special[1]), left(&y.set, to_y, special[1], special[0])]
+}

@@ -1,0 +1,360 @@
+//! What all rules are made of (Vulkan, "Precision and Operation of SPIR-V Instructions"): rounding, units in the last place, subnormals, zeros and
+//! infinities; and the core instructions that keep signs of zeros, infinities and NaN.
+//!
+//! An exact result comes as bounds of real numbers, and becomes floats at the very end.
+
+use super::super::{Set, Span};
+use super::bounds::{self, Bounds};
+use crate::number::reference::{Direction, Enclosure};
+use crate::number::{Controls, Denormals, Rounding};
+
+/// The least normal float, 2^-126.
+pub(super) const MIN: f64 = f32::MIN_POSITIVE as f64;
+/// The greatest finite float.
+pub(super) const MAX: f64 = f32::MAX as f64;
+/// The greatest subnormal float.
+pub(super) const MAX_SUBNORMAL: f64 = MIN - SPACING;
+/// The distance of subnormal floats, 2^-149.
+pub(super) const SPACING: f64 = f32::from_bits(1) as f64;
+
+/// What is known of how an instruction computes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// How correctly rounded results are rounded.
+    pub(super) rounding: Rounding,
+    /// Whether subnormal operands and results may be flushed to zero.
+    pub(super) may_flush: bool,
+    /// Whether subnormal results must be.
+    pub(super) must_flush: bool,
+    /// Whether signs of zeros, infinities and NaN are kept.
+    pub(super) keeps_special: bool,
+    /// Whether WGSL's bounds replace Vulkan's.
+    pub(super) wgsl: bool,
+    /// Whether operands of one id are one value for every rewriting: with NoContraction.
+    pub(super) identity: bool,
+}
+
+/// A set of operands by its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// The finite floats.
+    pub(super) finite: Set,
+    /// Whether -∞ and +∞ are in it.
+    pub(super) infinite: [bool; 2],
+    /// Whether NaN is.
+    pub(super) nan: bool,
+}
+
+/// Whether a subnormal float is in the span.
+fn has_subnormal(span: &Span) -> bool {
+    let within = |low: f64, high: f64| span.low <= high && low <= span.high;
+    within(SPACING, MAX_SUBNORMAL) || within(-MAX_SUBNORMAL, -SPACING)
+}
+
+/// Whether a subnormal float is in the set.
+pub(super) fn has_subnormals(set: &Set) -> bool {
+    set.spans().iter().any(has_subnormal)
+}
+
+/// Whether a zero is in the set.
+pub(super) fn has_zero(set: &Set) -> bool {
+    set.spans().iter().any(|span| span.low <= 0.0 && 0.0 <= span.high)
+}
+
+/// Whether an infinity or NaN is in the set.
+pub(super) fn has_special(set: &Set) -> bool {
+    set.has_nan() || set.spans().iter().any(|span| span.low == f64::NEG_INFINITY || span.high == f64::INFINITY)
+}
+
+/// The finite floats of a set.
+pub(super) fn finite(set: &Set) -> Set {
+    set.meet(Set::of(Span { low: -MAX, high: MAX }))
+}
+
+/// The subnormal floats and zeros of a set.
+pub(super) fn subnormals(set: &Set) -> Set {
+    set.meet(Set::of(Span { low: -MAX_SUBNORMAL, high: MAX_SUBNORMAL }))
+}
+
+/// -x of every member.
+fn negated(set: &Set) -> Set {
+    let turned = set.spans().iter().fold(Set::NONE, |turned, span| turned.with(Span { low: -span.high, high: -span.low }));
+    if set.has_nan() { turned.or_nan() } else { turned }
+}
+
+/// With zeros of both signs.
+fn with_zeros(set: Set) -> Set {
+    set.with(Span { low: -0.0, high: 0.0 })
+}
+
+/// A unit in the last place at a real number: the least distance of two finite floats with the number between them or at one of them. At a power of two
+/// that is the distance below it; beyond the greatest float it is the distance there.
+pub(super) fn ulp(x: f64) -> f64 {
+    let magnitude = x.abs();
+    if magnitude <= 2.0 * MIN {
+        return SPACING;
+    }
+    let bits = magnitude.min(MAX).to_bits();
+    let power = f64::from_bits(bits & !((1 << 52) - 1));
+    let unit = power / f64::from(1u32 << 23);
+    if magnitude == power { unit / 2.0 } else { unit }
+}
+
+/// The least x - n·ulp(x) over the bounds. Just above a power of two the unit is twice that at the power itself, so the least may be there.
+fn least_below(exact: Bounds, n: f64) -> f64 {
+    // Units are powers of two: n of them are exact.
+    let least = bounds::sum(exact.low, -n * ulp(exact.low)).low;
+    if exact.low < 0.0 || exact.high <= 2.0 * MIN {
+        return least;
+    }
+    let from = exact.low.clamp(2.0 * MIN, MAX);
+    let below = f64::from_bits(from.to_bits() & !((1 << 52) - 1));
+    let power = if below < from { 2.0 * below } else { below };
+    if power < exact.high && power < MAX { least.min(bounds::sum(power, -n * 2.0 * ulp(power)).low) } else { least }
+}
+
+impl Rules {
+    /// For OpFNegate, OpFAdd, OpFSub, OpFMul and OpTranspose, which SignedZeroInfNanPreserve and the denorm modes name.
+    pub(super) fn listed(controls: Controls) -> Rules {
+        Rules {
+            may_flush: controls.denormals != Denormals::Preserve,
+            must_flush: controls.denormals == Denormals::Flush,
+            keeps_special: controls.keeps_special,
+            ..Rules::other(controls)
+        }
+    }
+
+    /// For every other instruction: nothing that is declared keeps its subnormals, signs of zeros, infinities and NaN.
+    pub(super) fn other(controls: Controls) -> Rules {
+        Rules {
+            rounding: controls.rounding,
+            may_flush: true,
+            must_flush: false,
+            keeps_special: false,
+            wgsl: controls.wgsl,
+            identity: controls.no_contraction,
+        }
+    }
+
+    /// An operand as the instruction may take it; `None` if anything may come of it, being infinite or NaN where those are not kept.
+    pub(super) fn operand(&self, set: &Set) -> Option<Parts> {
+        if !self.keeps_special && has_special(set) {
+            return None;
+        }
+        let spans = set.spans();
+        let infinite = [
+            spans.first().is_some_and(|span| span.low == f64::NEG_INFINITY),
+            spans.last().is_some_and(|span| span.high == f64::INFINITY),
+        ];
+        let set_of_finite = finite(set);
+        let zeros = self.may_flush && has_subnormals(&set_of_finite) || !self.keeps_special && has_zero(&set_of_finite);
+        let finite = if zeros { with_zeros(set_of_finite) } else { set_of_finite };
+        Some(Parts { finite, infinite, nan: set.has_nan() })
+    }
+
+    /// What of a result is required: any value if it may be infinite or NaN, and zeros of both signs, unless those are kept.
+    pub(super) fn result(&self, set: Set) -> Set {
+        if self.keeps_special {
+            set
+        } else if has_special(&set) {
+            Set::ANY
+        } else if has_zero(&set) {
+            with_zeros(set)
+        } else {
+            set
+        }
+    }
+
+    /// What becomes of a result whose exact value is within the bounds: tininess may be judged before rounding, and the sign of a flushed zero is open.
+    fn flushed(&self, set: Set, low: f64, high: f64) -> Set {
+        let is_tiny = low < MIN && high > -MIN && !(low == 0.0 && high == 0.0);
+        if !self.may_flush || !is_tiny {
+            return set;
+        }
+        if !self.must_flush {
+            return with_zeros(set);
+        }
+        let normal = [Span { low: f64::NEG_INFINITY, high: -MIN }, Span { low: MIN, high: f64::INFINITY }];
+        let kept = normal.iter().fold(Set::NONE, |kept, &span| kept.union(set.meet(Set::of(span))));
+        with_zeros(if set.has_nan() { kept.or_nan() } else { kept })
+    }
+
+    /// CR: correctly rounded, of the numbers between two. Where they pass the greatest finite float, that and the infinity are both accepted.
+    pub(super) fn rounded(&self, low: Enclosure, high: Enclosure) -> Set {
+        let (down, up) = match self.rounding {
+            Rounding::Either => (Direction::Down, Direction::Up),
+            Rounding::NearestEven => (Direction::NearestEven, Direction::NearestEven),
+            Rounding::TowardZero => (Direction::TowardZero, Direction::TowardZero),
+        };
+        let round = |direction: Direction, exact: Enclosure, outer: f64| {
+            f64::from(exact.rounded(direction).unwrap_or_else(|| direction.round(outer)))
+        };
+        let mut span = Span { low: round(down, low, low.low), high: round(up, high, high.high) };
+        if high.high > MAX {
+            span = Span { low: span.low.min(MAX), high: f64::INFINITY };
+        }
+        if low.low < -MAX {
+            span = Span { low: f64::NEG_INFINITY, high: span.high.max(-MAX) };
+        }
+        self.result(self.flushed(Set::of(span), low.low, high.high))
+    }
+
+    /// The floats within real bounds, after the rules for subnormals, zeros and overflow.
+    pub(super) fn floats(&self, accepted: Bounds) -> Set {
+        let (low, high) = (Direction::Up.round(accepted.low), Direction::Down.round(accepted.high));
+        let mut span = Span { low: low.into(), high: high.into() };
+        if low > high {
+            // Between two neighbours: no rule accepts so little; outward is sound.
+            span = Span { low: Direction::Down.round(accepted.low).into(), high: Direction::Up.round(accepted.high).into() };
+        }
+        if accepted.high > MAX {
+            span.high = f64::INFINITY;
+        }
+        if accepted.low < -MAX {
+            span.low = f64::NEG_INFINITY;
+        }
+        self.result(self.flushed(Set::of(span), accepted.low, accepted.high))
+    }
+
+    /// n ULP: x ± n·ulp(x) for each number of the bounds.
+    pub(super) fn within_ulps(&self, n: f64, exact: Bounds) -> Set {
+        self.floats(Bounds { low: least_below(exact, n), high: -least_below(exact.negated(), n) })
+    }
+
+    /// ABS: x ± error for each number of the bounds.
+    pub(super) fn within_absolute(&self, error: f64, exact: Bounds) -> Set {
+        self.floats(exact.widened(error))
+    }
+
+    /// OpFNegate and, without the sign, OpTranspose: exact, but a subnormal may be flushed; DenormFlushToZero does not say that it must be.
+    ///
+    /// -∞ of ∞, and NaN of NaN: the instructions are on the list of SignedZeroInfNanPreserve.
+    pub(super) fn moved(&self, set: &Set, negate: bool) -> Set {
+        let Some(Parts { finite, infinite, nan }) = self.operand(set) else { return Set::ANY };
+        let mut result = if nan { Set::NAN } else { Set::NONE };
+        result = result.union(finite);
+        for (is, infinity) in infinite.into_iter().zip([f64::NEG_INFINITY, f64::INFINITY]) {
+            if is {
+                result = result.with(Span::point(infinity));
+            }
+        }
+        self.result(if negate { negated(&result) } else { result })
+    }
+
+    /// OpFAdd: CR. -0 only of two negative zeros, unless results may be rounded down: there x - x is -0.
+    pub(super) fn sum(&self, x: &Set, y: &Set) -> Set {
+        let (Some(x), Some(y)) = (self.operand(x), self.operand(y)) else { return Set::ANY };
+        let mut result = Set::NONE;
+        for a in x.finite.spans() {
+            for b in y.finite.spans() {
+                let set = self.rounded(bounds::sum(a.low, b.low), bounds::sum(a.high, b.high));
+                result = result.union(set);
+            }
+        }
+        if self.rounding == Rounding::Either && has_zero(&result) {
+            result = with_zeros(result);
+        }
+        for (side, infinity) in [f64::NEG_INFINITY, f64::INFINITY].into_iter().enumerate() {
+            let meets = |other: &Parts| !other.finite.is_none() || other.infinite[side];
+            if x.infinite[side] && meets(&y) || y.infinite[side] && meets(&x) {
+                result = result.with(Span::point(infinity));
+            }
+            if x.infinite[side] && y.infinite[1 - side] {
+                result = result.or_nan();
+            }
+        }
+        if x.nan || y.nan {
+            result = result.or_nan();
+        }
+        self.result(result)
+    }
+
+    /// OpFSub: x + -y, and negation is exact.
+    pub(super) fn difference(&self, x: &Set, y: &Set) -> Set {
+        self.sum(x, &negated(y))
+    }
+
+    /// OpFSub of one value and itself: +0, unless results may be rounded down. A subnormal may be flushed on one side alone.
+    pub(super) fn difference_of_one(&self, x: &Set) -> Set {
+        let Some(Parts { infinite, nan, .. }) = self.operand(x) else { return Set::ANY };
+        let finite = finite(x);
+        let mut result = if nan || infinite[0] || infinite[1] { Set::NAN } else { Set::NONE };
+        if !finite.is_none() {
+            result = result.with(Span { low: if self.rounding == Rounding::Either { -0.0 } else { 0.0 }, high: 0.0 });
+        }
+        if self.may_flush && has_subnormals(&finite) {
+            let most = subnormals(&finite).hull().map_or(0.0, |hull| hull.high.max(-hull.low));
+            result = self.flushed(result.with(Span { low: -most, high: most }), -most, most);
+        }
+        self.result(result)
+    }
+
+    /// OpFMul of one value and itself: of a positive number, an infinity, or +0. A tiny square may be a zero of either sign.
+    pub(super) fn square_of_one(&self, x: &Set) -> Set {
+        let Some(Parts { finite, infinite, nan }) = self.operand(x) else { return Set::ANY };
+        let mut result = if nan { Set::NAN } else { Set::NONE };
+        for span in finite.spans() {
+            let square = Bounds::from(*span).squared();
+            result = result.union(self.rounded(Enclosure::point(square.low), Enclosure::point(square.high)));
+        }
+        if infinite[0] || infinite[1] {
+            result = result.with(Span::point(f64::INFINITY));
+        }
+        self.result(result)
+    }
+
+    /// OpFDiv of one value and itself: 2.5 ULP of 1.
+    pub(super) fn quotient_of_one(&self, x: &Set) -> Set {
+        let in_range = |span: &Span| {
+            let x = Bounds::from(*span);
+            x.least_magnitude() >= MIN && x.magnitude() <= 1.0 / MIN
+        };
+        if x.has_nan() || !x.spans().iter().all(in_range) { Set::ANY } else { self.within_ulps(2.5, Bounds::point(1.0)) }
+    }
+
+    /// OpFMul, OpVectorTimesScalar, OpMatrixTimesScalar and OpOuterProduct: CR.
+    pub(super) fn product(&self, x: &Set, y: &Set) -> Set {
+        let (Some(x), Some(y)) = (self.operand(x), self.operand(y)) else { return Set::ANY };
+        let mut result = Set::NONE;
+        for a in x.finite.spans() {
+            for b in y.finite.spans() {
+                // Exact in 64 bits, the signs of zeros included. Each factor alone is monotonic, -0 before +0: the extremes are at corners.
+                let hull = Span::between(a.low * b.low, a.low * b.high).hull(Span::between(a.high * b.low, a.high * b.high));
+                result = result.union(self.rounded(Enclosure::point(hull.low), Enclosure::point(hull.high)));
+            }
+        }
+        for (a, b) in [(&x, &y), (&y, &x)] {
+            for (side, infinity) in [f64::NEG_INFINITY, f64::INFINITY].into_iter().enumerate() {
+                if !a.infinite[side] {
+                    continue;
+                }
+                let has = |positive: bool| {
+                    let finite = |span: &Span| if positive { span.high > 0.0 } else { span.low < 0.0 };
+                    b.infinite[usize::from(positive)] || b.finite.spans().iter().any(finite)
+                };
+                if has(true) {
+                    result = result.with(Span::point(infinity));
+                }
+                if has(false) {
+                    result = result.with(Span::point(-infinity));
+                }
+                if has_zero(&b.finite) {
+                    result = result.or_nan();
+                }
+            }
+        }
+        if x.nan || y.nan {
+            result = result.or_nan();
+        }
+        self.result(result)
+    }
+
+    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126], and nothing is said of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not
+    /// on the list of SignedZeroInfNanPreserve; a subnormal y may be flushed to one. None: anything.
+    pub(super) fn quotient(&self, x: Bounds, y: Bounds) -> Option<Set> {
+        if y.contains(0.0) || y.least_magnitude() < MIN || y.magnitude() > 1.0 / MIN {
+            return None;
+        }
+        Some(self.within_ulps(2.5, x.over(y)?))
+    }
+}

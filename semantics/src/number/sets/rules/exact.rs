@@ -1,0 +1,133 @@
+//! Functions of GLSL.std.450 that need no rounding, or one: EXACT and CR (Vulkan, "Precision of GLSL.std.450 Instructions"). `None`: anything.
+
+use super::super::{Set, Span};
+use super::bounds::Bounds;
+use super::core::Rules;
+use super::value::Value;
+use super::range;
+use crate::number::reference::Enclosure;
+use rspirv::spirv::GlslStd450Op as Glsl;
+
+/// The whole numbers from one to another: each by itself if they are few.
+fn whole_numbers(low: f64, high: f64) -> Set {
+    if high - low > 2.0 {
+        return Set::of(Span::between(low, high));
+    }
+    let mut set = Set::point(low).with(Span::point(high));
+    if high - low == 2.0 {
+        set = set.with(Span::point(low + 1.0));
+    }
+    set
+}
+
+/// A function of one float that is exact, over a span of finite floats; `None` too if it is not one of these.
+pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
+    let Span { low, high } = x;
+    let set = match function {
+        Glsl::Trunc => whole_numbers(low.trunc(), high.trunc()),
+        Glsl::Floor => whole_numbers(low.floor(), high.floor()),
+        Glsl::Ceil => whole_numbers(low.ceil(), high.ceil()),
+        Glsl::RoundEven => whole_numbers(low.round_ties_even(), high.round_ties_even()),
+        Glsl::Round => return Some(round(rules, x)),
+        Glsl::FSign => whole_numbers(sign(low), sign(high)),
+        Glsl::FAbs if low >= 0.0 && high >= 0.0 => Set::of(x),
+        Glsl::FAbs if low <= 0.0 && high <= 0.0 => Set::of(Span { low: -high, high: -low }),
+        Glsl::FAbs => Set::of(Span { low: 0.0, high: high.max(-low) }),
+        Glsl::Fract if rules.wgsl => return inherited_fract(rules, x),
+        Glsl::Fract => return fract(rules, x),
+        _ => return None,
+    };
+    Some(rules.result(set))
+}
+
+fn sign(x: f64) -> f64 {
+    if x == 0.0 { x } else { 1f64.copysign(x) }
+}
+
+/// Round: the nearest whole number; of two equally near, either.
+fn round(rules: &Rules, x: Span) -> Set {
+    let is_tie = |x: f64| (x - x.trunc()).abs() == 0.5;
+    let low = if is_tie(x.low) { x.low.floor() } else { x.low.round_ties_even() };
+    let high = if is_tie(x.high) { x.high.ceil() } else { x.high.round_ties_even() };
+    rules.result(whole_numbers(low, high))
+}
+
+/// Fract: x - floor(x), correctly rounded; so that a tiny negative number may give 1.
+fn fract(rules: &Rules, x: Span) -> Option<Set> {
+    let at = |x: f64| range::at(Glsl::Fract, &[x]);
+    let (zero, one) = (Enclosure::point(0.0), Enclosure::point(1.0));
+    match x.high.floor() - x.low.floor() {
+        0.0 => Some(rules.rounded(at(x.low)?, at(x.high)?)),
+        1.0 => Some(rules.rounded(at(x.low)?, one).union(rules.rounded(zero, at(x.high)?))),
+        _ => Some(rules.rounded(zero, one)),
+    }
+}
+
+/// Fract in WGSL: INH(x - floor(x)).
+fn inherited_fract(rules: &Rules, x: Span) -> Option<Set> {
+    let operand = Value::operand(x);
+    let formula = rules.subtract(operand, rules.whole(operand, false)?)?;
+    let exact = if x.low.floor() == x.high.floor() {
+        Bounds::of(range::at(Glsl::Fract, &[x.low])?, range::at(Glsl::Fract, &[x.high])?)?
+    } else {
+        Bounds { low: 0.0, high: 1.0 }
+    };
+    Some(rules.inherited(Some(exact), formula))
+}
+
+/// FMin and NMin, FMax and NMax, of numbers: exact, and of zeros of different signs either.
+pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
+    let choose = |a: f64, b: f64| {
+        let Span { low, high } = Span::between(a, b);
+        if greater { high } else { low }
+    };
+    rules.result(Set::of(Span { low: choose(x.low, y.low), high: choose(x.high, y.high) }))
+}
+
+/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of writing it agree otherwise.
+pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set> {
+    if low.high > high.low {
+        return None;
+    }
+    let bound = |x: f64, low: f64, high: f64| Span::between(Span::between(x, low).high, high).low;
+    Some(rules.result(Set::of(Span { low: bound(x.low, low.low, high.low), high: bound(x.high, low.high, high.high) })))
+}
+
+/// Step (edge, x): 0 if x < edge, otherwise 1.
+pub(super) fn step(rules: &Rules, edge: Span, x: Span) -> Set {
+    let mut set = Set::NONE;
+    if x.low < edge.high {
+        set = set.with(Span::point(0.0));
+    }
+    if x.high >= edge.low {
+        set = set.with(Span::point(1.0));
+    }
+    rules.result(set)
+}
+
+/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below -126 the result may be flushed.
+pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
+    if exponent > 128.0 || exponent != exponent.trunc() {
+        return None;
+    }
+    // Whatever is below is less than half the least float.
+    let power = 2f64.powi(exponent.max(-400.0) as i32);
+    let set = rules.rounded(Enclosure::point(x.low * power), Enclosure::point(x.high * power));
+    Some(if exponent < -126.0 { set.union(Set::ZERO) } else { set })
+}
+
+/// The greatest finite float of 16 bits, its least normal one, and the distance of its subnormals.
+const HALF_MAX: f64 = 65504.0;
+const HALF_MIN: f64 = 1.0 / 16384.0;
+const HALF_SPACING: f64 = HALF_MIN / 1024.0;
+
+/// OpQuantizeToF16: to either neighbour of 16 bits (CR-any); what is below the least normal one may become zero. Where infinity may come of it, anything.
+pub(super) fn quantize(rules: &Rules, x: Span) -> Option<Set> {
+    if x.low < -HALF_MAX || x.high > HALF_MAX {
+        return None;
+    }
+    let spacing = |x: f64| if x.abs() < HALF_MIN { HALF_SPACING } else { f64::from_bits(x.to_bits() & 0x7ff << 52).abs() / 1024.0 };
+    let (low, high) = ((x.low / spacing(x.low)).floor() * spacing(x.low), (x.high / spacing(x.high)).ceil() * spacing(x.high));
+    let set = rules.result(Set::of(Span { low, high }));
+    Some(if x.low < HALF_MIN && x.high > -HALF_MIN { set.union(Set::ZERO) } else { set })
+}

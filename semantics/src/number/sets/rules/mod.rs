@@ -1,0 +1,292 @@
+//! What each instruction may give for operands that are sets: Vulkan's "Precision and Operation of SPIR-V Instructions", and WGSL's "Floating
+//! Point Evaluation".
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `bounds` | real numbers between two |
+//! | `core` | rounding, ULP, subnormals, zeros and infinities; OpFNegate, OpFAdd, OpFMul, OpFDiv |
+//! | `range` | where a function's exact result lies over intervals |
+//! | `exact` | GLSL.std.450 without an error: whole numbers, minima, Fract; OpQuantizeToF16 |
+//! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
+//! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
+//! | `compare` | comparisons, and what they tell of their operands |
+//!
+//! # Where it is wider than it might be
+//! - Functions of GLSL.std.450, quotients, remainders and formulas are on no list of what keeps infinities, NaN and signs of zeros: of an infinite or NaN operand,
+//!   or where infinity may result, anything may come (FMin and NMin of a NaN included); a zero has either sign, and zero operands too.
+//! - 1/inversesqrt(0) passes through an infinity, so the square root of zero may be anything, and so may what is built on it: the length of a vector of zeros.
+//! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
+
+mod bounds;
+mod compare;
+mod core;
+mod exact;
+mod glsl;
+mod inherited;
+mod range;
+mod value;
+mod vectors;
+
+pub use compare::{compared, narrowed};
+
+use super::{CellId, Set, Span};
+use crate::number::{Instruction, Profile};
+use core::Rules;
+use rspirv::spirv::{self, GlslStd450Op as Glsl};
+use smallvec::SmallVec;
+use vectors::Component;
+
+/// A component of an operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operand {
+    /// What it may be.
+    pub set: Set,
+    /// Its dynamic result id, if it is not decided: equal ids, equal values.
+    pub id: Option<CellId>,
+}
+
+/// What a comparison may come out as; not neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// Whether it may be true.
+    pub may_hold: bool,
+    /// Whether it may be false.
+    pub may_fail: bool,
+}
+
+impl Truth {
+    /// It may come out either way.
+    pub const BOTH: Truth = Truth { may_hold: true, may_fail: true };
+}
+
+/// The sets of an instruction's components.
+type Sets = SmallVec<[Set; 4]>;
+
+/// What a conforming device may have in each component of a 32-bit result. Operands are their components, column after column, with how many columns they
+/// form; shapes are the caller's care. `None`: no rule, so anything.
+///
+/// Without NoContraction a result may be drawn into others and others into it, so that no rule of a single instruction bounds it: `None`.
+pub fn allowed(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
+    profile.controls().no_contraction.then(|| allowed_alone(profile, instruction, args)).flatten()
+}
+
+/// The same for an instruction that there is nothing to be combined with: its operands are read from memory, and its results go there.
+pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
+    let controls = profile.controls();
+    let (listed, other) = (Rules::listed(controls), Rules::other(controls));
+    if args.iter().any(|(operands, _)| operands.iter().any(|operand| operand.set.is_none())) {
+        return None;
+    }
+    let operands = Operands { rules: other, args };
+    match instruction {
+        Instruction::Core(opcode) => operands.core(&listed, spirv::Op::from_u32(opcode.into())?),
+        Instruction::Glsl(number) => operands.glsl(Glsl::from_u32(number)?),
+    }
+}
+
+/// An instruction's operands, and the rules of those that are on no list.
+struct Operands<'a> {
+    rules: Rules,
+    args: &'a [(&'a [Operand], usize)],
+}
+
+impl<'a> Operands<'a> {
+    fn arg(&self, k: usize) -> Option<&'a [Operand]> {
+        self.args.get(k).map(|arg| arg.0)
+    }
+
+    /// Each component of the first operand with those of the others: the rule gives the set.
+    fn each<const N: usize>(&self, rule: impl Fn([&Operand; N]) -> Set) -> Option<Sets> {
+        let first = self.arg(0)?;
+        let mut result = Sets::with_capacity(first.len());
+        for i in 0..first.len() {
+            let mut operands = [&first[i]; N];
+            for (k, operand) in operands.iter_mut().enumerate() {
+                *operand = self.arg(k)?.get(i)?;
+            }
+            result.push(rule(operands));
+        }
+        Some(result)
+    }
+
+    /// The same by the spans of the operands, of which the rule gives a set, or `None` for anything.
+    fn each_span<const N: usize>(&self, rule: impl Fn([Span; N]) -> Option<Set>) -> Option<Sets> {
+        self.each(|operands: [&Operand; N]| self.over_spans(operands, &rule))
+    }
+
+    fn over_spans<const N: usize>(&self, operands: [&Operand; N], rule: impl Fn([Span; N]) -> Option<Set>) -> Set {
+        let mut finite = [Set::NONE; N];
+        for (finite, operand) in finite.iter_mut().zip(operands) {
+            match self.rules.operand(&operand.set) {
+                Some(parts) => *finite = parts.finite,
+                None => return Set::ANY,
+            }
+        }
+        let mut result = Set::NONE;
+        let mut at = [0; N];
+        loop {
+            let mut spans = [Span::point(0.0); N];
+            for k in 0..N {
+                spans[k] = finite[k].spans()[at[k]];
+            }
+            match rule(spans) {
+                Some(set) if !set.is_any() => result = result.union(set),
+                _ => return Set::ANY,
+            }
+            // The next combination.
+            let mut k = 0;
+            while k < N && at[k] + 1 == finite[k].spans().len() {
+                at[k] = 0;
+                k += 1;
+            }
+            if k == N {
+                return self.rules.result(result);
+            }
+            at[k] += 1;
+        }
+    }
+
+    /// The components of an operand for formulas over vectors: their hulls. None if one of them may be infinite or NaN.
+    fn components(&self, k: usize) -> Option<SmallVec<[Component; 16]>> {
+        let component = |operand: &Operand| {
+            let span = self.rules.operand(&operand.set)?.finite.hull()?;
+            Some(Component { span, id: operand.id.filter(|_| self.rules.identity) })
+        };
+        self.arg(k)?.iter().map(component).collect()
+    }
+
+    /// The result of a formula over vectors: any value where the formula is not bounded.
+    fn each_of(&self, count: usize, rule: impl Fn(usize) -> Option<Set>) -> Option<Sets> {
+        Some((0..count).map(|i| rule(i).unwrap_or(Set::ANY)).collect())
+    }
+
+    fn is_same(&self, x: &Operand, y: &Operand) -> bool {
+        self.rules.identity && x.id.is_some() && x.id == y.id
+    }
+
+    /// Core instructions.
+    fn core(&self, listed: &Rules, opcode: spirv::Op) -> Option<Sets> {
+        use spirv::Op;
+        match opcode {
+            Op::FNegate => self.each(|[x]| listed.moved(&x.set, true)),
+            Op::FAdd => self.each(|[x, y]| listed.sum(&x.set, &y.set)),
+            Op::FSub => self.each(|[x, y]| if self.is_same(x, y) { listed.difference_of_one(&x.set) } else { listed.difference(&x.set, &y.set) }),
+            Op::FMul => self.each(|[x, y]| if self.is_same(x, y) { listed.square_of_one(&x.set) } else { listed.product(&x.set, &y.set) }),
+            Op::FDiv => self.each(|[x, y]| if self.is_same(x, y) { self.rules.quotient_of_one(&x.set) } else { self.divided(x, y) }),
+            Op::FRem => self.each_span(|[x, y]| inherited::remainder(&self.rules, true, x, y)),
+            Op::FMod => self.each_span(|[x, y]| inherited::remainder(&self.rules, false, x, y)),
+            Op::VectorTimesScalar | Op::MatrixTimesScalar => {
+                let scalar = self.arg(1)?.first()?;
+                Some(self.arg(0)?.iter().map(|x| self.rules.product(&x.set, &scalar.set)).collect())
+            }
+            Op::OuterProduct => {
+                let (x, y) = (self.arg(0)?, self.arg(1)?);
+                Some(y.iter().flat_map(|y| x.iter().map(|x| self.rules.product(&x.set, &y.set))).collect())
+            }
+            Op::Transpose => {
+                let (matrix, columns) = *self.args.first()?;
+                let rows = matrix.len() / columns.max(1);
+                Some((0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows)).map(|x| listed.moved(&x.set, false)).collect())
+            }
+            Op::Dot | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => self.products(opcode),
+            Op::QuantizeToF16 => self.each_span(|[x]| exact::quantize(&self.rules, x)),
+            _ => None,
+        }
+    }
+
+    fn divided(&self, x: &Operand, y: &Operand) -> Set {
+        self.over_spans([x, y], |[x, y]| self.rules.quotient(x.into(), y.into()))
+    }
+
+    /// OpDot and matrix products: each component is a row by a column.
+    fn products(&self, opcode: spirv::Op) -> Option<Sets> {
+        let (left, right) = (self.args.first()?, self.args.get(1)?);
+        let (rows, columns, terms) = match opcode {
+            spirv::Op::Dot => (1, 1, left.0.len()),
+            spirv::Op::VectorTimesMatrix => (1, right.1, left.0.len()),
+            spirv::Op::MatrixTimesVector => (left.0.len() / left.1.max(1), 1, left.1),
+            _ => (left.0.len() / left.1.max(1), right.1, left.1),
+        };
+        let (Some(x), Some(y)) = (self.components(0), self.components(1)) else {
+            return Some(SmallVec::from_elem(Set::ANY, rows * columns));
+        };
+        self.each_of(rows * columns, |i| {
+            let (c, r) = (i / rows, i % rows);
+            self.rules.dot((0..terms).map(|k| (x[k * rows + r], y[c * terms + k])))
+        })
+    }
+
+    /// Functions of GLSL.std.450.
+    fn glsl(&self, function: Glsl) -> Option<Sets> {
+        let rules = &self.rules;
+        match function {
+            Glsl::Round | Glsl::RoundEven | Glsl::Trunc | Glsl::FAbs | Glsl::FSign | Glsl::Floor | Glsl::Ceil | Glsl::Fract => {
+                self.each_span(|[x]| exact::of_one(rules, function, x))
+            }
+            Glsl::FMin | Glsl::NMin | Glsl::FMax | Glsl::NMax => {
+                let greater = matches!(function, Glsl::FMax | Glsl::NMax);
+                self.each(|[x, y]| match self.is_same(x, y) {
+                    true => self.over_spans([x], |[x]| Some(exact::extreme(rules, x, x, greater))),
+                    false => self.over_spans([x, y], |[x, y]| Some(exact::extreme(rules, x, y, greater))),
+                })
+            }
+            Glsl::FClamp | Glsl::NClamp => self.each_span(|[x, low, high]| exact::clamp(rules, x, low, high)),
+            Glsl::Step => self.each_span(|[edge, x]| Some(exact::step(rules, edge, x))),
+            Glsl::Ldexp => self.each(|[x, exponent]| match exponent.set.only() {
+                Some(exponent) => self.over_spans([x], |[x]| exact::ldexp(rules, x, exponent)),
+                None => Set::ANY,
+            }),
+            Glsl::Radians
+            | Glsl::Degrees
+            | Glsl::Sin
+            | Glsl::Cos
+            | Glsl::Tan
+            | Glsl::Asin
+            | Glsl::Acos
+            | Glsl::Atan
+            | Glsl::Sinh
+            | Glsl::Cosh
+            | Glsl::Tanh
+            | Glsl::Asinh
+            | Glsl::Acosh
+            | Glsl::Atanh
+            | Glsl::Exp
+            | Glsl::Log
+            | Glsl::Exp2
+            | Glsl::Log2
+            | Glsl::Sqrt
+            | Glsl::InverseSqrt => self.each_span(|[x]| glsl::of_one(rules, function, x)),
+            Glsl::Atan2 => self.each_span(|[y, x]| glsl::atan2(rules, y, x)),
+            Glsl::Pow => self.each_span(|[x, y]| glsl::pow(rules, x, y)),
+            Glsl::Fma => self.each_span(|[a, b, c]| inherited::fma(rules, a, b, c)),
+            Glsl::FMix => self.each_span(|[x, y, a]| inherited::mix(rules, x, y, a)),
+            Glsl::SmoothStep => self.each_span(|[edge0, edge1, x]| inherited::smooth_step(rules, edge0, edge1, x)),
+            _ => self.vectors(function),
+        }
+    }
+
+    /// Functions of vectors. Determinant and MatrixInverse have a precision that the implementation defines.
+    fn vectors(&self, function: Glsl) -> Option<Sets> {
+        let rules = &self.rules;
+        let count = self.arg(0)?.len();
+        let components = |k: usize| self.components(k);
+        let anything = |count: usize| Some(SmallVec::from_elem(Set::ANY, count));
+        match function {
+            Glsl::Length => self.each_of(1, |_| rules.length(&components(0)?)),
+            Glsl::Distance => self.each_of(1, |_| rules.distance(&components(0)?, &components(1)?)),
+            Glsl::Normalize => self.each_of(count, |i| rules.normalize(&components(0)?, i)),
+            Glsl::Cross if count == 3 => self.each_of(count, |i| rules.cross(&components(0)?, &components(1)?, i)),
+            Glsl::Reflect => self.each_of(count, |i| rules.reflect(&components(0)?, &components(1)?, i)),
+            Glsl::FaceForward => match (components(0), components(1), components(2)) {
+                (Some(n), Some(i), Some(reference)) => Some(rules.face_forward(&n, &i, &reference)),
+                _ => anything(count),
+            },
+            Glsl::Refract => {
+                let eta = self.components(2).and_then(|eta| eta.first().copied());
+                let sets = (|| rules.refract(&components(0)?, &components(1)?, eta?))();
+                sets.or_else(|| anything(count))
+            }
+            _ => None,
+        }
+    }
+}

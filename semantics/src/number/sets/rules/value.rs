@@ -1,0 +1,209 @@
+//! A value on its way through a formula whose accuracy an instruction inherits.
+//!
+//! INH(F): let Fmin and Fmax be the extremes over every value allowed when F, or a rewriting of it, is computed under these same rules, and E the greater
+//! of |x - Fmin| and |x - Fmax|: then [x - E, x + E] is accepted. Where operands are intervals, x and F range over them, and E over their difference;
+//! so each value carries where the exact one lies, what a device may have, and how far the two can be apart at one and the same operand. Of operands that
+//! are points the last adds nothing to the others.
+//!
+//! In formulas nothing keeps infinities and NaN: where they may arise, anything may (`None`).
+
+use super::super::{Set, Span};
+use super::bounds::{self, Bounds};
+use super::core::{MAX, MIN, Rules, ulp};
+use super::{glsl, range};
+use crate::number::Rounding;
+use crate::number::reference::Enclosure;
+use rspirv::spirv::GlslStd450Op as Glsl;
+
+/// A value on its way through a formula.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    /// Where the exact value lies.
+    pub(super) exact: Bounds,
+    /// Between which floats a device's value lies.
+    pub(super) device: Bounds,
+    /// The most by which both are apart.
+    pub(super) apart: f64,
+}
+
+/// Sums for an error bound, rounded upward with room to spare.
+fn up(x: f64) -> f64 {
+    x * (1.0 + 1e-12)
+}
+
+impl Value {
+    /// An operand.
+    pub(super) fn operand(span: Span) -> Value {
+        Value::exactly(span.into())
+    }
+
+    /// A constant that is a float.
+    pub(super) fn constant(x: f64) -> Value {
+        Value::exactly(Bounds::point(x))
+    }
+
+    fn exactly(exact: Bounds) -> Value {
+        Value { exact, device: exact, apart: 0.0 }.flushed()
+    }
+
+    /// A device may have zero for a subnormal.
+    fn flushed(self) -> Value {
+        let Bounds { low, high } = self.device;
+        if low < MIN && high > -MIN && (low, high) != (0.0, 0.0) {
+            return Value { device: self.device.hull(Bounds::point(0.0)), apart: up(self.apart + MIN), ..self };
+        }
+        self
+    }
+
+    /// A result from what is exact, what a device may have, and another bound of how far they are apart.
+    pub(super) fn new(exact: Bounds, device: Bounds, apart: f64) -> Option<Value> {
+        let apart = up(apart).min(device.apart(exact));
+        Some(Value { exact: exact.finite()?, device: device.finite()?, apart })
+    }
+
+    /// -x.
+    #[must_use]
+    pub(super) fn negated(self) -> Value {
+        Value { exact: self.exact.negated(), device: self.device.negated(), ..self }
+    }
+
+    /// What may come of either of two ways of writing one formula.
+    #[must_use]
+    pub(super) fn either(self, other: Value) -> Value {
+        Value { exact: self.exact.meet(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
+    }
+
+    /// Moved into a range, as FClamp does.
+    #[must_use]
+    pub(super) fn clamped(self, low: f64, high: f64) -> Value {
+        Value { exact: self.exact.clamped(low, high), device: self.device.clamped(low, high), ..self }
+    }
+
+    /// All numbers of both, at whatever operand.
+    fn hull(self) -> Bounds {
+        self.exact.hull(self.device)
+    }
+}
+
+/// What may come of any of several ways of writing one formula; none if anything may.
+pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value> {
+    let mut all = None;
+    for way in ways {
+        let way = way?;
+        all = Some(all.map_or(way, |all: Value| all.either(way)));
+    }
+    all
+}
+
+impl Rules {
+    /// The floats of a set, as a formula takes them; none if one of them is infinite or NaN.
+    fn device(set: &Set) -> Option<Bounds> {
+        let hull = set.hull().filter(|_| !set.has_nan())?;
+        Bounds { low: hull.low, high: hull.high }.finite()
+    }
+
+    /// A result that a device rounds: `exact`, and where its own unrounded results lie.
+    fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, apart: f64) -> Option<Value> {
+        let device = Rules::device(&self.rounded(low, high))?;
+        let unit = ulp(device.magnitude()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
+        // What is rounded by itself to the float that it is loses nothing.
+        let lost = if low.low == high.high && device.low == device.high && low.low == device.low { 0.0 } else { unit };
+        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        Value::new(exact, device, apart + lost + flushed)
+    }
+
+    /// x + y.
+    pub(super) fn add(&self, x: Value, y: Value) -> Option<Value> {
+        let (low, high) = (bounds::sum(x.device.low, y.device.low), bounds::sum(x.device.high, y.device.high));
+        self.rounded_value(x.exact.plus(y.exact), low, high, x.apart + y.apart)
+    }
+
+    /// x - y.
+    pub(super) fn subtract(&self, x: Value, y: Value) -> Option<Value> {
+        self.add(x, y.negated())
+    }
+
+    /// x·y.
+    pub(super) fn multiply(&self, x: Value, y: Value) -> Option<Value> {
+        let device = x.device.times(y.device);
+        let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
+        self.rounded_value(x.exact.times(y.exact), low, high, product_apart(x, y))
+    }
+
+    /// x·x, both the same value: but for a subnormal, of which one may be flushed, and that makes no more than a zero of it.
+    pub(super) fn square(&self, x: Value) -> Option<Value> {
+        let device = x.device.squared();
+        let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
+        self.rounded_value(x.exact.squared(), low, high, product_apart(x, x))
+    }
+
+    /// x·y + z, rounded once; `same` if x and y are one value.
+    pub(super) fn fused(&self, x: Value, y: Value, z: Value, same: bool) -> Option<Value> {
+        let times = |x: Bounds, y: Bounds| if same { x.squared() } else { x.times(y) };
+        let device = times(x.device, y.device);
+        let (low, high) = (bounds::sum(device.low, z.device.low), bounds::sum(device.high, z.device.high));
+        self.rounded_value(times(x.exact, y.exact).plus(z.exact), low, high, product_apart(x, y) + z.apart)
+    }
+
+    /// x/y under the rule of OpFDiv.
+    pub(super) fn divide(&self, x: Value, y: Value) -> Option<Value> {
+        let device = Rules::device(&self.quotient(x.device, y.device)?)?;
+        let exact = x.exact.over(y.exact)?;
+        let inherited = (x.apart + exact.magnitude() * y.apart) / y.device.least_magnitude();
+        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        Value::new(exact, device, up(inherited) + 2.5 * ulp(device.magnitude()) + flushed)
+    }
+
+    /// The greatest whole number not above, or toward zero.
+    pub(super) fn whole(&self, x: Value, toward_zero: bool) -> Option<Value> {
+        let whole = |x: f64| if toward_zero { x.trunc() } else { x.floor() };
+        let of = |x: Bounds| Bounds { low: whole(x.low), high: whole(x.high) };
+        Value::new(of(x.exact), of(x.device), f64::INFINITY)
+    }
+
+    /// A function of one float, under its own rule.
+    pub(super) fn through(&self, function: Glsl, x: Value) -> Option<Value> {
+        let span = Span { low: x.device.low, high: x.device.high };
+        let device = Rules::device(&glsl::of_one(self, function, span)?)?;
+        let exact = range::of_one(function, x.exact)?;
+        // Where a device takes each number, it is as far from the exact result there as the whole result allows.
+        let there = range::of_one(function, x.device)?;
+        let own = if there.low == there.high { device.apart(there) } else { self.own_error(function, x.device, there) };
+        let inherited = if x.apart == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.apart };
+        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        Value::new(exact, device, inherited + own + flushed)
+    }
+
+    /// How far a device's result may be from the exact one at the operand that it has; infinite if that is not known here.
+    fn own_error(&self, function: Glsl, x: Bounds, result: Bounds) -> f64 {
+        let unit = ulp(result.magnitude());
+        match function {
+            Glsl::Exp | Glsl::Exp2 => (3.0 + 2.0 * x.magnitude()) * unit,
+            Glsl::Log | Glsl::Log2 => glsl::LOG_ERROR.max(3.0 * unit),
+            Glsl::InverseSqrt => 2.0 * unit,
+            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result, which is two units where its significand is the greatest: 9, and some room.
+            Glsl::Sqrt => 12.0 * unit,
+            Glsl::Sin | Glsl::Cos => glsl::TRIGONOMETRIC_ERROR,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// A formula within another one that stands there by its instruction: with all that the instruction may give.
+    pub(super) fn instruction(&self, formula: Value) -> Option<Value> {
+        let device = Rules::device(&self.inherited(None, formula))?;
+        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        Value::new(formula.exact, device, formula.apart + flushed)
+    }
+
+    /// INH: the floats in [x - E, x + E], x being within `exact` and where the formula's exact value is.
+    pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
+        let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
+        let error = formula.apart.min(formula.device.apart(exact));
+        if formula.device.magnitude() > MAX { Set::ANY } else { self.floats(exact.widened(error)) }
+    }
+}
+
+/// How far x·y is from the product of the exact ones: |x'|·|y' - y| + |y|·|x' - x|.
+fn product_apart(x: Value, y: Value) -> f64 {
+    up(up(x.device.magnitude() * y.apart) + up(y.exact.magnitude() * x.apart))
+}

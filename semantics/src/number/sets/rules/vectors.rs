@@ -1,0 +1,229 @@
+//! Vectors and matrices: formulas over components, whose accuracy their instructions inherit. `None`: anything.
+//!
+//! A sum of products is bounded over every order of the sum, as any tree, with any of the products fused into the sum that they go to.
+
+use super::super::{Set, Span};
+use super::bounds::Bounds;
+use super::core::Rules;
+use super::value::{Value, any_way};
+use rspirv::spirv::GlslStd450Op as Glsl;
+use smallvec::SmallVec;
+
+/// A term of a sum: its value by itself, and the products that may be fused into the sum instead; with each, whether its factors are one value.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    /// Computed by itself.
+    pub(super) value: Value,
+    /// Two factors, of which the last product is made.
+    pub(super) factors: SmallVec<[(Value, Value, bool); 3]>,
+}
+
+impl From<Value> for Term {
+    fn from(value: Value) -> Term {
+        Term { value, factors: SmallVec::new() }
+    }
+}
+
+/// A component of an operand: its hull, and whether another one with the same name is the same value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Component {
+    /// Its floats; finite.
+    pub(super) span: Span,
+    /// Its dynamic result id, where identity counts.
+    pub(super) id: Option<super::CellId>,
+}
+
+impl Component {
+    fn value(self) -> Value {
+        Value::operand(self.span)
+    }
+
+    fn is(self, other: Component) -> bool {
+        self.id.is_some() && self.id == other.id
+    }
+}
+
+/// The most terms of a sum that all orders of are followed.
+const MOST_TERMS: usize = 6;
+
+impl Rules {
+    /// The sum of all terms, in any order and as any tree. None for no terms.
+    pub(super) fn sum_any_way(&self, terms: &[Term]) -> Option<Value> {
+        if terms.is_empty() || terms.len() > MOST_TERMS {
+            return None;
+        }
+        // What may come of the sum of each set of terms, by its bits: from each way to split it in two.
+        let mut sums: SmallVec<[Value; 64]> = SmallVec::from_elem(terms[0].value, 1 << terms.len());
+        for of in 1usize..1 << terms.len() {
+            if of.is_power_of_two() {
+                sums[of] = terms[of.trailing_zeros() as usize].value;
+                continue;
+            }
+            let mut all: Option<Value> = None;
+            let mut part = (of - 1) & of;
+            while part > 0 {
+                let rest = of & !part;
+                if part.is_power_of_two() {
+                    for &(x, y, same) in &terms[part.trailing_zeros() as usize].factors {
+                        let fused = self.fused(x, y, sums[rest], same)?;
+                        all = Some(all.map_or(fused, |all| all.either(fused)));
+                    }
+                }
+                // Each split once.
+                if part < rest {
+                    let sum = self.add(sums[part], sums[rest])?;
+                    all = Some(all.map_or(sum, |all| all.either(sum)));
+                }
+                part = (part - 1) & of;
+            }
+            sums[of] = all?;
+        }
+        sums.last().copied()
+    }
+
+    /// A product as a term; `same` if both factors are one value.
+    pub(super) fn term(&self, x: Value, y: Value, same: bool) -> Option<Term> {
+        let value = if same { self.square(x)? } else { self.multiply(x, y)? };
+        Some(Term { value, factors: SmallVec::from_slice(&[(x, y, same)]) })
+    }
+
+    /// A product of three as a term: two of them first, whichever.
+    fn term_of_three(&self, x: Value, y: Value, z: Value) -> Option<Term> {
+        let factors = [(self.multiply(x, y)?, z, false), (self.multiply(x, z)?, y, false), (self.multiply(y, z)?, x, false)];
+        let value = any_way(factors.map(|(x, y, _)| self.multiply(x, y)))?;
+        Some(Term { value, factors: SmallVec::from_slice(&factors) })
+    }
+
+    /// x0·y0 + x1·y1 + …, under the rule of OpDot.
+    fn dot_of(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Value> {
+        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(), y.value(), x.is(y))).collect();
+        self.sum_any_way(&terms?)
+    }
+
+    /// OpDot and the components of matrix products: INH(Σ xi·yi).
+    pub(super) fn dot(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Set> {
+        Some(self.inherited(None, self.dot_of(pairs)?))
+    }
+
+    /// dot(x, x) within a formula: all that OpDot may give.
+    fn squares(&self, x: &[Value]) -> Option<Value> {
+        let terms: Option<SmallVec<[Term; 4]>> = x.iter().map(|&x| self.term(x, x, true)).collect();
+        self.instruction(self.sum_any_way(&terms?)?)
+    }
+
+    fn length_of(&self, x: &[Value]) -> Option<Value> {
+        self.through(Glsl::Sqrt, self.squares(x)?)
+    }
+
+    /// Length: INH(√dot(x, x)).
+    pub(super) fn length(&self, x: &[Component]) -> Option<Set> {
+        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value()).collect();
+        Some(self.inherited(None, self.length_of(&values)?))
+    }
+
+    /// Distance: INH(length(x - y)).
+    pub(super) fn distance(&self, x: &[Component], y: &[Component]) -> Option<Set> {
+        let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(), y.value())).collect();
+        Some(self.inherited(None, self.length_of(&differences?)?))
+    }
+
+    /// Normalize: INH(x·inversesqrt(dot(x, x))); WGSL's INH(x/length(x)).
+    pub(super) fn normalize(&self, x: &[Component], i: usize) -> Option<Set> {
+        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value()).collect();
+        let squares = self.squares(&values)?;
+        let formula = if self.wgsl {
+            self.divide(values[i], self.through(Glsl::Sqrt, squares)?)?
+        } else {
+            self.multiply(values[i], self.through(Glsl::InverseSqrt, squares)?)?
+        };
+        Some(self.inherited(normalized(&values, i), formula))
+    }
+
+    /// Component i of Cross: INH(xj·yk - yj·xk), fused or not.
+    pub(super) fn cross(&self, x: &[Component], y: &[Component], i: usize) -> Option<Set> {
+        let (j, k) = [(1, 2), (2, 0), (0, 1)][i];
+        let at = |of: &[Component], i: usize| of[i].value();
+        let terms = [self.term(at(x, j), at(y, k), false)?, self.term(at(y, j).negated(), at(x, k), false)?];
+        Some(self.inherited(None, self.sum_any_way(&terms)?))
+    }
+
+    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N.
+    pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> SmallVec<[Set; 4]> {
+        let dot = self.dot_of(reference.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot));
+        let (may_hold, may_fail) = dot.map_or((true, true), |dot| (dot.device.low < 0.0, dot.device.high >= 0.0));
+        let component = |n: &Component| {
+            let n = Set::of(n.span);
+            let (kept, turned) = (self.moved(&n, false), self.moved(&n, true));
+            match (may_hold, may_fail) {
+                (true, false) => kept,
+                (false, true) => turned,
+                _ => kept.union(turned),
+            }
+        };
+        n.iter().map(component).collect()
+    }
+
+    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out.
+    pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
+        let minus_two = Value::constant(-2.0);
+        let dot = self.dot_of(n.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        // Doubling is exact, and so the same before and after a product.
+        let twice = self.multiply(minus_two, dot)?;
+        let (x, direction) = (i[c].value(), n[c].value());
+        let mut terms: SmallVec<[Term; 5]> = SmallVec::from_elem(x.into(), 1);
+        for (n, i) in n.iter().zip(i) {
+            terms.push(self.term_of_three(self.multiply(minus_two, n.value())?, i.value(), direction)?);
+        }
+        let formula = any_way([
+            self.add(x, self.multiply(twice, direction)?),
+            self.fused(twice, direction, x, false),
+            self.sum_any_way(&terms),
+        ])?;
+        Some(self.inherited(None, formula))
+    }
+
+    /// Refract (I, N, eta): INH(k < 0 ? 0 : eta·I - (eta·d + √k)·N), k = 1 - eta·eta·(1 - d·d), d = dot(N, I).
+    pub(super) fn refract(&self, i: &[Component], n: &[Component], eta: Component) -> Option<SmallVec<[Set; 4]>> {
+        let (one, eta) = (Value::constant(1.0), eta.value());
+        let d = self.dot_of(n.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        let rest = any_way([self.subtract(one, self.square(d)?), self.fused(d.negated(), d, one, false)])?;
+        let eta_squared = self.square(eta)?;
+        let by_one = self.multiply(eta, rest)?;
+        let k = any_way([
+            self.subtract(one, self.multiply(eta_squared, rest)?),
+            self.fused(eta_squared.negated(), rest, one, false),
+            self.subtract(one, self.multiply(eta, by_one)?),
+            self.fused(eta.negated(), by_one, one, false),
+            self.sum_any_way(&[
+                one.into(),
+                Term { value: eta_squared.negated(), factors: SmallVec::from_slice(&[(eta.negated(), eta, false)]) },
+                self.term(eta_squared, self.square(d)?, false)?,
+            ]),
+        ])?;
+        if k.device.high < 0.0 {
+            return Some(i.iter().map(|_| Set::ZERO).collect());
+        }
+        // At 0 the root may be anything.
+        let root = self.through(Glsl::Sqrt, k)?;
+        let factor = any_way([self.add(self.multiply(eta, d)?, root), self.fused(eta, d, root, false)])?.negated();
+        let component = |(i, n): (&Component, &Component)| {
+            let (left, right) = (self.term(eta, i.value(), false)?, self.term(factor, n.value(), false)?);
+            Some(self.inherited(None, self.sum_any_way(&[left, right])?))
+        };
+        i.iter().zip(n).map(component).collect()
+    }
+}
+
+/// xi/√(x0·x0 + x1·x1 + …): rising with xi, and nearer to zero the greater the others are.
+fn normalized(x: &[Value], i: usize) -> Option<Bounds> {
+    let others = x.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, x)| x.exact.squared()).reduce(Bounds::plus);
+    let others = others.unwrap_or(Bounds::point(0.0));
+    let at = |xi: f64, others: f64| {
+        let square = Bounds::point(xi).squared().plus(Bounds::point(others));
+        Bounds::point(xi).over(square.root()?)
+    };
+    let (low, high) = (x[i].exact.low, x[i].exact.high);
+    let low = at(low, if low < 0.0 { others.low } else { others.high })?;
+    let high = at(high, if high < 0.0 { others.high } else { others.low })?;
+    Some(Bounds { low: low.low, high: high.high })
+}

@@ -1,0 +1,123 @@
+//! Operands: the corners, and random ones of several kinds.
+
+use smallstep_semantics::number::Instruction;
+use smallstep_semantics::number::reference::FUNCTIONS;
+
+/// The function's instruction.
+pub fn named(name: &str) -> Instruction {
+    FUNCTIONS.iter().find(|function| function.1 == name).unwrap_or_else(|| panic!("no function {name}")).0
+}
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 33) % n
+    }
+
+    /// Any bits but NaN's and infinity's; a magnitude within 2^±16; a short number; within [-1, 1]; close to 1.
+    fn operand(&mut self) -> f32 {
+        let bits = (self.next() >> 32) as u32;
+        let x = match self.below(8) {
+            0 | 1 => f32::from_bits(bits),
+            2..=4 => f32::from_bits(bits & 0x807f_ffff | (self.below(32) as u32 + 111) << 23),
+            5 => (self.below(4096) as f32 - 2048.0) * 0.125,
+            6 => (self.next() as i64 as f64 / 2f64.powi(63)) as f32,
+            _ => f32::from_bits(bits & 0x8000_0000 | (0x3f80_0000 + self.below(4096) as u32 - 2048)),
+        };
+        if x.is_finite() { x } else { self.operand() }
+    }
+
+    /// Operands of a function; the second one of Ldexp is an integer, and one in four sets is made of floats near to each other.
+    pub fn operands(&mut self, name: &str, arity: usize) -> Vec<f32> {
+        let mut operands: Vec<f32> = (0..arity).map(|_| self.operand()).collect();
+        if arity > 1 && self.below(4) == 0 {
+            operands[1] = f32::from_bits(operands[0].to_bits().wrapping_add(self.below(9) as u32).wrapping_sub(4));
+            if !operands[1].is_finite() {
+                operands[1] = operands[0];
+            }
+        }
+        match name {
+            "Ldexp" => operands[1] = self.below(400) as f32 - 200.0,
+            "Pow" if self.below(4) > 0 => operands[0] = operands[0].abs(),
+            // In order, so that most are in the domain.
+            "SmoothStep" if operands[0] > operands[1] => operands.swap(0, 1),
+            "FClamp" if operands[1] > operands[2] => operands.swap(1, 2),
+            _ => {}
+        }
+        operands
+    }
+}
+
+/// Zeros, subnormals, powers of two and their neighbours, integers and halves, ends of domains and of ranges, large arguments; of both signs.
+pub fn corners() -> Vec<f32> {
+    let mut corners = vec![0.0, f32::INFINITY, f32::MAX, f32::MAX.next_down()];
+    corners.extend([1, 2, 3, 0x40_0000, 0x7f_fffe, 0x7f_ffff].map(f32::from_bits));
+    for exponent in [-126, -125, -75, -55, -29, -28, -25, -24, -23, -14, -2, -1, 0, 1, 2, 4, 7, 10, 22, 23, 24, 31, 59, 60, 63, 126, 127] {
+        let power = 2f32.powi(exponent);
+        corners.extend([power.next_down(), power, power.next_up(), power * 1.5]);
+    }
+    // Where exp, exp2, sinh and cosh overflow and underflow in 32 bits, and where tanh is 1.
+    for edge in
+        [88.72284f32, 89.41599, 103.97208, 87.33655, 128.0, 126.0, 149.0, 150.0, 9.010913, 20.0, 711.0, 746.0, 1024.0, 1074.0, 1075.0]
+    {
+        corners.extend([edge.next_down(), edge, edge.next_up()]);
+    }
+    let (pi, half) = (std::f32::consts::PI, std::f32::consts::FRAC_PI_2);
+    corners.extend([pi, pi.next_up(), half, half.next_up(), 3.0 * half, 2.0 * pi, 1e5 * pi, std::f32::consts::E]);
+    corners.extend([
+        0.1,
+        0.5,
+        1.0 / 3.0,
+        2.5,
+        3.0,
+        3.5,
+        5.0,
+        7.0,
+        9.0,
+        10.0,
+        25.0,
+        49.0,
+        100.25,
+        180.0,
+        360.0,
+        8_388_607.5,
+        1e10,
+        1e22,
+        1e38,
+    ]);
+    let negative: Vec<f32> = corners.iter().map(|x| -x).collect();
+    corners.extend(negative);
+    corners
+}
+
+/// All corners for one operand, all pairs for two; for three, the triples of every so many of them.
+pub fn corner_operands(name: &str, arity: usize) -> Vec<Vec<f32>> {
+    let all = corners();
+    let some = |every: usize| all.iter().copied().enumerate().filter(move |(n, _)| n % every == 0).map(|(_, x)| x).collect::<Vec<f32>>();
+    match arity {
+        1 => all.iter().map(|&x| vec![x]).collect(),
+        2 if name == "Ldexp" => {
+            let exponents = [-2500.0, -300.0, -277.0, -150.0, -149.0, -126.0, -24.0, -1.0, 0.0, 1.0, 23.0, 127.0, 128.0, 277.0, 2500.0];
+            all.iter().flat_map(|&x| exponents.map(|y| vec![x, y])).collect()
+        }
+        2 => {
+            let (left, right) = (some(3), some(2));
+            left.iter().flat_map(|&x| right.iter().map(move |&y| vec![x, y])).collect()
+        }
+        _ => {
+            let (first, second, third) = (some(17), some(13), some(11));
+            let pairs = first.iter().flat_map(|&x| second.iter().map(move |&y| (x, y)));
+            pairs.flat_map(|(x, y)| third.iter().map(move |&z| vec![x, y, z])).collect()
+        }
+    }
+}
