@@ -3,7 +3,7 @@
 use std::thread;
 
 use smallstep_semantics::number::reference::{self, Enclosure, Exact};
-use smallstep_semantics::number::sets::{Operand, Set, allowed};
+use smallstep_semantics::number::sets::{Operand, Set, allowed_alone};
 use smallstep_semantics::number::{Lane, Op, Profile, Tuple, apply};
 use smallvec::{SmallVec, smallvec};
 
@@ -100,7 +100,7 @@ impl Judge {
             tuples.push((own, 1));
             rest = after;
         }
-        allowed(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
+        allowed_alone(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
     }
 
     /// Where each component lies precisely: of functions of scalars by the mathematical reference, of those of vectors at the definite value.

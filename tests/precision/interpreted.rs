@@ -1,11 +1,14 @@
 //! The modules that devices are given, run by the interpreter: they do what they say.
 
+use std::process::Command;
+
 use super::{Batch, Computer, Function, Judge, Modules, NotComputed, definite, has_definite, plan};
 use smallstep::precision::{Source, measure, text};
 use smallstep::run::compute::{ComputeModule, Given, Interpreter, Prepared};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::{Buffer, Module};
+use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, bytes_of_words};
+use smallstep_spec_tests::tools;
 
 /// The interpreter as what computes.
 struct Interpreted;
@@ -100,6 +103,29 @@ fn modules_declare_what_the_profile_says_and_nothing_else() {
         let plain = text(function, Profile::VulkanDefault, Source::Given);
         for absent in ["RoundingMode", "Preserve", "NoContraction", "SPV_KHR_float_controls"] {
             assert!(!plain.contains(absent), "{}: {absent}", function.label());
+        }
+    }
+}
+
+#[test]
+fn spirv_val_accepts_the_modules() {
+    if !tools::is_there("spirv-val") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("function.spv");
+    for function in Function::all() {
+        for profile in [Profile::Strict, Profile::VulkanDefault] {
+            for source in [Source::Given, Source::Range] {
+                if source == Source::Range && !function.is_unary() {
+                    continue;
+                }
+                let text = text(&function, profile, source);
+                let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                std::fs::write(&file, bytes_of_words(&words)).expect("written");
+                let output = Command::new("spirv-val").args(["--target-env", "vulkan1.1"]).arg(&file).output().expect("it is there");
+                assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+            }
         }
     }
 }
