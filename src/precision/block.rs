@@ -13,7 +13,7 @@ use super::judge::{Judge, Words, error, is_ordinary, middle, ulp};
 use super::tally::{Error, Tally};
 
 /// Inputs of a block: a power of two.
-pub(super) const SIZE: usize = 1 << 12;
+pub(super) const SIZE: usize = 1 << 13;
 
 /// The part of the least distance that is taken to be allowed.
 const SHARE: f64 = 0.75;

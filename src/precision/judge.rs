@@ -2,9 +2,9 @@
 
 use std::thread;
 
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::reference::{self, Enclosure, Exact};
 use smallstep_semantics::number::sets::{Operand, Set, allowed_alone};
-use smallstep_semantics::number::{Lane, Op, Profile, Tuple, apply};
 use smallvec::{SmallVec, smallvec};
 
 use super::tally::{Error, Outside, Tally};
@@ -18,8 +18,6 @@ pub(super) type Words = SmallVec<[u32; 4]>;
 pub struct Judge {
     function: Function,
     profile: Profile,
-    /// The operation that computes a definite value of vectors, if there is one.
-    of_vectors: Option<Op>,
 }
 
 /// What an input may give and does give, component by component.
@@ -74,8 +72,7 @@ fn are_ordinary(words: &[u32]) -> bool {
 impl Judge {
     /// For a function under a profile.
     pub fn new(function: &Function, profile: Profile) -> Judge {
-        let of_vectors = function.operands.iter().any(|&n| n > 1).then(|| Op::of(function.instruction)).flatten();
-        Judge { function: function.clone(), profile, of_vectors }
+        Judge { function: function.clone(), profile }
     }
 
     /// The function.
@@ -83,51 +80,44 @@ impl Judge {
         &self.function
     }
 
+    /// The operands as numbers, one after another.
+    fn numbers(&self, words: &[u32]) -> SmallVec<[f64; 8]> {
+        let number = |(at, &bits): (usize, &u32)| match self.function.is_integer(self.function.operand_of(at)) {
+            true => f64::from(bits as i32),
+            false => f64::from(f32::from_bits(bits)),
+        };
+        words.iter().enumerate().map(number).collect()
+    }
+
+    /// What belongs to each operand.
+    fn by_operand<'a, T>(&'a self, mut all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+        self.function.operands.iter().map(move |&components| {
+            let (own, after) = all.split_at(components);
+            all = after;
+            own
+        })
+    }
+
     /// What each component of the result may be; anything where there is no rule.
     pub fn allowed(&self, words: &[u32]) -> SmallVec<[Set; 4]> {
-        let operand = |(at, &bits): (usize, &u32)| {
-            let value = match self.function.is_integer(self.function.operand_of(at)) {
-                true => f64::from(bits as i32),
-                false => f64::from(f32::from_bits(bits)),
-            };
-            Operand { set: Set::point(value), id: None }
-        };
-        let operands: SmallVec<[Operand; 4]> = words.iter().enumerate().map(operand).collect();
-        let mut rest = operands.as_slice();
-        let mut tuples: SmallVec<[(&[Operand], usize); 3]> = SmallVec::new();
-        for &components in &self.function.operands {
-            let (own, after) = rest.split_at(components);
-            tuples.push((own, 1));
-            rest = after;
-        }
+        let operands: SmallVec<[Operand; 8]> =
+            self.numbers(words).into_iter().map(|value| Operand { set: Set::point(value), id: None }).collect();
+        let tuples: SmallVec<[(&[Operand], usize); 3]> = self.by_operand(&operands).map(|own| (own, 1)).collect();
         allowed_alone(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
     }
 
-    /// Where each component lies precisely: of functions of scalars by the mathematical reference, of those of vectors at the definite value.
+    /// Where each component lies precisely.
     pub fn exact(&self, words: &[u32]) -> SmallVec<[Exact; 4]> {
-        if let Some(op) = self.of_vectors {
-            let lanes: SmallVec<[Lane; 8]> = words.iter().map(|&bits| Lane::exact(f32::from_bits(bits))).collect();
-            let mut rest = lanes.as_slice();
-            let mut tuples: SmallVec<[Tuple<'_>; 3]> = SmallVec::new();
-            for &components in &self.function.operands {
-                let (own, after) = rest.split_at(components);
-                tuples.push(Tuple::vector(own));
-                rest = after;
-            }
-            let exact = |lane: &Lane| match lane.float() {
-                x if x.is_nan() => Exact::Undefined,
-                x => Exact::Within(Enclosure::point(f64::from(x))),
-            };
-            return apply(op, &tuples).iter().map(exact).collect();
+        let numbers = self.numbers(words);
+        if numbers.len() == self.function.operands.len() {
+            let exact = reference::enclose(self.function.instruction, &numbers).unwrap_or(Exact::Undefined);
+            return smallvec![exact; self.function.results];
         }
-        let mut wide: SmallVec<[f64; 4]> = words.iter().map(|&bits| f64::from(f32::from_bits(bits))).collect();
-        for (at, wide) in wide.iter_mut().enumerate() {
-            if self.function.is_integer(self.function.operand_of(at)) {
-                *wide = f64::from(words[at] as i32);
-            }
+        let vectors: SmallVec<[reference::Operand<'_>; 3]> = self.by_operand(&numbers).map(reference::Operand::vector).collect();
+        match reference::enclose_vector(self.function.instruction, &vectors) {
+            Some(exact) => SmallVec::from_vec(exact),
+            None => smallvec![Exact::Undefined; self.function.results],
         }
-        let exact = reference::enclose(self.function.instruction, &wide).unwrap_or(Exact::Undefined);
-        smallvec![exact; self.function.results]
     }
 
     /// Both.

@@ -121,7 +121,7 @@ fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
 
 /// The table of functions: inputs, those decided, errors in units of the last place, verdicts; and below it the simplest input of each function that is outside.
 pub fn table(all: &[Measured]) -> String {
-    let heads = ["function", "inputs", "decided", "any", "mean", "worst", "allowed", "at", "verdict"];
+    let heads = ["function", "inputs", "decided", "any", "mean", "worst", "allowed", "verdict", "at"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     let mut below = String::new();
     for measured in all {
@@ -131,7 +131,7 @@ pub fn table(all: &[Measured]) -> String {
             verdict => verdict.name().to_owned(),
         };
         let worst = tally.worst.as_ref();
-        let at = worst.map_or(String::new(), |worst| {
+        let at = worst.filter(|worst| worst.ulp > 0.0).map_or(String::new(), |worst| {
             let words: Vec<String> = worst.operands.iter().map(|bits| format!("{bits:#010x}")).collect();
             words.join(" ")
         });
@@ -143,8 +143,8 @@ pub fn table(all: &[Measured]) -> String {
             tally.mean().map_or("-".into(), ulps),
             worst.map_or("-".into(), |worst| ulps(worst.ulp)),
             measured.allowed.map_or("-".into(), ulps),
-            at,
             verdict,
+            at,
         ]);
         if let Some(outside) = &tally.reproducer {
             let _ = writeln!(below, "outside: {}", outside_text(&measured.function, outside));

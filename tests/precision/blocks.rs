@@ -6,7 +6,7 @@ use super::{Function, Judge, declared, definite, function};
 use smallstep::precision::{Batch, Random};
 use smallstep_semantics::number::{Denormals, Profile, Rounding};
 
-const SIZE: usize = 1 << 12;
+const SIZE: usize = 1 << 13;
 
 /// Results for consecutive inputs: definite ones, ends of the sets, and what is next to these.
 fn results(function: &Function, profile: Profile, judge: &Judge, first: u32, random: &mut Random) -> Vec<u32> {
