@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::{Judge, Measured, Subject, reach};
 
 /// The picture's width and height, and the margins around the plot: left, top, right, bottom.
-const SIZE: (f64, f64) = (960.0, 420.0);
-const MARGINS: (f64, f64, f64, f64) = (64.0, 44.0, 16.0, 56.0);
+const SIZE: (f64, f64) = (960.0, 440.0);
+const MARGINS: (f64, f64, f64, f64) = (76.0, 60.0, 16.0, 56.0);
 /// The units of the last place at the lower and the upper edge: powers of two.
 const LEVELS: (i32, i32) = (-6, 24);
 
@@ -30,15 +30,10 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The least that is allowed in a binade of the only operand, at a few places, in units of the last place; none where everything is allowed.
-fn bound(judge: &Judge, binade: usize) -> Option<f64> {
-    let places = [0, 0x1f_ffff, 0x40_0000, 0x5f_ffff, 0x7f_ffff];
-    let at = |mantissa: u32| {
-        let wanted = judge.wanted(&[(binade as u32) << 23 | mantissa]);
-        let set = wanted.allowed.first()?;
-        if set.is_any() { None } else { reach(set, *wanted.exact.first()?) }
-    };
-    places.into_iter().filter_map(at).reduce(f64::min)
+/// What is allowed at an input of one number, in units of the last place; none where that is not measured.
+fn bound(judge: &Judge, bits: u32) -> Option<f64> {
+    let wanted = judge.wanted(&[bits]);
+    reach(wanted.allowed.first()?, *wanted.exact.first()?)
 }
 
 /// The picture as SVG text.
@@ -61,7 +56,9 @@ pub fn plot(subject: &Subject, measured: &Measured) -> String {
         measured.tally.inputs,
         measured.verdict().name()
     ));
-    line(format!("<text x=\"{left}\" y=\"34\" fill=\"#555\">{}</text>", escaped(&subject.to_string())));
+    let (device, profile) = (format!("{} ({}), {}", subject.adapter, subject.driver, subject.route), subject.profile_text());
+    line(format!("<text x=\"{left}\" y=\"34\" fill=\"#555\">{}</text>", escaped(&device)));
+    line(format!("<text x=\"{left}\" y=\"50\" fill=\"#555\">{}</text>", escaped(&profile)));
     for level in (LEVELS.0..=LEVELS.1).step_by(3) {
         let y = y_of(2f64.powi(level));
         let name = if level < 0 { format!("1/{}", 1u32 << -level) } else { (1u32 << level).to_string() };
@@ -88,24 +85,22 @@ pub fn plot(subject: &Subject, measured: &Measured) -> String {
     line(format!("<text x=\"{middle}\" y=\"{:.1}\" text-anchor=\"middle\">{operand}, by binade</text>", bottom + 34.0));
     let across = (top + bottom) / 2.0;
     line(format!("<text x=\"16\" y=\"{across}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {across})\">error in ULP</text>"));
+    let is_unary = measured.function.words() == 1 && measured.function.results == 1;
+    let judge = Judge::new(&measured.function, measured.profile);
     let mut points = String::new();
     for (binade, errors) in measured.tally.binades.iter().enumerate().filter(|(_, errors)| errors.count > 0) {
         let x = x_of(column(binade) as f64 + 0.5);
         let mean = errors.sum / errors.count as f64;
+        if let Some(ulps) = is_unary.then(|| bound(&judge, errors.worst_at)).flatten() {
+            let y = y_of(ulps);
+            line(format!(
+                "<line x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"#393\" stroke-width=\"2\"/>",
+                x - 0.8,
+                x + 0.8
+            ));
+        }
         let _ = writeln!(points, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"1.6\" fill=\"#c22\"/>", y_of(errors.worst));
         let _ = writeln!(points, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"1.2\" fill=\"#27c\"/>", y_of(mean));
-    }
-    if measured.function.words() == 1 && measured.function.results == 1 {
-        let judge = Judge::new(&measured.function, measured.profile);
-        for binade in (0..512).filter(|binade| binade % 256 != 255) {
-            if let Some(ulps) = bound(&judge, binade) {
-                let (x, y) = (x_of(column(binade) as f64), y_of(ulps));
-                line(format!(
-                    "<line x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"#393\" stroke-width=\"2\"/>",
-                    x_of(column(binade) as f64 + 1.0)
-                ));
-            }
-        }
     }
     line(points);
     line(format!(
@@ -113,8 +108,8 @@ pub fn plot(subject: &Subject, measured: &Measured) -> String {
         right - left,
         bottom - top
     ));
-    for (at, (colour, name)) in [("#393", "allowed, at least"), ("#c22", "worst"), ("#27c", "mean")].into_iter().enumerate() {
-        let x = right - 330.0 + 130.0 * at as f64;
+    for (at, (colour, name)) in [("#393", "allowed at the worst"), ("#c22", "worst"), ("#27c", "mean")].into_iter().enumerate() {
+        let x = right - 320.0 + [0.0, 160.0, 240.0][at];
         line(format!("<circle cx=\"{x}\" cy=\"{:.1}\" r=\"4\" fill=\"{colour}\"/>", height - 12.0));
         line(format!("<text x=\"{}\" y=\"{:.1}\">{name}</text>", x + 8.0, height - 8.0));
     }

@@ -34,14 +34,19 @@ impl Subject {
         let controls = self.profile.controls();
         declared(&controls).chain(controls.no_contraction.then_some("NoContraction")).collect()
     }
+
+    /// The profile and what it has modules declare.
+    pub fn profile_text(&self) -> String {
+        let declares = self.declares();
+        let declares = if declares.is_empty() { "nothing declared".to_owned() } else { declares.join(", ") };
+        format!("profile {}: {declares}", self.profile)
+    }
 }
 
 /// Adapter, driver, route and profile in one line.
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let declares = self.declares();
-        let declares = if declares.is_empty() { "nothing declared".to_owned() } else { declares.join(", ") };
-        write!(f, "{} ({}), {}, profile {}: {declares}", self.adapter, self.driver, self.route, self.profile)
+        write!(f, "{} ({}), {}, {}", self.adapter, self.driver, self.route, self.profile_text())
     }
 }
 
@@ -214,6 +219,7 @@ pub fn json(subject: &Subject, all: &[Measured]) -> Vec<Value> {
                 json!({
                     "negative": at >= 256, "exponent": (at % 256) as i64 - 127,
                     "count": b.count, "mean_ulp": b.sum / b.count as f64, "worst_ulp": b.worst,
+                    "worst_at": format!("{:#010x}", b.worst_at),
                 })
             })
             .collect();

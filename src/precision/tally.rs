@@ -42,6 +42,17 @@ pub struct Binade {
     pub sum: f64,
     /// The worst.
     pub worst: f64,
+    /// The first operand's bits there, the least if there are several.
+    pub worst_at: u32,
+}
+
+impl Binade {
+    #[inline]
+    fn worse(&mut self, worst: f64, at: u32) {
+        if (worst, self.worst_at) >= (self.worst, at) {
+            (self.worst, self.worst_at) = (worst, at);
+        }
+    }
 }
 
 /// What was counted.
@@ -90,9 +101,12 @@ impl Tally {
             self.binades = vec![Binade::default(); 512];
         }
         let binade = &mut self.binades[(first >> 23) as usize];
+        if binade.count == 0 {
+            binade.worst_at = first;
+        }
         binade.count += 1;
         binade.sum += ulp;
-        binade.worst = binade.worst.max(ulp);
+        binade.worse(ulp, first);
         let may_be_worse = |worst: &Error| worst.ulp < ulp || worst.ulp == ulp && first <= worst.operands[0];
         if self.worst.as_ref().is_none_or(may_be_worse) {
             self.worse(error());
@@ -139,9 +153,13 @@ impl Tally {
             self.binades = other.binades;
         } else {
             for (own, other) in self.binades.iter_mut().zip(other.binades) {
-                own.count += other.count;
-                own.sum += other.sum;
-                own.worst = own.worst.max(other.worst);
+                if own.count == 0 {
+                    *own = other;
+                } else if other.count > 0 {
+                    own.count += other.count;
+                    own.sum += other.sum;
+                    own.worse(other.worst, other.worst_at);
+                }
             }
         }
     }

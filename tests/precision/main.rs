@@ -9,7 +9,7 @@ mod planted;
 
 use smallstep::precision::{Batch, Computer, Function, Inputs, Judge, Measured, Modules, NotComputed, Plan, Random, Verdict, measure};
 use smallstep_semantics::number::reference::{self, Direction, Exact, Rounded};
-use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
+use smallstep_semantics::number::{Controls, Denormals, Lane, Op, Profile, Rounding, Tuple, apply};
 
 /// A device that is a function: of the operands' words.
 struct Made<F>(F);
@@ -74,6 +74,20 @@ fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
         }];
     }
     let exact = Judge::new(function, profile).exact(words);
+    if exact.contains(&Exact::Undefined)
+        && let Some(op) = Op::of(function.instruction)
+    {
+        // One component's infinity is not every component's.
+        let lanes: Vec<Lane> = floats.iter().map(|&x| Lane::exact(x)).collect();
+        let mut rest = lanes.as_slice();
+        let mut tuples = Vec::new();
+        for &components in &function.operands {
+            let (own, after) = rest.split_at(components);
+            tuples.push(Tuple::vector(own));
+            rest = after;
+        }
+        return apply(op, &tuples).iter().map(|lane| flushed(lane.float()).to_bits()).collect();
+    }
     let bits = |exact: &Exact| match exact {
         Exact::Within(enclosure) => flushed(enclosure.rounded(direction).expect("enclosures of vectors' functions are tight")).to_bits(),
         Exact::Undefined => f32::NAN.to_bits(),
