@@ -171,12 +171,6 @@ impl Bounds {
         Bounds { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
     }
 
-    /// With all numbers that are at most so far from one of them.
-    #[must_use]
-    pub(super) fn widened(self, by: f64) -> Bounds {
-        Bounds { low: sum(self.low, -by).low, high: sum(self.high, by).high }
-    }
-
     /// The most by which a number of the one and a number of the other can be apart.
     pub(super) fn apart(self, other: Bounds) -> f64 {
         sum(self.high, -other.low).high.max(sum(other.high, -self.low).high)

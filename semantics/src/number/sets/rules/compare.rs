@@ -138,7 +138,11 @@ pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
         (relation, holds) => {
             // x < y or x ≤ y, or with both exchanged: of !(x < y) it is y ≤ x.
             let or_equal = (relation == Relation::LessEqual) == holds;
-            if exchanged == holds { [above(b.low, or_equal), below(a.high, or_equal)] } else { [below(b.high, or_equal), above(a.low, or_equal)] }
+            if exchanged == holds {
+                [above(b.low, or_equal), below(a.high, or_equal)]
+            } else {
+                [below(b.high, or_equal), above(a.low, or_equal)]
+            }
         }
     };
     // Next to an infinity or NaN nothing is known; and of an operand that may be one itself, that stays.

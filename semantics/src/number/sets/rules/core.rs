@@ -101,16 +101,17 @@ pub(super) fn ulp(x: f64) -> f64 {
 }
 
 /// The least x - n·ulp(x) over the bounds. Just above a power of two the unit is twice that at the power itself, so the least may be there.
-fn least_below(exact: Bounds, n: f64) -> f64 {
+fn least_below(exact: Bounds, n: f64) -> Enclosure {
     // Units are powers of two: n of them are exact.
-    let least = bounds::sum(exact.low, -n * ulp(exact.low)).low;
+    let least = bounds::sum(exact.low, -n * ulp(exact.low));
     if exact.low < 0.0 || exact.high <= 2.0 * MIN {
         return least;
     }
     let from = exact.low.clamp(2.0 * MIN, MAX);
     let below = f64::from_bits(from.to_bits() & !((1 << 52) - 1));
     let power = if below < from { 2.0 * below } else { below };
-    if power < exact.high && power < MAX { least.min(bounds::sum(power, -n * 2.0 * ulp(power)).low) } else { least }
+    let at_power = bounds::sum(power, -n * 2.0 * ulp(power));
+    if power < exact.high && power < MAX && at_power.low < least.low { at_power } else { least }
 }
 
 impl Rules {
@@ -142,10 +143,8 @@ impl Rules {
             return None;
         }
         let spans = set.spans();
-        let infinite = [
-            spans.first().is_some_and(|span| span.low == f64::NEG_INFINITY),
-            spans.last().is_some_and(|span| span.high == f64::INFINITY),
-        ];
+        let infinite =
+            [spans.first().is_some_and(|span| span.low == f64::NEG_INFINITY), spans.last().is_some_and(|span| span.high == f64::INFINITY)];
         let set_of_finite = finite(set);
         let zeros = self.may_flush && has_subnormals(&set_of_finite) || !self.keeps_special && has_zero(&set_of_finite);
         let finite = if zeros { with_zeros(set_of_finite) } else { set_of_finite };
@@ -199,31 +198,34 @@ impl Rules {
         self.result(self.flushed(Set::of(span), low.low, high.high))
     }
 
-    /// The floats within real bounds, after the rules for subnormals, zeros and overflow.
-    pub(super) fn floats(&self, accepted: Bounds) -> Set {
-        let (low, high) = (Direction::Up.round(accepted.low), Direction::Down.round(accepted.high));
-        let mut span = Span { low: low.into(), high: high.into() };
-        if low > high {
+    /// The floats between two real numbers, after the rules for subnormals, zeros and overflow.
+    fn floats(&self, low: Enclosure, high: Enclosure) -> Set {
+        let round = |direction: Direction, exact: Enclosure, outer: f64| {
+            f64::from(exact.rounded(direction).unwrap_or_else(|| direction.round(outer)))
+        };
+        let mut span = Span { low: round(Direction::Up, low, low.low), high: round(Direction::Down, high, high.high) };
+        if span.low > span.high {
             // Between two neighbours: no rule accepts so little; outward is sound.
-            span = Span { low: Direction::Down.round(accepted.low).into(), high: Direction::Up.round(accepted.high).into() };
+            span = Span { low: round(Direction::Down, low, low.low), high: round(Direction::Up, high, high.high) };
         }
-        if accepted.high > MAX {
+        if high.high > MAX {
             span.high = f64::INFINITY;
         }
-        if accepted.low < -MAX {
+        if low.low < -MAX {
             span.low = f64::NEG_INFINITY;
         }
-        self.result(self.flushed(Set::of(span), accepted.low, accepted.high))
+        self.result(self.flushed(Set::of(span), low.low, high.high))
     }
 
     /// n ULP: x ± n·ulp(x) for each number of the bounds.
     pub(super) fn within_ulps(&self, n: f64, exact: Bounds) -> Set {
-        self.floats(Bounds { low: least_below(exact, n), high: -least_below(exact.negated(), n) })
+        let Enclosure { low, high } = least_below(exact.negated(), n);
+        self.floats(least_below(exact, n), Enclosure { low: -high, high: -low })
     }
 
-    /// ABS: x ± error for each number of the bounds.
+    /// ABS and INH: x ± error for each number of the bounds.
     pub(super) fn within_absolute(&self, error: f64, exact: Bounds) -> Set {
-        self.floats(exact.widened(error))
+        self.floats(bounds::sum(exact.low, -error), bounds::sum(exact.high, error))
     }
 
     /// OpFNegate and, without the sign, OpTranspose: exact, but a subnormal may be flushed; DenormFlushToZero does not say that it must be.

@@ -3,8 +3,8 @@
 use super::super::{Set, Span};
 use super::bounds::Bounds;
 use super::core::Rules;
-use super::value::Value;
 use super::range;
+use super::value::Value;
 use crate::number::reference::Enclosure;
 use rspirv::spirv::GlslStd450Op as Glsl;
 

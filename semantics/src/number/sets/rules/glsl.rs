@@ -59,7 +59,8 @@ fn logarithm(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
 
 /// Atan2 (y, x): 4096 ULP. WGSL says so only for |x| in [2^-126, 2^126] and a y that is normal.
 pub(super) fn atan2(rules: &Rules, y: Span, x: Span) -> Option<Set> {
-    let bounded = Bounds::from(x).least_magnitude() >= MIN && Bounds::from(x).magnitude() <= 1.0 / MIN && Bounds::from(y).least_magnitude() >= MIN;
+    let bounded =
+        Bounds::from(x).least_magnitude() >= MIN && Bounds::from(x).magnitude() <= 1.0 / MIN && Bounds::from(y).least_magnitude() >= MIN;
     if rules.wgsl && !bounded {
         return None;
     }

@@ -5,8 +5,8 @@
 use super::super::{Set, Span};
 use super::bounds::Bounds;
 use super::core::Rules;
-use super::value::{Value, any_way};
 use super::range;
+use super::value::{Value, any_way};
 use crate::number::Rounding;
 use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};

@@ -170,7 +170,9 @@ impl<'a> Operands<'a> {
         match opcode {
             Op::FNegate => self.each(|[x]| listed.moved(&x.set, true)),
             Op::FAdd => self.each(|[x, y]| listed.sum(&x.set, &y.set)),
-            Op::FSub => self.each(|[x, y]| if self.is_same(x, y) { listed.difference_of_one(&x.set) } else { listed.difference(&x.set, &y.set) }),
+            Op::FSub => {
+                self.each(|[x, y]| if self.is_same(x, y) { listed.difference_of_one(&x.set) } else { listed.difference(&x.set, &y.set) })
+            }
             Op::FMul => self.each(|[x, y]| if self.is_same(x, y) { listed.square_of_one(&x.set) } else { listed.product(&x.set, &y.set) }),
             Op::FDiv => self.each(|[x, y]| if self.is_same(x, y) { self.rules.quotient_of_one(&x.set) } else { self.divided(x, y) }),
             Op::FRem => self.each_span(|[x, y]| inherited::remainder(&self.rules, true, x, y)),
@@ -277,10 +279,10 @@ impl<'a> Operands<'a> {
             Glsl::Normalize => self.each_of(count, |i| rules.normalize(&components(0)?, i)),
             Glsl::Cross if count == 3 => self.each_of(count, |i| rules.cross(&components(0)?, &components(1)?, i)),
             Glsl::Reflect => self.each_of(count, |i| rules.reflect(&components(0)?, &components(1)?, i)),
-            Glsl::FaceForward => match (components(0), components(1), components(2)) {
-                (Some(n), Some(i), Some(reference)) => Some(rules.face_forward(&n, &i, &reference)),
-                _ => anything(count),
-            },
+            Glsl::FaceForward => {
+                let sets = (|| rules.face_forward(&components(0)?, &components(1)?, &components(2)?))();
+                sets.or_else(|| anything(count))
+            }
             Glsl::Refract => {
                 let eta = self.components(2).and_then(|eta| eta.first().copied());
                 let sets = (|| rules.refract(&components(0)?, &components(1)?, eta?))();

@@ -105,7 +105,8 @@ impl Rules {
     /// A result that a device rounds: `exact`, and where its own unrounded results lie.
     fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, apart: f64) -> Option<Value> {
         let device = Rules::device(&self.rounded(low, high))?;
-        let unit = ulp(device.magnitude()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
+        // The exact number may be just above a power of two to which it is rounded.
+        let unit = ulp(device.magnitude().next_up()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
         // What is rounded by itself to the float that it is loses nothing.
         let lost = if low.low == high.high && device.low == device.high && low.low == device.low { 0.0 } else { unit };
         let flushed = if device.contains(0.0) { MIN } else { 0.0 };
@@ -199,7 +200,7 @@ impl Rules {
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
         let error = formula.apart.min(formula.device.apart(exact));
-        if formula.device.magnitude() > MAX { Set::ANY } else { self.floats(exact.widened(error)) }
+        if formula.device.magnitude() > MAX { Set::ANY } else { self.within_absolute(error, exact) }
     }
 }
 

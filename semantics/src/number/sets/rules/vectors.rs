@@ -148,9 +148,9 @@ impl Rules {
     }
 
     /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N.
-    pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> SmallVec<[Set; 4]> {
-        let dot = self.dot_of(reference.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot));
-        let (may_hold, may_fail) = dot.map_or((true, true), |dot| (dot.device.low < 0.0, dot.device.high >= 0.0));
+    pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> Option<SmallVec<[Set; 4]>> {
+        let dot = self.dot_of(reference.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        let (may_hold, may_fail) = (dot.device.low < 0.0, dot.device.high >= 0.0);
         let component = |n: &Component| {
             let n = Set::of(n.span);
             let (kept, turned) = (self.moved(&n, false), self.moved(&n, true));
@@ -160,7 +160,7 @@ impl Rules {
                 _ => kept.union(turned),
             }
         };
-        n.iter().map(component).collect()
+        Some(n.iter().map(component).collect())
     }
 
     /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out.
@@ -174,11 +174,8 @@ impl Rules {
         for (n, i) in n.iter().zip(i) {
             terms.push(self.term_of_three(self.multiply(minus_two, n.value())?, i.value(), direction)?);
         }
-        let formula = any_way([
-            self.add(x, self.multiply(twice, direction)?),
-            self.fused(twice, direction, x, false),
-            self.sum_any_way(&terms),
-        ])?;
+        let formula =
+            any_way([self.add(x, self.multiply(twice, direction)?), self.fused(twice, direction, x, false), self.sum_any_way(&terms)])?;
         Some(self.inherited(None, formula))
     }
 

@@ -1,0 +1,186 @@
+//! The definite semantics, simulated devices and members of intervals are within the sets.
+
+use super::device::Device;
+use super::inputs::{Random, corners};
+use super::subjects::{Arg, SUBJECTS, Subject};
+use super::{PROFILES, Rule, inputs, over, points, rules};
+use smallstep_semantics::number::sets::{Operand, Set, Span};
+use smallstep_semantics::number::{Denormals, Profile, Rounding};
+
+fn shown(subject: &Subject, profile: Profile, args: &[Arg]) -> String {
+    format!("{} under {profile:?} of {:?}", subject.name, args.iter().map(|arg| &arg.0).collect::<Vec<_>>())
+}
+
+/// The first input at which the definite semantics is outside of the set.
+pub fn definite_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) -> Option<String> {
+    let mut random = Random(seed);
+    let corners = corners();
+    for n in 0..count {
+        let args = subject.draw(&mut random, &corners);
+        let profile = PROFILES[n as usize % PROFILES.len()];
+        let controls = profile.controls();
+        let Some(values) = subject.definite(&args) else { continue };
+        let sets = rule(profile, subject, &points(&args));
+        if sets.len() != values.len() {
+            return Some(format!("{}: {} components, not {}", shown(subject, profile, &args), sets.len(), values.len()));
+        }
+        for (value, set) in values.iter().zip(sets) {
+            // The definite semantics rounds to nearest and keeps subnormals.
+            let other = controls.rounding == Rounding::TowardZero || controls.denormals == Denormals::Flush && value.is_subnormal();
+            if !other && !set.contains(f64::from(*value)) {
+                return Some(format!("{}: the definite {value:?} is not in {set}", shown(subject, profile, &args)));
+            }
+        }
+    }
+    None
+}
+
+/// How wide sets are, in simulated devices' spreads.
+#[derive(Default, Debug)]
+pub struct Widths {
+    ratios: Vec<f64>,
+    any: u64,
+    all: u64,
+}
+
+/// The first input at which a simulated device shows something outside of the set.
+pub fn device_outside(subject: &Subject, rule: Rule<'_>, count: u64, devices: u64, seed: u64, widths: &mut Widths) -> Option<String> {
+    let mut random = Random(seed);
+    let corners = corners();
+    for n in 0..count {
+        let args = subject.draw(&mut random, &corners);
+        let profile = PROFILES[n as usize % PROFILES.len()];
+        let sets = rule(profile, subject, &points(&args));
+        let i = random.below(sets.len() as u64) as usize;
+        let set = sets[i];
+        widths.all += 1;
+        widths.any += set.is_any() as u64;
+        let mut spread = Set::NONE;
+        for _ in 0..devices {
+            let mut device = Device { random: &mut random, controls: profile.controls(), listed: subject.is_listed() };
+            match subject.simulated(&mut device, &args, i) {
+                None if !set.is_any() => {
+                    return Some(format!("{}: component {i} may be anything, not only {set}", shown(subject, profile, &args)));
+                }
+                None => {}
+                Some(value) if !set.contains(value.into()) => {
+                    return Some(format!("{}: component {i} is {value:?} on a device, not in {set}", shown(subject, profile, &args)));
+                }
+                Some(value) => spread = spread.union(Set::point(value.into())),
+            }
+        }
+        if let (Some(set), Some(spread)) = (set.hull().filter(|_| !set.is_any()), spread.hull())
+            && spread.high > spread.low
+        {
+            widths.ratios.push((set.high - set.low) / (spread.high - spread.low));
+        }
+    }
+    None
+}
+
+/// A set that the float is in, of some kind.
+pub fn around(random: &mut Random, x: f32) -> Set {
+    let steps = |random: &mut Random| (random.next() >> (34 + random.below(30))) as u32;
+    let mut ends = [x, x];
+    match random.below(6) {
+        0 => {}
+        1 => ends = [-x.abs(), x.abs() * 0.5],
+        2 => ends = [x - 1.0, x + 1.0],
+        _ => {
+            for (end, direction) in ends.iter_mut().zip([-1i64, 1]) {
+                let key = |x: f32| if x.is_sign_negative() { -i64::from(x.to_bits() & 0x7fff_ffff) } else { i64::from(x.to_bits()) };
+                let key = key(x) + direction * i64::from(steps(random));
+                *end = f32::from_bits(key.unsigned_abs().min(0x7f80_0000) as u32).copysign(key as f32);
+            }
+        }
+    }
+    if x.is_nan() || ends[0].is_nan() || ends[1].is_nan() {
+        return Set::point(x.into());
+    }
+    let set = Set::of(Span::between(ends[0].into(), ends[1].into())).with(Span::point(x.into()));
+    match random.below(8) {
+        0 => set.with(Span::point(-f64::from(x))),
+        1 if random.below(4) == 0 => set.or_nan(),
+        _ => set,
+    }
+}
+
+/// A member of the set: an end, or between.
+pub fn member(random: &mut Random, set: &Set) -> f32 {
+    let spans = set.spans();
+    if spans.is_empty() {
+        return f32::NAN;
+    }
+    let span = spans[random.below(spans.len() as u64) as usize];
+    let (low, high) = (span.low as f32, span.high as f32);
+    match random.below(4) {
+        0 => low,
+        1 => high,
+        2 if low <= 0.0 && 0.0 <= high => [f32::from_bits(1), 0.5, 1e-3, 0.0, 1.0, -1.0, -1e-3][random.below(7) as usize].clamp(low, high),
+        _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2) as usize].clamp(low, high),
+        _ => ((f64::from(low) + (f64::from(high) - f64::from(low)) * (random.below(1001) as f64 / 1000.0)) as f32).clamp(low, high),
+    }
+}
+
+/// The first box of operands a member of which gives something outside of what the box gives.
+pub fn member_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) -> Option<String> {
+    let mut random = Random(seed);
+    let corners = corners();
+    for n in 0..count {
+        let args = subject.draw(&mut random, &corners);
+        let profile = PROFILES[n as usize % PROFILES.len()];
+        let boxed: Vec<(Vec<Operand>, usize)> = args
+            .iter()
+            .map(|(x, columns)| (x.iter().map(|&x| Operand { set: around(&mut random, x), id: None }).collect(), *columns))
+            .collect();
+        let whole = rule(profile, subject, &boxed);
+        for _ in 0..4 {
+            let members: Vec<Arg> =
+                boxed.iter().map(|(x, columns)| (x.iter().map(|x| member(&mut random, &x.set)).collect(), *columns)).collect();
+            let sets = rules(profile, subject, &points(&members));
+            for (i, (part, whole)) in sets.iter().zip(&whole).enumerate() {
+                if !whole.holds(part) {
+                    let boxes: Vec<Vec<Set>> = boxed.iter().map(|(x, _)| x.iter().map(|x| x.set).collect()).collect();
+                    return Some(format!(
+                        "{}, members of {boxes:?}: component {i} is {part}, not within {whole}",
+                        shown(subject, profile, &members)
+                    ));
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn the_definite_semantics_is_within() {
+    let faults = over(SUBJECTS, |subject| definite_outside(subject, &rules, inputs(), 1));
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn simulated_devices_are_within() {
+    let lines = std::sync::Mutex::new(Vec::new());
+    let faults = over(SUBJECTS, |subject| {
+        let mut widths = Widths::default();
+        let fault = subject.is_simulated().then(|| device_outside(subject, &rules, inputs(), 6, 2, &mut widths)).flatten();
+        let Widths { mut ratios, any, all } = widths;
+        ratios.sort_by(f64::total_cmp);
+        if let (Some(&middle), Some(&most)) = (ratios.get(ratios.len() / 2), ratios.get(ratios.len() * 99 / 100)) {
+            let any = 100.0 * any as f64 / all as f64;
+            let line = format!("{:20} width / spread of 6 devices: median {middle:.2}, 99th {most:.1}; anything {any:.0} %", subject.name);
+            lines.lock().expect("no panic").push(line);
+        }
+        fault
+    });
+    let mut lines = lines.into_inner().expect("no panic");
+    lines.sort();
+    println!("{}", lines.join("\n"));
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn members_of_intervals_are_within() {
+    let faults = over(SUBJECTS, |subject| member_outside(subject, &rules, inputs() / 4, 3));
+    assert!(faults.is_empty(), "{faults:#?}");
+}
