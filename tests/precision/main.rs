@@ -73,6 +73,13 @@ fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
             Rounded::Undefined => f32::NAN.to_bits(),
         }];
     }
+    if function.instruction_name == "FaceForward" {
+        // N if dot(Nref, I) < 0, where the sign is that of the product as it is computed: precisely a tiny one has another.
+        let n = function.results;
+        let (normal, rest) = floats.split_at(n);
+        let dot = rest[..n].iter().zip(&rest[n..]).fold(0.0f32, |sum, (i, reference)| sum + reference * i);
+        return normal.iter().map(|x| flushed(if dot < 0.0 { *x } else { -x }).to_bits()).collect();
+    }
     let exact = Judge::new(function, profile).exact(words);
     if exact.contains(&Exact::Undefined)
         && let Some(op) = Op::of(function.instruction)
