@@ -55,13 +55,11 @@ pub(super) fn error(result: f32, exact: Exact) -> Option<f64> {
     (is_ordinary(x) && result.is_finite()).then(|| (f64::from(result) - x).abs() / ulp(x))
 }
 
-/// How far from the precise result the set reaches, in units of the last place.
+/// How far from the precise result the set reaches, in units of the last place; infinite if everything is in it.
 pub fn reach(set: &Set, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
-    let x = middle(enclosure);
-    let nearest = f64::from(x as f32);
-    let span = set.spans().iter().find(|span| span.contains(nearest))?;
-    is_ordinary(x).then(|| (x - span.low).max(span.high - x) / ulp(x))
+    let (x, hull) = (middle(enclosure), set.hull()?);
+    is_ordinary(x).then(|| (x - hull.low).max(hull.high - x) / ulp(x))
 }
 
 /// Whether every word is a number whose error says something: normal, or zero.

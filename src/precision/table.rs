@@ -78,7 +78,7 @@ fn call(function: &Function, words: &[u32]) -> String {
 fn ulps(x: f64) -> String {
     match x {
         x if x.is_infinite() => "∞".into(),
-        x if x == 0.0 => "0".into(),
+        0.0 => "0".into(),
         x if x >= 1e6 => format!("{x:.1e}"),
         x if x >= 1000.0 => format!("{x:.0}"),
         x => format!("{x:.2}"),

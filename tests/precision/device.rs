@@ -3,7 +3,9 @@
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use smallstep::precision::Function;
+use smallstep::gpu::{Device, Options, Selection};
+use smallstep::precision::{Batch, Computer, Function, Judge, Modules};
+use smallstep_semantics::number::Profile;
 
 fn adapter() -> String {
     std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default()
@@ -56,6 +58,40 @@ fn every_function_is_measured_on_a_device() {
     let outside = summary["outside"].as_u64().expect("a number");
     assert_eq!(output.status.code() == Some(1), outside > 0, "{stdout}");
     assert!(stdout.contains("subnormal operands"), "{stdout}");
+}
+
+#[test]
+fn ranges_on_a_device_are_the_consecutive_inputs() {
+    let options = Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), window: 2, ..Options::default() };
+    let selection: Selection = adapter().parse().expect("every text is a selection");
+    let mut device = match Device::open(&selection, None, options) {
+        Ok(device) => device,
+        Err(none) => {
+            let required = std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1");
+            assert!(!required, "SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}");
+            eprintln!("SKIPPED: there is no device: {none}");
+            return;
+        }
+    };
+    let function = super::function("FNegate");
+    let modules = Modules::new(&function, Profile::Strict);
+    // As many as `--exhaustive` asks for at a time, then fewer.
+    let count = 1 << 22;
+    let ranges = [(0x3f80_0000u32, count), (0x0080_0000, count), (0x4000_0000, 100), (0xc000_0000, 70_000)];
+    let mut batches = ranges.into_iter().map(|(first, count)| Batch::Range { first, count });
+    let mut taken = Vec::new();
+    let computed = device.compute(&modules, &mut batches, &mut |batch, results| {
+        let Batch::Range { first, count } = batch else { panic!("ranges were asked for") };
+        assert!((0..*count).all(|i| results[i] == first.wrapping_add(i as u32) ^ 0x8000_0000), "{batch:?}");
+        let tally = Judge::new(modules.function(), Profile::Strict).judge_batch(batch, results);
+        assert_eq!((tally.inputs, tally.decided, tally.outside), (*count as u64, *count as u64, 0));
+        taken.push((*first, *count));
+    });
+    assert_eq!(computed, Ok(()));
+    taken.sort_unstable();
+    let mut expected = ranges;
+    expected.sort_unstable();
+    assert_eq!(taken, expected);
 }
 
 #[test]

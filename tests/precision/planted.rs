@@ -121,7 +121,7 @@ fn all() -> Vec<Planted> {
             |_, r| r[0] *= 1.01,
         ),
         strict("a tenth off", &["Asin", "Acos", "Atanh"], |_, r| r[0] *= 1.1),
-        strict("π is 3.14", &["Radians"], |x, r| r[0] = x[0] * (3.14 / 180.0)),
+        strict("π is 3.13", &["Radians"], |x, r| r[0] = x[0] * (3.13 / 180.0)),
         strict("180/π is 57.3", &["Degrees"], |x, r| r[0] = x[0] * 57.3),
         // Parts of numbers.
         strict("toward zero", &["Floor", "Ceil"], |x, r| r[0] = x[0].trunc()),
