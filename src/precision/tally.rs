@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn the_simplest_operands_are_kept_whatever_the_order() {
-        let xs = [0.1, 1e30, 3.0, 1.5, 1.0, -1.0, 0.0];
+        let xs: [f32; 7] = [0.1, 1e30, 3.0, 1.5, 1.0, -1.0, 0.0];
         let mut sorted = xs;
-        sorted.sort_by(|a, b| complexity(&[a.to_bits()]).cmp(&complexity(&[b.to_bits()])));
+        sorted.sort_by(|a: &f32, b: &f32| complexity(&[a.to_bits()]).cmp(&complexity(&[b.to_bits()])));
         assert_eq!(sorted[..3], [0.0, 1.0, -1.0]);
         for turn in 0..xs.len() {
             let mut tally = Tally::default();
