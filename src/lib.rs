@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod dispatch;
 pub mod generate;
 pub mod gpu;
+pub mod precision;
 pub mod robust;
 pub mod run;
 pub mod source;

@@ -34,6 +34,7 @@ mod input;
 mod memory;
 mod output;
 mod planted;
+mod precision;
 mod replay;
 mod run;
 mod trace;
@@ -67,6 +68,7 @@ enum Command {
     #[command(name = "fuzz-spirv")]
     FuzzSpirv(fuzz_spirv::FuzzSpirv),
     Planted(planted::Planted),
+    Precision(precision::Precision),
     Vectors(vectors::Vectors),
     Replay(replay::Replay),
     Adapters(adapters::Adapters),
@@ -88,6 +90,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fuzz(command) => command.run(),
         Command::FuzzSpirv(command) => command.run(),
         Command::Planted(command) => command.run(),
+        Command::Precision(command) => command.run(),
         Command::Vectors(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Adapters(command) => command.run(),

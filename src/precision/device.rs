@@ -1,0 +1,112 @@
+//! What computes: a device, or anything else that gives results for operands.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
+
+use super::{Batch, Modules};
+use crate::gpu::{Device, DeviceOutcome, FloatControls};
+
+/// Computes functions.
+pub trait Computer {
+    /// Computes all batches by the function's modules, and hands each with its results to `take`, in any order: [`Function::results`](super::Function::results) words for each
+    /// input, and perhaps more after them. Batches are taken as there is room for them, and what is taken may be computed while `take` works.
+    ///
+    /// The error is why a batch was not computed; then others may not have been either.
+    fn compute(
+        &mut self,
+        modules: &Modules,
+        batches: &mut dyn Iterator<Item = Batch>,
+        take: &mut dyn FnMut(&Batch, &[u32]),
+    ) -> Result<(), NotComputed>;
+}
+
+/// Why there are no results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotComputed {
+    /// Whether the device crashed, hung or was lost; if not, it cannot be asked, or refused.
+    pub failed: bool,
+    /// What happened, in words.
+    pub why: String,
+}
+
+impl NotComputed {
+    fn of(outcome: &DeviceOutcome) -> NotComputed {
+        let failed = matches!(outcome, DeviceOutcome::Crashed { .. } | DeviceOutcome::TimedOut(_) | DeviceOutcome::Lost(_));
+        NotComputed { failed, why: outcome.to_string() }
+    }
+
+    fn wrong(why: String) -> NotComputed {
+        NotComputed { failed: true, why }
+    }
+}
+
+impl Computer for Device {
+    fn compute(
+        &mut self,
+        modules: &Modules,
+        batches: &mut dyn Iterator<Item = Batch>,
+        take: &mut dyn FnMut(&Batch, &[u32]),
+    ) -> Result<(), NotComputed> {
+        let (under_way, stopped) = (RefCell::new(HashMap::new()), Cell::new(false));
+        let mut number = 0;
+        let dispatches = std::iter::from_fn(|| {
+            let batch = if stopped.get() { None } else { batches.next() }?;
+            let dispatch = modules.dispatch(&batch);
+            under_way.borrow_mut().insert(number, (batch, dispatch.words_hash()));
+            number += 1;
+            Some(dispatch)
+        });
+        let mut first = Ok(());
+        // All that was submitted is received, also after an error, so that nothing is left over for the next function.
+        for finished in self.run_all(dispatches) {
+            let (batch, words_hash) = under_way.borrow_mut().remove(&finished.id).expect("what comes back was submitted, and once");
+            let taken = match &finished.outcome {
+                DeviceOutcome::Computed(result) if result.words_hash != words_hash => {
+                    Err(NotComputed::wrong("the device ran other words than it was given".into()))
+                }
+                DeviceOutcome::Computed(result) => {
+                    let bytes = result.buffer(0, 1).unwrap_or_default();
+                    let needed = batch.len(modules.function().words()) * modules.function().results;
+                    match bytemuck::try_cast_slice::<u8, u32>(bytes) {
+                        _ if bytes.len() / 4 < needed => {
+                            Err(NotComputed::wrong(format!("the device showed {} bytes of {}", bytes.len(), needed * 4)))
+                        }
+                        Ok(words) => {
+                            take(&batch, words);
+                            Ok(())
+                        }
+                        Err(_) => {
+                            take(&batch, &bytemuck::pod_collect_to_vec::<u8, u32>(bytes));
+                            Ok(())
+                        }
+                    }
+                }
+                other => Err(NotComputed::of(other)),
+            };
+            if taken.is_err() {
+                stopped.set(true);
+                first = first.and(taken);
+            }
+        }
+        first
+    }
+}
+
+/// The profile of what an adapter's properties let a module declare of 32-bit floats, with NoContraction: rounding to nearest even before rounding toward zero,
+/// keeping subnormal numbers before flushing them.
+pub fn declared(controls: &FloatControls) -> Profile {
+    let rounding = match controls {
+        FloatControls { rounding_mode_rte: true, .. } => Rounding::NearestEven,
+        FloatControls { rounding_mode_rtz: true, .. } => Rounding::TowardZero,
+        _ => Rounding::Either,
+    };
+    let denormals = match controls {
+        FloatControls { denorm_preserve: true, .. } => Denormals::Preserve,
+        FloatControls { denorm_flush_to_zero: true, .. } => Denormals::Flush,
+        _ => Denormals::MayFlush,
+    };
+    let keeps_special = controls.signed_zero_inf_nan_preserve;
+    Profile::Declared(Controls { rounding, denormals, keeps_special, no_contraction: true, wgsl: false })
+}

@@ -1,0 +1,212 @@
+//! What a device has computed against what it may: input by input, on every core.
+
+use std::thread;
+
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::reference::{self, Enclosure, Exact};
+use smallstep_semantics::number::sets::{Operand, Set, allowed_alone};
+use smallvec::{SmallVec, smallvec};
+
+use super::tally::{Error, Outside, Tally};
+use super::{Batch, Function, block};
+
+/// The words of an input, or of a result.
+pub(super) type Words = SmallVec<[u32; 4]>;
+
+/// Judges the results of one function under one profile.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    function: Function,
+    profile: Profile,
+}
+
+/// What an input may give and does give, component by component.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// What each component may be.
+    pub allowed: SmallVec<[Set; 4]>,
+    /// Where each lies precisely.
+    pub exact: SmallVec<[Exact; 4]>,
+}
+
+/// The distance of two neighbouring 32-bit floats at a number: at a power of two, that below it (Vulkan, "Precision and Operation of SPIR-V Instructions").
+pub fn ulp(x: f64) -> f64 {
+    let bits = x.to_bits() & 0x7fff_ffff_ffff_ffff;
+    let exponent = (bits >> 52) as i64 - 1023 - i64::from(bits & 0x000f_ffff_ffff_ffff == 0);
+    let exponent = exponent.clamp(-126, 127) - 23;
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// Whether the number is in the range of normal 32-bit floats.
+pub(super) fn is_ordinary(x: f64) -> bool {
+    (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&x.abs())
+}
+
+/// The middle of an enclosure.
+pub(super) fn middle(enclosure: Enclosure) -> f64 {
+    enclosure.low + (enclosure.high - enclosure.low) * 0.5
+}
+
+/// How far a result is from the precise one, in units of the last place; none where either is not in the range of normal numbers (a result of zero counts
+/// only for a precise one in that range).
+pub(super) fn error(result: f32, exact: Exact) -> Option<f64> {
+    let Exact::Within(enclosure) = exact else { return None };
+    let x = middle(enclosure);
+    (is_ordinary(x) && result.is_finite()).then(|| (f64::from(result) - x).abs() / ulp(x))
+}
+
+/// How far from the precise result the set reaches, in units of the last place; infinite if everything is in it.
+pub fn reach(set: &Set, exact: Exact) -> Option<f64> {
+    let Exact::Within(enclosure) = exact else { return None };
+    let (x, hull) = (middle(enclosure), set.hull()?);
+    is_ordinary(x).then(|| (x - hull.low).max(hull.high - x) / ulp(x))
+}
+
+/// Whether every word is a number whose error says something: normal, or zero.
+fn are_ordinary(words: &[u32]) -> bool {
+    words.iter().all(|&bits| bits & 0x7fff_ffff == 0 || f32::from_bits(bits).is_normal())
+}
+
+impl Judge {
+    /// For a function under a profile.
+    pub fn new(function: &Function, profile: Profile) -> Judge {
+        Judge { function: function.clone(), profile }
+    }
+
+    /// The function.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The operands as numbers, one after another.
+    fn numbers(&self, words: &[u32]) -> SmallVec<[f64; 8]> {
+        let number = |(at, &bits): (usize, &u32)| match self.function.is_integer(self.function.operand_of(at)) {
+            true => f64::from(bits as i32),
+            false => f64::from(f32::from_bits(bits)),
+        };
+        words.iter().enumerate().map(number).collect()
+    }
+
+    /// What belongs to each operand.
+    fn by_operand<'a, T>(&'a self, mut all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+        self.function.operands.iter().map(move |&components| {
+            let (own, after) = all.split_at(components);
+            all = after;
+            own
+        })
+    }
+
+    /// What each component of the result may be; anything where there is no rule.
+    pub fn allowed(&self, words: &[u32]) -> SmallVec<[Set; 4]> {
+        let operands: SmallVec<[Operand; 8]> =
+            self.numbers(words).into_iter().map(|value| Operand { set: Set::point(value), id: None }).collect();
+        let tuples: SmallVec<[(&[Operand], usize); 3]> = self.by_operand(&operands).map(|own| (own, 1)).collect();
+        allowed_alone(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
+    }
+
+    /// Where each component lies precisely.
+    pub fn exact(&self, words: &[u32]) -> SmallVec<[Exact; 4]> {
+        let numbers = self.numbers(words);
+        if numbers.len() == self.function.operands.len() {
+            let exact = reference::enclose(self.function.instruction, &numbers).unwrap_or(Exact::Undefined);
+            return smallvec![exact; self.function.results];
+        }
+        let vectors: SmallVec<[reference::Operand<'_>; 3]> = self.by_operand(&numbers).map(reference::Operand::vector).collect();
+        match reference::enclose_vector(self.function.instruction, &vectors) {
+            Some(exact) => SmallVec::from_vec(exact),
+            None => smallvec![Exact::Undefined; self.function.results],
+        }
+    }
+
+    /// Both.
+    pub fn wanted(&self, words: &[u32]) -> Wanted {
+        Wanted { allowed: self.allowed(words), exact: self.exact(words) }
+    }
+
+    /// Judges one input by its whole set.
+    pub fn judge(&self, words: &[u32], results: &[u32], tally: &mut Tally) {
+        tally.inputs += 1;
+        let allowed = self.allowed(words);
+        let (mut any, mut outside) = (false, None);
+        for (component, (set, &bits)) in allowed.iter().zip(results).enumerate() {
+            any |= set.is_any();
+            if !set.contains(f64::from(f32::from_bits(bits))) {
+                outside = outside.or(Some(component));
+            }
+        }
+        if any && outside.is_none() {
+            tally.any += 1;
+            return;
+        }
+        tally.decided += 1;
+        if let Some(component) = outside {
+            tally.outside(Outside {
+                operands: words.into(),
+                component,
+                result: results[component],
+                allowed: allowed[component],
+                exact: self.exact(words).get(component).copied().unwrap_or(Exact::Undefined),
+            });
+        }
+        if any || !are_ordinary(words) {
+            return;
+        }
+        for (component, (exact, &bits)) in self.exact(words).into_iter().zip(results).enumerate() {
+            if let Some(ulp) = error(f32::from_bits(bits), exact) {
+                tally.error(Error { ulp, operands: words.into(), component, result: bits });
+            }
+        }
+    }
+
+    /// Judges what came of a batch, on every core. `results` has [`Function::results`] words for each input, and perhaps more after them.
+    pub fn judge_batch(&self, batch: &Batch, results: &[u32]) -> Tally {
+        let (words, per) = (self.function.words(), self.function.results);
+        let count = batch.len(words);
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        // Whole blocks, so that a range is cut into the same blocks whatever the number of cores.
+        let share = count.div_ceil(threads).next_multiple_of(block::SIZE).max(block::SIZE);
+        let part = |from: usize| {
+            let to = (from + share).min(count);
+            let shown = &results[from * per..to * per];
+            let mut tally = Tally::default();
+            match batch {
+                Batch::Given(all) => {
+                    for (words, results) in all[from * words..to * words].chunks_exact(words).zip(shown.chunks_exact(per)) {
+                        self.judge(words, results, &mut tally);
+                    }
+                }
+                Batch::Range { first, .. } => {
+                    let mut first = first.wrapping_add(from as u32);
+                    for results in shown.chunks(block::SIZE) {
+                        block::judge(self, first, results, &mut tally);
+                        first = first.wrapping_add(block::SIZE as u32);
+                    }
+                }
+            }
+            tally
+        };
+        let mut all = Tally::default();
+        thread::scope(|scope| {
+            let parts: Vec<_> = (0..count).step_by(share).map(|from| scope.spawn(move || part(from))).collect();
+            for part in parts {
+                all.merge(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ulp;
+
+    #[test]
+    fn the_unit_at_a_power_of_two_is_that_below_it() {
+        assert_eq!(ulp(1.0), 2f64.powi(-24));
+        assert_eq!(ulp(1.0f64.next_up()), 2f64.powi(-23));
+        assert_eq!(ulp(-3.0), 2f64.powi(-22));
+        assert_eq!(ulp(1e-42), 2f64.powi(-149));
+        assert_eq!(ulp(0.0), 2f64.powi(-149));
+        assert_eq!(ulp(1e300), 2f64.powi(104));
+    }
+}

@@ -1,0 +1,215 @@
+//! What was counted of a function's results.
+
+use smallstep_semantics::number::reference::Exact;
+use smallstep_semantics::number::sets::Set;
+
+use super::judge::Words;
+
+/// A result and its distance from the precise one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// The distance in units of the last place.
+    pub ulp: f64,
+    /// The operands' bits, one after another.
+    pub operands: Words,
+    /// The component of the result.
+    pub component: usize,
+    /// Its bits.
+    pub result: u32,
+}
+
+/// A result that no conforming device shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// The operands' bits, one after another.
+    pub operands: Words,
+    /// The component of the result.
+    pub component: usize,
+    /// Its bits.
+    pub result: u32,
+    /// What it may be.
+    pub allowed: Set,
+    /// Where it lies precisely.
+    pub exact: Exact,
+}
+
+/// Errors of the inputs whose first operand has one sign and exponent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Binade {
+    /// How many were measured.
+    pub count: u64,
+    /// The sum of the errors, in units of the last place.
+    pub sum: f64,
+    /// The worst.
+    pub worst: f64,
+    /// The first operand's bits there, the least if there are several.
+    pub worst_at: u32,
+}
+
+impl Binade {
+    #[inline]
+    fn worse(&mut self, worst: f64, at: u32) {
+        if (worst, self.worst_at) >= (self.worst, at) {
+            (self.worst, self.worst_at) = (worst, at);
+        }
+    }
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Inputs.
+    pub inputs: u64,
+    /// Of them, those for which not everything is allowed.
+    pub decided: u64,
+    /// Of them, those for which everything is, in some component.
+    pub any: u64,
+    /// Of those decided, those with a result outside of what is allowed.
+    pub outside: u64,
+    /// Errors that were measured: operands and precise result zero or normal, the result finite, and not everything allowed.
+    pub measured: u64,
+    /// The sum of these errors.
+    pub sum: f64,
+    /// The worst of them.
+    pub worst: Option<Error>,
+    /// The simplest input with a result outside.
+    pub reproducer: Option<Outside>,
+    /// Errors by sign and exponent of the first operand's bits; empty if there are none.
+    pub binades: Vec<Binade>,
+}
+
+/// How complicated operands are: significant bits, distance of the exponents from that of 1, then the bits themselves.
+fn complexity(words: &[u32]) -> (u32, u32, &[u32]) {
+    let bits = |&w: &u32| if w & 0x007f_ffff == 0 { 0 } else { 23 - w.trailing_zeros() };
+    let exponent = |&w: &u32| if w & 0x7fff_ffff == 0 { 0 } else { (w >> 23 & 0xff).abs_diff(127) };
+    (words.iter().map(bits).sum(), words.iter().map(exponent).sum(), words)
+}
+
+impl Tally {
+    /// Counts an error.
+    pub fn error(&mut self, error: Error) {
+        let (first, ulp) = (error.operands[0], error.ulp);
+        self.error_of(first, ulp, || error);
+    }
+
+    /// The same, of which the details are asked for only if it is the worst.
+    #[inline]
+    pub(super) fn error_of(&mut self, first: u32, ulp: f64, error: impl FnOnce() -> Error) {
+        self.measured += 1;
+        self.sum += ulp;
+        if self.binades.is_empty() {
+            self.binades = vec![Binade::default(); 512];
+        }
+        let binade = &mut self.binades[(first >> 23) as usize];
+        if binade.count == 0 {
+            binade.worst_at = first;
+        }
+        binade.count += 1;
+        binade.sum += ulp;
+        binade.worse(ulp, first);
+        let may_be_worse = |worst: &Error| worst.ulp < ulp || worst.ulp == ulp && first <= worst.operands[0];
+        if self.worst.as_ref().is_none_or(may_be_worse) {
+            self.worse(error());
+        }
+    }
+
+    fn worse(&mut self, error: Error) {
+        // Of equal ones that of the least bits, so that the order of inputs is none of the result's business.
+        let is_worse = |worst: &Error| {
+            worst.ulp < error.ulp || worst.ulp == error.ulp && (&error.operands, error.component) < (&worst.operands, worst.component)
+        };
+        if self.worst.as_ref().is_none_or(is_worse) {
+            self.worst = Some(error);
+        }
+    }
+
+    /// Counts a result that is outside.
+    pub fn outside(&mut self, outside: Outside) {
+        self.outside += 1;
+        self.simpler(outside);
+    }
+
+    fn simpler(&mut self, outside: Outside) {
+        if self.reproducer.as_ref().is_none_or(|known| complexity(&outside.operands) < complexity(&known.operands)) {
+            self.reproducer = Some(outside);
+        }
+    }
+
+    /// Takes in what was counted of other inputs.
+    pub fn merge(&mut self, other: Tally) {
+        self.inputs += other.inputs;
+        self.decided += other.decided;
+        self.any += other.any;
+        self.outside += other.outside;
+        self.measured += other.measured;
+        self.sum += other.sum;
+        if let Some(error) = other.worst {
+            self.worse(error);
+        }
+        if let Some(outside) = other.reproducer {
+            self.simpler(outside);
+        }
+        if self.binades.is_empty() {
+            self.binades = other.binades;
+        } else {
+            for (own, other) in self.binades.iter_mut().zip(other.binades) {
+                if own.count == 0 {
+                    *own = other;
+                } else if other.count > 0 {
+                    own.count += other.count;
+                    own.sum += other.sum;
+                    own.worse(other.worst, other.worst_at);
+                }
+            }
+        }
+    }
+
+    /// The mean error in units of the last place, if one was measured.
+    pub fn mean(&self) -> Option<f64> {
+        (self.measured > 0).then(|| self.sum / self.measured as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Outside, Tally, complexity};
+    use smallstep_semantics::number::reference::Exact;
+    use smallstep_semantics::number::sets::Set;
+    use smallvec::smallvec;
+
+    fn outside(x: f32) -> Outside {
+        Outside { operands: smallvec![x.to_bits()], component: 0, result: 0, allowed: Set::NONE, exact: Exact::Undefined }
+    }
+
+    #[test]
+    fn the_simplest_operands_are_kept_whatever_the_order() {
+        let xs: [f32; 7] = [0.1, 1e30, 3.0, 1.5, 1.0, -1.0, 0.0];
+        let mut sorted = xs;
+        sorted.sort_by(|a: &f32, b: &f32| complexity(&[a.to_bits()]).cmp(&complexity(&[b.to_bits()])));
+        assert_eq!(sorted[..3], [0.0, 1.0, -1.0]);
+        for turn in 0..xs.len() {
+            let mut tally = Tally::default();
+            for i in 0..xs.len() {
+                tally.outside(outside(xs[(i + turn) % xs.len()]));
+            }
+            assert_eq!((tally.outside, tally.reproducer), (xs.len() as u64, Some(outside(0.0))));
+        }
+    }
+
+    #[test]
+    fn merged_tallies_are_those_of_all_inputs() {
+        let error = |bits: u32, ulp: f64| Error { ulp, operands: smallvec![bits], component: 0, result: bits };
+        let errors = [error(0x3f80_0000, 1.0), error(0x4000_0000, 2.0), error(0x3f80_0001, 2.0), error(0xbf80_0000, 0.5)];
+        let mut whole = Tally::default();
+        errors.iter().for_each(|e| whole.error(e.clone()));
+        for cut in 0..errors.len() {
+            let (mut a, mut b) = (Tally::default(), Tally::default());
+            errors[..cut].iter().for_each(|e| a.error(e.clone()));
+            errors[cut..].iter().for_each(|e| b.error(e.clone()));
+            b.merge(a);
+            assert_eq!(b, whole);
+        }
+        assert_eq!(whole.worst, Some(error(0x3f80_0001, 2.0)));
+        assert_eq!(whole.mean(), Some(5.5 / 4.0));
+    }
+}
