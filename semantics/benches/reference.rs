@@ -42,11 +42,21 @@ fn functions(criterion: &mut Criterion) {
             let narrow = operands(name, arity);
             let wide: Vec<[f64; 3]> = narrow.iter().map(|args| args.map(f64::from)).collect();
             group.bench_function(name, |bencher| match group_name {
-                "enclose" => bencher.iter(|| wide.iter().for_each(|args| drop(black_box(enclose(function, &args[..arity]))))),
-                "rounded" => bencher.iter(|| {
-                    narrow.iter().for_each(|args| drop(black_box(rounded(function, &args[..arity], Direction::NearestEven))));
+                "enclose" => bencher.iter(|| {
+                    for args in &wide {
+                        black_box(enclose(function, &args[..arity]));
+                    }
                 }),
-                _ => bencher.iter(|| wide.iter().for_each(|args| drop(black_box(enclose_tightly(function, &args[..arity]))))),
+                "rounded" => bencher.iter(|| {
+                    for args in &narrow {
+                        black_box(rounded(function, &args[..arity], Direction::NearestEven));
+                    }
+                }),
+                _ => bencher.iter(|| {
+                    for args in &wide {
+                        black_box(enclose_tightly(function, &args[..arity]));
+                    }
+                }),
             });
         }
     }

@@ -68,6 +68,7 @@ pub fn contradiction(comparing: &Comparing, count: u64, seed: u64) -> Option<Str
         let instruction = Instruction::Core(op as u16);
         let profile = PROFILES[n as usize % PROFILES.len()];
         let draw = |random: &mut Random| match random.below(3) {
+            0 if random.below(10) == 0 => f32::NAN,
             0 => corners[random.below(corners.len() as u64) as usize],
             1 => random.below(16) as f32 * 0.25 - 2.0,
             _ => random.operands("", 1)[0],

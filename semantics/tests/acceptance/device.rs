@@ -136,6 +136,11 @@ impl Device<'_> {
         self.round(two_sum(x.into(), -f64::from(y)), x - y)
     }
 
+    /// A number that is exact, and its rounding to nearest even.
+    pub fn exact(&mut self, exact: f64, nearest: f32) -> Option<f32> {
+        self.round((exact, 0.0), nearest)
+    }
+
     pub fn mul(&mut self, x: f32, y: f32) -> Option<f32> {
         let (x, y) = (self.operand(x)?, self.operand(y)?);
         if !x.is_finite() || !y.is_finite() {

@@ -36,7 +36,7 @@ const PLANTED: &[(&str, &str, Replace)] = &[
     ("FDiv", "a quotient by a subnormal is bounded", |_, x, set| {
         if x[1].is_subnormal() && set.is_any() { Set::point((x[0] / x[1]).into()) } else { set }
     }),
-    ("FMul", "a tiny product is not flushed", |_, x, set| if x[0] * x[1] != 0.0 { without_zeros(set) } else { set }),
+    ("FMul", "a tiny product is not flushed", |_, x, set| if x[0] * x[1] != 0.0 && !set.is_any() { without_zeros(set) } else { set }),
     ("FMul", "the sign of a flushed product is kept", |_, x, set| {
         let tiny = (x[0] * x[1]).is_subnormal();
         if tiny {
@@ -46,7 +46,11 @@ const PLANTED: &[(&str, &str, Replace)] = &[
         }
     }),
     ("FMul", "overflow is infinite", |_, x, set| {
-        if (x[0] * x[1]).is_infinite() && x[0].is_finite() && x[1].is_finite() { Set::point((x[0] * x[1]).into()) } else { set }
+        if (x[0] * x[1]).is_infinite() && x[0].is_finite() && x[1].is_finite() && !set.is_any() {
+            Set::point((x[0] * x[1]).into())
+        } else {
+            set
+        }
     }),
     ("FAdd", "a subnormal operand is not flushed", |_, x, set| {
         if x.iter().any(|x| x.is_subnormal()) && (x[0] + x[1]).is_finite() { Set::point((x[0] + x[1]).into()) } else { set }
@@ -122,12 +126,7 @@ fn caught(name: &str, replace: Replace) -> Option<String> {
 fn by_checks(name: &str, planted: super::Rule<'_>) -> Option<String> {
     let subject = subject(name);
     let ends = || if bounds::FUNCTIONS.contains(&name) { end_astray(name, planted, 3_000, 13).0 } else { None };
-    let devices = || {
-        if !subject.is_simulated() {
-            return None;
-        }
-        device_outside(subject, planted, 20_000, 8, 12, &mut Widths::default())
-    };
+    let devices = || device_outside(subject, planted, 20_000, 8, 12, &mut Widths::default());
     let definite = || definite_outside(subject, planted, 20_000, 11);
     devices().or_else(definite).or_else(ends).or_else(|| member_outside(subject, planted, 3_000, 14))
 }

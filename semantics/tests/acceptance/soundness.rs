@@ -113,13 +113,26 @@ pub fn member(random: &mut Random, set: &Set) -> f32 {
     }
     let span = spans[random.below(spans.len() as u64) as usize];
     let (low, high) = (span.low as f32, span.high as f32);
-    match random.below(4) {
+    let member = match random.below(4) {
         0 => low,
         1 => high,
         2 if low <= 0.0 && 0.0 <= high => [f32::from_bits(1), 0.5, 1e-3, 0.0, 1.0, -1.0, -1e-3][random.below(7) as usize].clamp(low, high),
         _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2) as usize].clamp(low, high),
         _ => ((f64::from(low) + (f64::from(high) - f64::from(low)) * (random.below(1001) as f64 / 1000.0)) as f32).clamp(low, high),
-    }
+    };
+    // A zero of the other sign may not be one.
+    if set.contains(member.into()) { member } else { low }
+}
+
+/// Whether the ends of a set's spans are in another set: what is between them may be there only because a set has few spans. `slack`: or the floats next to
+/// them, since the exact result is known to 50 bits, which may put a float more at the end of what a point gives.
+fn holds(whole: &Set, part: &Set, slack: bool) -> bool {
+    let is_in = |end: f64, inward: f64| whole.contains(end) || slack && whole.contains(inward);
+    let ends_are_in = |span: &Span| {
+        let (low, high) = (span.low as f32, span.high as f32);
+        is_in(span.low, low.next_up().into()) && is_in(span.high, high.next_down().into())
+    };
+    (whole.has_nan() || !part.has_nan()) && part.spans().iter().all(ends_are_in)
 }
 
 /// The first box of operands a member of which gives something outside of what the box gives.
@@ -139,7 +152,7 @@ pub fn member_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) 
                 boxed.iter().map(|(x, columns)| (x.iter().map(|x| member(&mut random, &x.set)).collect(), *columns)).collect();
             let sets = rules(profile, subject, &points(&members));
             for (i, (part, whole)) in sets.iter().zip(&whole).enumerate() {
-                if !whole.holds(part) {
+                if !holds(whole, part, !subject.is_exact()) {
                     let boxes: Vec<Vec<Set>> = boxed.iter().map(|(x, _)| x.iter().map(|x| x.set).collect()).collect();
                     return Some(format!(
                         "{}, members of {boxes:?}: component {i} is {part}, not within {whole}",
@@ -163,7 +176,7 @@ fn simulated_devices_are_within() {
     let lines = std::sync::Mutex::new(Vec::new());
     let faults = over(SUBJECTS, |subject| {
         let mut widths = Widths::default();
-        let fault = subject.is_simulated().then(|| device_outside(subject, &rules, inputs(), 6, 2, &mut widths)).flatten();
+        let fault = device_outside(subject, &rules, inputs(), 6, 2, &mut widths);
         let Widths { mut ratios, any, all } = widths;
         ratios.sort_by(f64::total_cmp);
         if let (Some(&middle), Some(&most)) = (ratios.get(ratios.len() / 2), ratios.get(ratios.len() * 99 / 100)) {

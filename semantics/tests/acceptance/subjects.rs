@@ -116,6 +116,40 @@ impl Subject {
         matches!(self.name, "FNegate" | "FAdd" | "FSub" | "FMul" | "Transpose")
     }
 
+    /// Whether the result is exact, or rounded once from something that 64 bits hold.
+    pub fn is_exact(&self) -> bool {
+        let names = [
+            "FNegate",
+            "FAdd",
+            "FSub",
+            "FMul",
+            "VectorTimesScalar",
+            "MatrixTimesScalar",
+            "Transpose",
+            "OuterProduct",
+            "QuantizeToF16",
+            "Ldexp",
+        ];
+        let rounded = [
+            "Round",
+            "RoundEven",
+            "Trunc",
+            "FAbs",
+            "FSign",
+            "Floor",
+            "Ceil",
+            "Fract",
+            "FMin",
+            "FMax",
+            "FClamp",
+            "NMin",
+            "NMax",
+            "NClamp",
+            "Step",
+        ];
+        names.contains(&self.name) || rounded.contains(&self.name)
+    }
+
     /// Operands from the corners and from random floats; most within the domain.
     pub fn draw(&self, random: &mut Random, corners: &[f32]) -> Vec<Arg> {
         let float = |random: &mut Random| match random.below(8) {
@@ -204,11 +238,6 @@ impl Subject {
                 }
             }
         }
-    }
-
-    /// Whether `simulated` knows the instruction.
-    pub fn is_simulated(&self) -> bool {
-        !matches!(self.name, "QuantizeToF16" | "Ldexp" | "Refract")
     }
 
     /// What one device shows in component i: `None` if it may be anything.
@@ -332,11 +361,30 @@ impl Subject {
             }
             "Fma" => {
                 let value = d.product_sum(at(0), at(1), at(2))?;
-                Some(value)
+                d.inherited(wide(0) * wide(1) + wide(2), value)
+            }
+            "Ldexp" => {
+                let (x, exponent) = (d.operand(at(0))?, at(1) as i32);
+                if exponent > 128 {
+                    return None;
+                }
+                let exact = f64::from(x) * 2f64.powi(exponent);
+                d.exact(exact, exact as f32)
+            }
+            // To a neighbour among the multiples of a 2^-11th of the number's power of two, or of 2^-24.
+            "QuantizeToF16" => {
+                let x = f64::from(d.operand(at(0))?);
+                if x.abs() > 65504.0 {
+                    return None;
+                }
+                let unit = if x.abs() < 2f64.powi(-14) { 2f64.powi(-24) } else { 2f64.powi(x.abs().log2().floor() as i32 - 10) };
+                let rounded = if d.coin() { (x / unit).floor() } else { (x / unit).ceil() } * unit;
+                let flushes = x.abs() < 2f64.powi(-14) && d.coin();
+                d.result(if flushes { 0.0 } else { rounded as f32 })
             }
             "FMix" => {
                 let (x, y, a) = (at(0), at(1), at(2));
-                match d.random.below(3) {
+                let value = match d.random.below(3) {
                     0 => {
                         let rest = d.sub(1.0, a)?;
                         d.sum(vec![Term::Product(x, rest), Term::Product(y, a)])
@@ -346,7 +394,8 @@ impl Subject {
                         let difference = d.sub(y, x)?;
                         d.product_sum(difference, a, x)
                     }
-                }
+                }?;
+                d.inherited(wide(0) - wide(0) * wide(2) + wide(1) * wide(2), value)
             }
             "SmoothStep" => {
                 let (e0, e1, x) = (at(0), at(1), at(2));
@@ -387,22 +436,46 @@ impl Subject {
             "Cross" => {
                 let (j, k) = [(1, 2), (2, 0), (0, 1)][i];
                 let (x, y) = (of(0), of(1));
-                d.sum(vec![Term::Product(x[j], y[k]), Term::Product(-y[j], x[k])])
+                let value = d.sum(vec![Term::Product(x[j], y[k]), Term::Product(-y[j], x[k])])?;
+                d.inherited(f64::from(x[j]) * f64::from(y[k]) - f64::from(y[j]) * f64::from(x[k]), value)
             }
             "Length" => d.length(of(0)),
             "Distance" => {
                 let differences: Option<Vec<f32>> = of(0).iter().zip(of(1)).map(|(&x, &y)| d.sub(x, y)).collect();
-                d.length(&differences?)
+                let value = d.length(&differences?)?;
+                let exact: f64 = of(0).iter().zip(of(1)).map(|(&x, &y)| (f64::from(x) - f64::from(y)).powi(2)).sum();
+                d.inherited(exact.sqrt(), value)
             }
             "Normalize" => {
                 let square = d.dot(&pairs(of(0), of(0)))?;
-                if d.controls.wgsl {
+                let value = if d.controls.wgsl {
                     let root = d.function("Sqrt", square)?;
-                    d.div(at(0), root)
+                    d.div(at(0), root)?
                 } else {
                     let root = d.function("InverseSqrt", square)?;
-                    d.mul(at(0), root)
+                    d.mul(at(0), root)?
+                };
+                let exact: f64 = of(0).iter().map(|&x| f64::from(x).powi(2)).sum();
+                d.inherited(wide(0) / exact.sqrt(), value)
+            }
+            // k and the sum as they are written, fused or not.
+            "Refract" => {
+                let eta = args[2].0[0];
+                let dot = d.dot(&pairs(of(1), of(0)))?;
+                let rest = d.product_sum(-dot, dot, 1.0)?;
+                let square = d.mul(eta, eta)?;
+                let k = if d.coin() {
+                    d.product_sum(-square, rest, 1.0)?
+                } else {
+                    let once = d.mul(eta, rest)?;
+                    d.product_sum(-eta, once, 1.0)?
+                };
+                if k < 0.0 {
+                    return d.result(0.0);
                 }
+                let root = d.function("Sqrt", k)?;
+                let factor = d.product_sum(eta, dot, root)?;
+                d.sum(vec![Term::Product(eta, at(0)), Term::Product(-factor, at(1))])
             }
             "FaceForward" => {
                 let dot = d.dot(&pairs(of(2), of(1)))?;
@@ -412,7 +485,9 @@ impl Subject {
             "Reflect" => {
                 let dot = d.dot(&pairs(of(1), of(0)))?;
                 let (twice, n) = if d.coin() { (d.mul(-2.0, dot)?, at(1)) } else { (dot, d.mul(-2.0, at(1))?) };
-                d.product_sum(twice, n, at(0))
+                let value = d.product_sum(twice, n, at(0))?;
+                let exact: f64 = of(0).iter().zip(of(1)).map(|(&i, &n)| f64::from(i) * f64::from(n)).sum();
+                d.inherited(wide(0) - 2.0 * exact * wide(1), value)
             }
             name => panic!("{name} is not simulated"),
         }
@@ -440,6 +515,8 @@ impl Device<'_> {
 
     fn length(&mut self, x: &[f32]) -> Option<f32> {
         let square = self.dot(&pairs(x, x))?;
-        self.function("Sqrt", square)
+        let value = self.function("Sqrt", square)?;
+        let exact: f64 = x.iter().map(|&x| f64::from(x).powi(2)).sum();
+        self.inherited(exact.sqrt(), value)
     }
 }

@@ -167,20 +167,25 @@ pub(super) fn smooth_step(rules: &Rules, edge0: Span, edge1: Span, x: Span) -> O
     let high = range::at(Glsl::SmoothStep, &[edge0.low, edge1.low, x.high])?;
     let [edge0, edge1, x] = [edge0, edge1, x].map(Value::operand);
     let t = rules.divide(rules.subtract(x, edge0)?, rules.subtract(edge1, edge0)?)?.clamped(0.0, 1.0);
+    let formula = t.pieces().map(|t| hermite(rules, t)).reduce(|all, piece| Some(all?.hull_with(piece?)))??;
+    Some(rules.inherited(Bounds::of(low, high), formula))
+}
+
+/// t·t·(3 - 2·t) and 3·t·t - 2·t·t·t.
+fn hermite(rules: &Rules, t: Value) -> Option<Value> {
     let [two, three] = [2.0, 3.0].map(Value::constant);
     // 2·t is exact, so it does not matter whether it is fused.
-    let rest = rules.subtract(three, rules.multiply(two, t)?)?;
+    let twice = rules.multiply(two, t)?;
+    let rest = rules.subtract(three, twice)?;
     let square = rules.square(t)?;
     let thrice = any_way([rules.multiply(three, square), rules.multiply(rules.multiply(three, t)?, t)])?;
-    let twice = rules.multiply(two, t)?;
     let cube = rules.multiply(square, twice)?;
-    let formula = any_way([
+    any_way([
         rules.multiply(square, rest),
         rules.multiply(t, rules.multiply(t, rest)?),
         rules.subtract(thrice, cube),
         rules.fused(three, square, cube.negated(), false),
         rules.fused(rules.multiply(three, t)?, t, cube.negated(), false),
         rules.fused(twice.negated(), square, thrice, false),
-    ])?;
-    Some(rules.inherited(Bounds::of(low, high), formula))
+    ])
 }

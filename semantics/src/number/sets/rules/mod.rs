@@ -99,8 +99,8 @@ impl<'a> Operands<'a> {
     fn each<const N: usize>(&self, rule: impl Fn([&Operand; N]) -> Set) -> Option<Sets> {
         let first = self.arg(0)?;
         let mut result = Sets::with_capacity(first.len());
-        for i in 0..first.len() {
-            let mut operands = [&first[i]; N];
+        for (i, x) in first.iter().enumerate() {
+            let mut operands = [x; N];
             for (k, operand) in operands.iter_mut().enumerate() {
                 *operand = self.arg(k)?.get(i)?;
             }

@@ -3,7 +3,7 @@
 
 use super::bounds::Bounds;
 use crate::number::Instruction;
-use crate::number::reference::{Enclosure, Exact, enclose};
+use crate::number::reference::{Enclosure, Exact, enclose, enclose_tightly};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -18,7 +18,12 @@ pub(super) fn core_at(opcode: spirv::Op, args: &[f64]) -> Option<Enclosure> {
 }
 
 fn of(instruction: Instruction, args: &[f64]) -> Option<Enclosure> {
-    match enclose(instruction, args)? {
+    let exact = match enclose(instruction, args)? {
+        // The unit in the last place changes at powers of two: on which side of one the result is has to be known.
+        Exact::Within(Enclosure { low, high }) if low.to_bits() >> 52 != high.to_bits() >> 52 => enclose_tightly(instruction, args)?,
+        exact => exact,
+    };
+    match exact {
         Exact::Within(enclosure) if enclosure.low.is_finite() && enclosure.high.is_finite() => Some(enclosure),
         Exact::Within(_) | Exact::Undefined => None,
     }

@@ -32,6 +32,9 @@ fn up(x: f64) -> f64 {
 }
 
 impl Value {
+    /// How many parts a value is taken in.
+    const PIECES: u32 = 8;
+
     /// An operand.
     pub(super) fn operand(span: Span) -> Value {
         Value::exactly(span.into())
@@ -42,7 +45,8 @@ impl Value {
         Value::exactly(Bounds::point(x))
     }
 
-    fn exactly(exact: Bounds) -> Value {
+    /// Numbers that a formula starts from.
+    pub(super) fn exactly(exact: Bounds) -> Value {
         Value { exact, device: exact, apart: 0.0 }.flushed()
     }
 
@@ -79,6 +83,25 @@ impl Value {
         Value { exact: self.exact.clamped(low, high), device: self.device.clamped(low, high), ..self }
     }
 
+    /// What may come at the operands of either, which may be different ones.
+    #[must_use]
+    pub(super) fn hull_with(self, other: Value) -> Value {
+        Value { exact: self.exact.hull(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
+    }
+
+    /// The value in parts by what a device has, which together are all of it: a formula that takes it more than once is bounded more tightly on each.
+    pub(super) fn pieces(self) -> impl Iterator<Item = Value> {
+        let Bounds { low, high } = self.device;
+        let count = if low < high { Value::PIECES } else { 1 };
+        let at = move |i: u32| f64::from((low + (high - low) * f64::from(i) / f64::from(count)) as f32).clamp(low, high);
+        (0..count).map(move |i| {
+            // Neighbouring pieces share an end.
+            let device = Bounds { low: at(i), high: if i + 1 == count { high } else { at(i + 1) } };
+            let near = Bounds { low: bounds::sum(device.low, -self.apart).low, high: bounds::sum(device.high, self.apart).high };
+            Value { exact: self.exact.meet(near), device, ..self }
+        })
+    }
+
     /// All numbers of both, at whatever operand.
     fn hull(self) -> Bounds {
         self.exact.hull(self.device)
@@ -97,7 +120,7 @@ pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value>
 
 impl Rules {
     /// The floats of a set, as a formula takes them; none if one of them is infinite or NaN.
-    fn device(set: &Set) -> Option<Bounds> {
+    pub(super) fn device(set: &Set) -> Option<Bounds> {
         let hull = set.hull().filter(|_| !set.has_nan())?;
         Bounds { low: hull.low, high: hull.high }.finite()
     }
@@ -189,13 +212,6 @@ impl Rules {
         }
     }
 
-    /// A formula within another one that stands there by its instruction: with all that the instruction may give.
-    pub(super) fn instruction(&self, formula: Value) -> Option<Value> {
-        let device = Rules::device(&self.inherited(None, formula))?;
-        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
-        Value::new(formula.exact, device, formula.apart + flushed)
-    }
-
     /// INH: the floats in [x - E, x + E], x being within `exact` and where the formula's exact value is.
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
@@ -205,6 +221,6 @@ impl Rules {
 }
 
 /// How far x·y is from the product of the exact ones: |x'|·|y' - y| + |y|·|x' - x|.
-fn product_apart(x: Value, y: Value) -> f64 {
+pub(super) fn product_apart(x: Value, y: Value) -> f64 {
     up(up(x.device.magnitude() * y.apart) + up(y.exact.magnitude() * x.apart))
 }

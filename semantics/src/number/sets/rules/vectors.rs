@@ -4,8 +4,8 @@
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
-use super::core::Rules;
-use super::value::{Value, any_way};
+use super::core::{MIN, Rules};
+use super::value::{Value, any_way, product_apart};
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
@@ -94,21 +94,40 @@ impl Rules {
         Some(Term { value, factors: SmallVec::from_slice(&factors) })
     }
 
-    /// x0·y0 + x1·y1 + …, under the rule of OpDot.
-    fn dot_of(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Value> {
-        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(), y.value(), x.is(y))).collect();
-        self.sum_any_way(&terms?)
-    }
-
     /// OpDot and the components of matrix products: INH(Σ xi·yi).
     pub(super) fn dot(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Set> {
-        Some(self.inherited(None, self.dot_of(pairs)?))
+        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(), y.value(), x.is(y))).collect();
+        Some(self.inherited(None, self.sum_any_way(&terms?)?))
     }
 
-    /// dot(x, x) within a formula: all that OpDot may give.
+    /// dot(x, y) within a formula, with all that OpDot may give of the operands that a device has there; with each pair whether it is one value twice.
+    fn dot_within(&self, pairs: &[(Value, Value, bool)]) -> Option<Value> {
+        let of = |exact: fn(&Value) -> Bounds| {
+            let product = |(x, y, same): &(Value, Value, bool)| if *same { exact(x).squared() } else { exact(x).times(exact(y)) };
+            pairs.iter().map(product).reduce(Bounds::plus)
+        };
+        let mut terms: SmallVec<[Term; 4]> = SmallVec::new();
+        let mut inherited = 0.0;
+        for &(x, y, same) in pairs {
+            terms.push(self.term(Value::exactly(x.device), Value::exactly(y.device), same)?);
+            inherited += product_apart(x, y);
+        }
+        let formula = self.sum_any_way(&terms)?;
+        let device = Rules::device(&self.inherited(of(|x| x.device), formula))?;
+        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        Value::new(of(|x| x.exact)?, device, formula.apart + inherited + flushed)
+    }
+
+    /// The same of components.
+    fn dot_of_components(&self, x: &[Component], y: &[Component]) -> Option<Value> {
+        let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(), y.value(), x.is(*y))).collect();
+        self.dot_within(&pairs)
+    }
+
+    /// dot(x, x) within a formula.
     fn squares(&self, x: &[Value]) -> Option<Value> {
-        let terms: Option<SmallVec<[Term; 4]>> = x.iter().map(|&x| self.term(x, x, true)).collect();
-        self.instruction(self.sum_any_way(&terms?)?)
+        let pairs: SmallVec<[_; 4]> = x.iter().map(|&x| (x, x, true)).collect();
+        self.dot_within(&pairs)
     }
 
     fn length_of(&self, x: &[Value]) -> Option<Value> {
@@ -124,7 +143,15 @@ impl Rules {
     /// Distance: INH(length(x - y)).
     pub(super) fn distance(&self, x: &[Component], y: &[Component]) -> Option<Set> {
         let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(), y.value())).collect();
-        Some(self.inherited(None, self.length_of(&differences?)?))
+        let differences = differences?;
+        // With all that Length may give of the differences that a device has.
+        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| Value::exactly(x.device)).collect();
+        let formula = self.length_of(&of_device)?;
+        let device = Rules::device(&self.inherited(None, formula))?;
+        let exact = differences.iter().map(|x| x.exact.squared()).reduce(Bounds::plus)?.root()?;
+        // A vector's length changes by no more than its components together do.
+        let inherited: f64 = differences.iter().map(|x| x.apart).sum();
+        Some(self.inherited(None, Value::new(exact, device, formula.apart + inherited)?))
     }
 
     /// Normalize: INH(x·inversesqrt(dot(x, x))); WGSL's INH(x/length(x)).
@@ -149,7 +176,7 @@ impl Rules {
 
     /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N.
     pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> Option<SmallVec<[Set; 4]>> {
-        let dot = self.dot_of(reference.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        let dot = self.dot_of_components(reference, i)?;
         let (may_hold, may_fail) = (dot.device.low < 0.0, dot.device.high >= 0.0);
         let component = |n: &Component| {
             let n = Set::of(n.span);
@@ -166,7 +193,7 @@ impl Rules {
     /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out.
     pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
         let minus_two = Value::constant(-2.0);
-        let dot = self.dot_of(n.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        let dot = self.dot_of_components(n, i)?;
         // Doubling is exact, and so the same before and after a product.
         let twice = self.multiply(minus_two, dot)?;
         let (x, direction) = (i[c].value(), n[c].value());
@@ -182,7 +209,7 @@ impl Rules {
     /// Refract (I, N, eta): INH(k < 0 ? 0 : eta·I - (eta·d + √k)·N), k = 1 - eta·eta·(1 - d·d), d = dot(N, I).
     pub(super) fn refract(&self, i: &[Component], n: &[Component], eta: Component) -> Option<SmallVec<[Set; 4]>> {
         let (one, eta) = (Value::constant(1.0), eta.value());
-        let d = self.dot_of(n.iter().copied().zip(i.iter().copied())).and_then(|dot| self.instruction(dot))?;
+        let d = self.dot_of_components(n, i)?;
         let rest = any_way([self.subtract(one, self.square(d)?), self.fused(d.negated(), d, one, false)])?;
         let eta_squared = self.square(eta)?;
         let by_one = self.multiply(eta, rest)?;
