@@ -13,11 +13,14 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(NonZeroU32);
 
+/// What a float result may be: [`rules::allowed`], or what a test plants for it.
+pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
+
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// What a float result may be.
-    pub allowed: fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>,
+    pub allowed: Allowed,
     /// What a comparison may come out as.
     pub compared: fn(Profile, Instruction, &Operand, &Operand) -> Truth,
     /// What is left of its operands once that is known.

@@ -16,7 +16,7 @@ mod observation;
 mod rules;
 mod set;
 
-pub use cells::{Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};
