@@ -69,7 +69,7 @@ pub fn run_watched(
     machine.sink = sink;
     let outcome = match machine.eval(e, Env::NONE) {
         Ok(value) => Outcome::Observed(value),
-        Err(End::Outcome(end)) => end,
+        Err(End::Outcome(end)) => *end,
         // Without sets nothing is unsettled.
         Err(End::Unsettled(why)) => Outcome::Unsupported(why.to_string()),
     };
@@ -85,7 +85,7 @@ pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, b
         match machine.eval(e, Env::NONE) {
             Ok(value) => Ok(value.lanes),
             Err(End::Outcome(end)) => Err(Unsettled::ended(&end)),
-            Err(End::Unsettled(unsettled)) => Err(unsettled),
+            Err(End::Unsettled(unsettled)) => Err(*unsettled),
         }
     })
 }
@@ -137,14 +137,20 @@ struct Loop {
 
 /// Why there is no value.
 enum End {
-    Outcome(Outcome<Value>),
+    Outcome(Box<Outcome<Value>>),
     /// A run over sets cannot go on.
-    Unsettled(Unsettled),
+    Unsettled(Box<Unsettled>),
 }
 
 impl From<Outcome<Value>> for End {
     fn from(outcome: Outcome<Value>) -> End {
-        End::Outcome(outcome)
+        End::Outcome(Box::new(outcome))
+    }
+}
+
+impl From<Unsettled> for End {
+    fn from(unsettled: Unsettled) -> End {
+        End::Unsettled(Box::new(unsettled))
     }
 }
 
@@ -298,8 +304,8 @@ impl<'a> Machine<'a, '_> {
         let value = match &mut self.sets {
             None => builtin.apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic),
             Some(sets) => {
-                sets.stand_at(self.terms.span(list).start as u32);
-                builtin.apply_over(sets, &operands, &self.setting.frag_coord, &self.setting.arithmetic).map_err(End::Unsettled)?
+                sets.stand_at(self.terms.span(list).start);
+                builtin.apply_over(sets, &operands, &self.setting.frag_coord, &self.setting.arithmetic).map_err(End::from)?
             }
         };
         value.ok_or_else(|| self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())))
@@ -314,8 +320,8 @@ impl<'a> Machine<'a, '_> {
                 Ok(condition.is_true())
             }
             Some(sets) => {
-                sets.stand_at(self.terms.span(list).start as u32);
-                sets.decide(condition).map_err(End::Unsettled)
+                sets.stand_at(self.terms.span(list).start);
+                sets.decide(condition).map_err(End::from)
             }
         }
     }

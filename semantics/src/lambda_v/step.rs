@@ -299,7 +299,7 @@ impl Reduction {
         let operands: SmallVec<[&Value; 4]> = values.iter().collect();
         let Setting { frag_coord, arithmetic, .. } = &self.setting;
         let Some(sets) = &mut self.sets else { return builtin.apply(&operands, frag_coord, arithmetic) };
-        sets.stand_at(self.terms.span(e).start as u32);
+        sets.stand_at(self.terms.span(e).start);
         let value = builtin.apply_over(sets, &operands, frag_coord, arithmetic);
         self.settled(value).flatten()
     }
@@ -364,7 +364,7 @@ impl Reduction {
     fn truth(&mut self, e: TermId, redex: TermId) -> Option<bool> {
         let value = self.value(e).filter(|value| value.ty == super::types::Ground::BOOL)?;
         let Some(sets) = &mut self.sets else { return Some(value.lanes[0].is_true()) };
-        sets.stand_at(self.terms.span(redex).start as u32);
+        sets.stand_at(self.terms.span(redex).start);
         let holds = sets.decide(value.lanes[0]);
         self.settled(holds)
     }

@@ -14,8 +14,8 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(NonZeroU32);
 
-/// The sets of an instruction's components, for those of its operands.
-type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
+/// What a float result may be: [`rules::allowed`], or what a test plants for it.
+pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
 
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;

@@ -18,7 +18,7 @@ mod rewriting;
 mod rules;
 mod set;
 
-pub use cells::{Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
 pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};

@@ -172,8 +172,11 @@ impl Set {
         all as u32
     }
 
-    /// The member that is nearest to a number, if there is a number in it.
+    /// The member that is nearest to a number, if there is a number in it; the least one to NaN.
     pub fn nearest(&self, x: f64) -> Option<f64> {
+        if x.is_nan() {
+            return self.hull().map(|hull| hull.low);
+        }
         let to = |span: &Span| greatest(span.low, least(span.high, x));
         self.spans().iter().map(to).min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs()))
     }
