@@ -72,9 +72,10 @@ fn run_from<'m>(
     };
     let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true };
     for steps in 0..fuel {
-        if let Some(sets) = sets.as_deref_mut() {
-            over::decide(sets, &mut config)?;
-        }
+        let branched = match sets.as_deref_mut() {
+            Some(sets) => over::decide(sets, &mut config)?,
+            None => None,
+        };
         let (rule, at, next) = match only(relation.step(&env, &config), &config) {
             Ok(Reduct { rule, at, next }) => (rule, at, next),
             Err(why) => return Ok(Outcome::Stuck(Stuck { why, at: format!("{at}, step {steps}", at = config.place()) })),
@@ -96,6 +97,9 @@ fn run_from<'m>(
         };
         if let Some(sets) = sets.as_deref_mut() {
             over::widen(sets, &config, &mut after)?;
+        }
+        if let Some(was) = branched {
+            over::restore(was, &mut after);
         }
         emit(sink, rule, InvocationId::default(), steps, &config, Some(&after), &[]);
         config = after;

@@ -81,7 +81,19 @@ pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
         let Span { low, high } = Span::between(a, b);
         if greater { high } else { low }
     };
-    rules.result(Set::of(Span { low: choose(x.low, y.low), high: choose(x.high, y.high) }))
+    let set = Set::of(Span { low: choose(x.low, y.low), high: choose(x.high, y.high) });
+    rules.result(set.union(alike(x, y)))
+}
+
+/// What a comparison that flushes its operands cannot tell apart: zeros and subnormals of both, where both have some. The one that it chooses need not be
+/// flushed.
+fn alike(x: Span, y: Span) -> Set {
+    let greatest = f64::from(f32::from_bits(0x007f_ffff));
+    let tiny = Span { low: -greatest, high: greatest };
+    match (x.meet(tiny), y.meet(tiny)) {
+        (Some(x), Some(y)) => Set::of(x).with(y),
+        _ => Set::NONE,
+    }
 }
 
 /// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of writing it agree otherwise.
@@ -90,7 +102,9 @@ pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set
         return None;
     }
     let bound = |x: f64, low: f64, high: f64| Span::between(Span::between(x, low).high, high).low;
-    Some(rules.result(Set::of(Span { low: bound(x.low, low.low, high.low), high: bound(x.high, low.high, high.high) })))
+    let set = Set::of(Span { low: bound(x.low, low.low, high.low), high: bound(x.high, low.high, high.high) });
+    let set = [(x, low), (x, high), (low, high)].into_iter().fold(set, |set, (a, b)| set.union(alike(a, b)));
+    Some(rules.result(set))
 }
 
 /// Step (edge, x): 0 if x < edge, otherwise 1.

@@ -174,10 +174,11 @@ impl Rules {
         Some(self.inherited(None, self.sum_any_way(&terms)?))
     }
 
-    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N.
+    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N; by the exact product too, which may be lost below the least float.
     pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> Option<SmallVec<[Set; 4]>> {
         let dot = self.dot_of_components(reference, i)?;
-        let (may_hold, may_fail) = (dot.device.low < 0.0, dot.device.high >= 0.0);
+        let may_hold = dot.device.low < 0.0 || dot.exact.low < 0.0;
+        let may_fail = dot.device.high >= 0.0 || dot.exact.high >= 0.0;
         let component = |n: &Component| {
             let n = Set::of(n.span);
             let (kept, turned) = (self.moved(&n, false), self.moved(&n, true));
@@ -190,7 +191,7 @@ impl Rules {
         Some(n.iter().map(component).collect())
     }
 
-    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out.
+    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out, or taken away twice.
     pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
         let minus_two = Value::constant(-2.0);
         let dot = self.dot_of_components(n, i)?;
@@ -201,8 +202,14 @@ impl Rules {
         for (n, i) in n.iter().zip(i) {
             terms.push(self.term_of_three(self.multiply(minus_two, n.value())?, i.value(), direction)?);
         }
-        let formula =
-            any_way([self.add(x, self.multiply(twice, direction)?), self.fused(twice, direction, x, false), self.sum_any_way(&terms)])?;
+        let (away, once) = (dot.negated(), self.multiply(dot.negated(), direction)?);
+        let formula = any_way([
+            self.add(x, self.multiply(twice, direction)?),
+            self.fused(twice, direction, x, false),
+            self.sum_any_way(&terms),
+            self.add(self.add(x, once)?, once),
+            self.fused(away, direction, self.fused(away, direction, x, false)?, false),
+        ])?;
         Some(self.inherited(None, formula))
     }
 
