@@ -4,7 +4,7 @@
 //! same number of steps. Registers are lanes in one flat array; constants are in their place before the run; every pointer is resolved when
 //! compiling, since the subset's indices are constants; OpPhi became copies on the edges of the graph.
 //!
-//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what differs is its [`Evaluation`].
+//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what differs is its `Evaluation`.
 
 mod compile;
 mod evaluation;
