@@ -64,12 +64,12 @@ pub fn contradiction(comparing: &Comparing, count: u64, seed: u64) -> Option<Str
     let (mut random, corners) = (Random(seed), corners());
     let id = cell();
     for n in 0..count {
-        let op = COMPARISONS[random.below(14) as usize];
+        let op = COMPARISONS[random.below(14)];
         let instruction = Instruction::Core(op as u16);
         let profile = PROFILES[n as usize % PROFILES.len()];
         let draw = |random: &mut Random| match random.below(3) {
             0 if random.below(10) == 0 => f32::NAN,
-            0 => corners[random.below(corners.len() as u64) as usize],
+            0 => corners[random.below(corners.len())],
             1 => random.below(16) as f32 * 0.25 - 2.0,
             _ => random.operands("", 1)[0],
         };

@@ -240,9 +240,9 @@ impl Device<'_> {
     /// The terms summed in any order, as any tree, fused or not.
     pub fn sum(&mut self, mut terms: Vec<Term>) -> Option<f32> {
         while terms.len() > 1 {
-            let left = self.random.below(terms.len() as u64) as usize;
+            let left = self.random.below(terms.len());
             let left = terms.swap_remove(left);
-            let right = self.random.below(terms.len() as u64) as usize;
+            let right = self.random.below(terms.len());
             let right = terms.swap_remove(right);
             let sum = match left {
                 Term::Product(x, y) if self.coin() => {

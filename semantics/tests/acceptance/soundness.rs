@@ -51,7 +51,7 @@ pub fn device_outside(subject: &Subject, rule: Rule<'_>, count: u64, devices: u6
         let args = subject.draw(&mut random, &corners);
         let profile = PROFILES[n as usize % PROFILES.len()];
         let sets = rule(profile, subject, &points(&args));
-        let i = random.below(sets.len() as u64) as usize;
+        let i = random.below(sets.len());
         let set = sets[i];
         widths.all += 1;
         widths.any += set.is_any() as u64;
@@ -111,13 +111,13 @@ pub fn member(random: &mut Random, set: &Set) -> f32 {
     if spans.is_empty() {
         return f32::NAN;
     }
-    let span = spans[random.below(spans.len() as u64) as usize];
+    let span = spans[random.below(spans.len())];
     let (low, high) = (span.low as f32, span.high as f32);
     let member = match random.below(4) {
         0 => low,
         1 => high,
-        2 if low <= 0.0 && 0.0 <= high => [f32::from_bits(1), 0.5, 1e-3, 0.0, 1.0, -1.0, -1e-3][random.below(7) as usize].clamp(low, high),
-        _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2) as usize].clamp(low, high),
+        2 if low <= 0.0 && 0.0 <= high => [f32::from_bits(1), 0.5, 1e-3, 0.0, 1.0, -1.0, -1e-3][random.below(7)].clamp(low, high),
+        _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2)].clamp(low, high),
         _ => ((f64::from(low) + (f64::from(high) - f64::from(low)) * (random.below(1001) as f64 / 1000.0)) as f32).clamp(low, high),
     };
     // A zero of the other sign may not be one.

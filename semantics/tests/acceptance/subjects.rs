@@ -153,7 +153,7 @@ impl Subject {
     /// Operands from the corners and from random floats; most within the domain.
     pub fn draw(&self, random: &mut Random, corners: &[f32]) -> Vec<Arg> {
         let float = |random: &mut Random| match random.below(8) {
-            0 => corners[random.below(corners.len() as u64) as usize],
+            0 => corners[random.below(corners.len())],
             1 if random.below(20) == 0 => f32::NAN,
             _ => random.operands("", 1)[0],
         };
@@ -168,8 +168,8 @@ impl Subject {
             let is_near = random.below(4) > 0;
             (0..n).map(|_| if is_near { near(random) } else { float(random) }).collect::<Vec<f32>>()
         };
-        let n = 2 + random.below(3) as usize;
-        let columns = 2 + random.below(3) as usize;
+        let n = 2 + random.below(3);
+        let columns = 2 + random.below(3);
         let n = if self.name == "Cross" { 3 } else { n };
         match self.shape {
             Shape::Scalars(arity) => {
@@ -180,10 +180,10 @@ impl Subject {
                 if random.below(12) == 0 {
                     // Zeros, and what is next to them.
                     let small = [0.0, -0.0, 1e-45, -1e-45, 1e-39, f32::MIN_POSITIVE, 1.0, -1.0];
-                    args.iter_mut().for_each(|x| *x = small[random.below(8) as usize]);
+                    args.iter_mut().for_each(|x| *x = small[random.below(8)]);
                 }
                 if random.below(40) == 0 {
-                    args[0] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][random.below(3) as usize];
+                    args[0] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][random.below(3)];
                 }
                 match self.name {
                     "Asin" | "Acos" | "Atanh" if random.below(4) > 0 => args[0] = (f64::from(args[0]) % 1.0) as f32,
@@ -208,7 +208,7 @@ impl Subject {
             Shape::VectorAndMatrix => vec![(floats(random, n), 1), (floats(random, n * columns), columns)],
             Shape::MatrixAndVector => vec![(floats(random, n * columns), columns), (floats(random, columns), 1)],
             Shape::Matrices => {
-                let other = 2 + random.below(3) as usize;
+                let other = 2 + random.below(3);
                 vec![(floats(random, n * columns), columns), (floats(random, columns * other), other)]
             }
             Shape::Matrix => vec![(floats(random, n * columns), columns)],

@@ -3,27 +3,16 @@
 use smallstep_semantics::number::Instruction;
 use smallstep_semantics::number::reference::FUNCTIONS;
 
+#[path = "../common/random.rs"]
+mod random;
+pub use random::Random;
+
 /// The function's instruction.
 pub fn named(name: &str) -> Instruction {
     FUNCTIONS.iter().find(|function| function.1 == name).unwrap_or_else(|| panic!("no function {name}")).0
 }
 
-/// SplitMix64.
-pub struct Random(pub u64);
-
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-
     /// Any bits but NaN's and infinity's; a magnitude within 2^±16; a short number; within [-1, 1]; close to 1.
     fn operand(&mut self) -> f32 {
         let bits = (self.next() >> 32) as u32;

@@ -1,0 +1,231 @@
+//! Polynomials in whatever form associativity, commutativity and distributivity allow, and evaluated with any of their sums fused and any rounding that is
+//! open.
+
+use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
+
+impl Device<'_> {
+    pub(super) fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
+        // By itself a formula is evaluated as it is written, in any order of its sums.
+        let rewritings = if self.rewrites || !self.extended_alone { self.random.below(4) } else { 0 };
+        for _ in 0..rewritings {
+            expr = self.rewrite(expr);
+            if size(&expr) > 150 {
+                break;
+            }
+        }
+        self.evaluate(&expr)
+    }
+
+    /// Associativity, commutativity and distributivity, at random places.
+    pub(super) fn rewrite(&mut self, expr: Expr) -> Expr {
+        match expr {
+            Expr::Leaf(..) => expr,
+            Expr::Negated(inner) => match self.rewrite(*inner) {
+                Expr::Negated(inner) => *inner,
+                Expr::Sum(terms) if self.random.percent(70) => {
+                    Expr::Sum(terms.into_iter().map(|term| Expr::Negated(Box::new(term))).collect())
+                }
+                Expr::Product(mut factors) if self.random.percent(70) => {
+                    let i = self.random.below(factors.len());
+                    let factor = factors.remove(i);
+                    factors.push(Expr::Negated(Box::new(factor)));
+                    Expr::Product(factors)
+                }
+                inner => Expr::Negated(Box::new(inner)),
+            },
+            Expr::Sum(terms) => {
+                let mut flat = Vec::new();
+                for term in terms {
+                    match self.rewrite(term) {
+                        Expr::Sum(inner) if self.random.percent(75) => flat.extend(inner),
+                        term => flat.push(term),
+                    }
+                }
+                self.factored(flat)
+            }
+            Expr::Product(factors) => {
+                let mut flat = Vec::new();
+                for factor in factors {
+                    match self.rewrite(factor) {
+                        Expr::Product(inner) if self.random.percent(75) => flat.extend(inner),
+                        factor => flat.push(factor),
+                    }
+                }
+                self.distributed(flat)
+            }
+        }
+    }
+
+    /// The sum, perhaps with x·a + x·b, x·a + x or x - x turned into x·(a + b), x·(a + 1) or 0.
+    fn factored(&mut self, mut terms: Vec<Expr>) -> Expr {
+        if terms.len() < 2 || self.random.percent(50) {
+            return Expr::Sum(terms);
+        }
+        let (i, j) = (self.random.below(terms.len()), self.random.below(terms.len()));
+        if i == j {
+            return Expr::Sum(terms);
+        }
+        let (a, b) = (signed_factors(&terms[i]), signed_factors(&terms[j]));
+        if let ([x], [y]) = (&a.1[..], &b.1[..])
+            && leaf_id(x).is_some()
+            && leaf_id(x) == leaf_id(y)
+            && a.0 != b.0
+        {
+            for k in [i.max(j), i.min(j)] {
+                terms.remove(k);
+            }
+            terms.push(Expr::Leaf((CONSTANT, 0), 0.0));
+            return Expr::Sum(terms);
+        }
+        let shared = a.1.iter().find_map(|x| {
+            let id = leaf_id(x)?;
+            b.1.iter().any(|y| leaf_id(y) == Some(id)).then(|| x.clone())
+        });
+        let Some(shared) = shared else {
+            return Expr::Sum(terms);
+        };
+        let rest = |(sign, mut factors): (bool, Vec<Expr>)| {
+            let at = factors.iter().position(|x| leaf_id(x) == leaf_id(&shared)).expect("the shared factor is there");
+            factors.remove(at);
+            let product = if factors.is_empty() { Expr::Leaf((CONSTANT, 1), 1.0) } else { Expr::Product(factors) };
+            if sign { Expr::Negated(Box::new(product)) } else { product }
+        };
+        let inner = Expr::Sum(vec![rest(a), rest(b)]);
+        for k in [i.max(j), i.min(j)] {
+            terms.remove(k);
+        }
+        terms.push(Expr::Product(vec![shared, inner]));
+        Expr::Sum(terms)
+    }
+
+    /// The product, perhaps multiplied out over one of its sums, or 2·x turned into x + x.
+    fn distributed(&mut self, mut factors: Vec<Expr>) -> Expr {
+        if self.random.percent(40) {
+            return Expr::Product(factors);
+        }
+        if factors.len() > 1
+            && self.random.percent(50)
+            && let Some(i) = factors.iter().position(|x| matches!(x, Expr::Leaf(_, value) if *value == 2.0))
+        {
+            factors.remove(i);
+            let rest = Expr::Product(factors);
+            return Expr::Sum(vec![rest.clone(), rest]);
+        }
+        let sums: Vec<usize> = (0..factors.len()).filter(|&i| matches!(factors[i], Expr::Sum(_))).collect();
+        if sums.is_empty() {
+            return Expr::Product(factors);
+        }
+        let Expr::Sum(terms) = factors.remove(sums[self.random.below(sums.len())]) else { unreachable!() };
+        let multiplied = |term: Expr| {
+            let mut factors = factors.clone();
+            factors.push(term);
+            Expr::Product(factors)
+        };
+        Expr::Sum(terms.into_iter().map(multiplied).collect())
+    }
+
+    /// Evaluates in any order, fusing some additions into multiplications.
+    fn evaluate(&mut self, expr: &Expr) -> Evaluated {
+        match expr {
+            Expr::Leaf(_, value) => {
+                if !value.is_finite() {
+                    return Err(Arbitrary);
+                }
+                let value = self.flushed(*value);
+                Ok(self.signed(value))
+            }
+            Expr::Negated(inner) => Ok(-self.evaluate(inner)?),
+            Expr::Product(factors) => self.product(factors),
+            Expr::Sum(terms) => {
+                let mut waiting: Vec<&Expr> = terms.iter().collect();
+                let first = waiting.swap_remove(self.random.below(waiting.len()));
+                let mut sums = vec![self.evaluate(first)?];
+                while !waiting.is_empty() || sums.len() > 1 {
+                    if sums.len() > 1 && (waiting.is_empty() || self.random.percent(40)) {
+                        let (a, b) = (sums.pop().expect("two"), sums.pop().expect("two"));
+                        sums.push(self.round(f64::from(a), f64::from(b))?);
+                        continue;
+                    }
+                    let term = waiting.swap_remove(self.random.below(waiting.len()));
+                    match term {
+                        Expr::Product(factors) if factors.len() > 1 && self.random.percent(50) => {
+                            let split = 1 + self.random.below(factors.len() - 1);
+                            let (a, b) = (self.product(&factors[..split])?, self.product(&factors[split..])?);
+                            let c = sums.pop().expect("one sum");
+                            sums.push(self.round(f64::from(a) * f64::from(b), f64::from(c))?);
+                        }
+                        term if self.random.percent(40) => sums.push(self.evaluate(term)?),
+                        term => {
+                            let value = self.evaluate(term)?;
+                            let sum = sums.pop().expect("one sum");
+                            sums.push(self.round(f64::from(sum), f64::from(value))?);
+                        }
+                    }
+                }
+                Ok(sums[0])
+            }
+        }
+    }
+
+    fn product(&mut self, factors: &[Expr]) -> Evaluated {
+        let mut values = Vec::new();
+        for factor in factors {
+            values.push(self.evaluate(factor)?);
+        }
+        while values.len() > 1 {
+            let a = values.swap_remove(self.random.below(values.len()));
+            let b = values.swap_remove(self.random.below(values.len()));
+            values.push(self.round(f64::from(a) * f64::from(b), 0.0)?);
+        }
+        Ok(values[0])
+    }
+
+    /// a + b as a float: to nearest under `Strict`, to either neighbour otherwise.
+    fn round(&mut self, a: f64, b: f64) -> Evaluated {
+        let sum = a + b;
+        let b_part = sum - a;
+        let error = (a - (sum - b_part)) + (b - b_part);
+        let mut result = sum as f32;
+        if result.is_infinite() || sum.abs() > f64::from(f32::MAX) {
+            return Err(Arbitrary);
+        }
+        let off = if sum == f64::from(result) { error } else { sum - f64::from(result) };
+        if off != 0.0 && self.rewrites && self.random.percent(50) {
+            result = if off > 0.0 { result.next_up() } else { result.next_down() };
+            if result.is_infinite() {
+                return Err(Arbitrary);
+            }
+        }
+        if sum != 0.0 && sum.abs() < f64::from(f32::MIN_POSITIVE) && self.random.percent(50) {
+            result = self.zero();
+        }
+        Ok(self.signed(result))
+    }
+}
+
+fn size(expr: &Expr) -> usize {
+    match expr {
+        Expr::Leaf(..) => 1,
+        Expr::Negated(inner) => size(inner),
+        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().map(size).sum(),
+    }
+}
+
+/// The factors of a term, and whether it is subtracted.
+fn signed_factors(term: &Expr) -> (bool, Vec<Expr>) {
+    match term {
+        Expr::Negated(inner) => {
+            let (sign, factors) = signed_factors(inner);
+            (!sign, factors)
+        }
+        Expr::Product(factors) => (false, factors.clone()),
+        other => (false, vec![other.clone()]),
+    }
+}
+
+fn leaf_id(expr: &Expr) -> Option<(usize, usize)> {
+    match expr {
+        Expr::Leaf(id, _) => Some(*id),
+        _ => None,
+    }
+}
