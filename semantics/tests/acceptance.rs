@@ -5,6 +5,8 @@
 
 #[path = "acceptance/bounds.rs"]
 mod bounds;
+#[path = "acceptance/certain.rs"]
+mod certain;
 #[path = "acceptance/comparisons.rs"]
 mod comparisons;
 #[path = "acceptance/device.rs"]

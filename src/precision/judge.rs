@@ -4,11 +4,14 @@ use std::thread;
 
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::reference::{self, Enclosure, Exact};
-use smallstep_semantics::number::sets::{Operand, Set, allowed_alone};
+use smallstep_semantics::number::sets::{Certain, Certainty, Operand, Set, allowed_alone};
 use smallvec::{SmallVec, smallvec};
 
 use super::tally::{Error, Outside, Tally};
-use super::{Batch, Function, block};
+use super::{Batch, Function};
+
+/// The least number of inputs that are worth a thread.
+const SHARE: usize = 1 << 12;
 
 /// The words of an input, or of a result.
 pub(super) type Words = SmallVec<[u32; 4]>;
@@ -18,6 +21,8 @@ pub(super) type Words = SmallVec<[u32; 4]>;
 pub struct Judge {
     function: Function,
     profile: Profile,
+    /// What is known without a set, of a function of one float.
+    certain: Option<Certain>,
 }
 
 /// What an input may give and does give, component by component.
@@ -38,7 +43,7 @@ pub fn ulp(x: f64) -> f64 {
 }
 
 /// Whether the number is in the range of normal 32-bit floats.
-pub(super) fn is_ordinary(x: f64) -> bool {
+fn is_ordinary(x: f64) -> bool {
     (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&x.abs())
 }
 
@@ -49,7 +54,7 @@ pub(super) fn middle(enclosure: Enclosure) -> f64 {
 
 /// How far a result is from the precise one, in units of the last place; none where either is not in the range of normal numbers (a result of zero counts
 /// only for a precise one in that range).
-pub(super) fn error(result: f32, exact: Exact) -> Option<f64> {
+fn error(result: f32, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
     let x = middle(enclosure);
     (is_ordinary(x) && result.is_finite()).then(|| (f64::from(result) - x).abs() / ulp(x))
@@ -70,7 +75,8 @@ fn are_ordinary(words: &[u32]) -> bool {
 impl Judge {
     /// For a function under a profile.
     pub fn new(function: &Function, profile: Profile) -> Judge {
-        Judge { function: function.clone(), profile }
+        let certain = if function.is_unary() { Certain::new(profile, function.instruction) } else { None };
+        Judge { function: function.clone(), profile, certain }
     }
 
     /// The function.
@@ -158,13 +164,37 @@ impl Judge {
         }
     }
 
+    /// Judges consecutive inputs of a function of one 32-bit word: by what is certain without its set, where that is enough.
+    pub fn judge_range(&self, first: u32, results: &[u32], tally: &mut Tally) {
+        let certain = |bits: u32, shown: u32| match &self.certain {
+            Some(certain) => certain.of(f32::from_bits(bits), f32::from_bits(shown)),
+            None => Certainty::Open,
+        };
+        for (i, &shown) in results.iter().enumerate() {
+            let bits = first.wrapping_add(i as u32);
+            match certain(bits, shown) {
+                Certainty::Anything => {
+                    tally.inputs += 1;
+                    tally.any += 1;
+                }
+                Certainty::Allowed(exact) => {
+                    tally.inputs += 1;
+                    tally.decided += 1;
+                    if let Some(ulp) = error(f32::from_bits(shown), exact.into()).filter(|_| are_ordinary(&[bits])) {
+                        tally.error_of(bits, ulp, || Error { ulp, operands: Words::from_slice(&[bits]), component: 0, result: shown });
+                    }
+                }
+                Certainty::Open => self.judge(&[bits], &[shown], tally),
+            }
+        }
+    }
+
     /// Judges what came of a batch, on every core. `results` has [`Function::results`] words for each input, and perhaps more after them.
     pub fn judge_batch(&self, batch: &Batch, results: &[u32]) -> Tally {
         let (words, per) = (self.function.words(), self.function.results);
         let count = batch.len(words);
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        // Whole blocks, so that a range is cut into the same blocks whatever the number of cores.
-        let share = count.div_ceil(threads).next_multiple_of(block::SIZE).max(block::SIZE);
+        let share = count.div_ceil(threads).max(SHARE);
         let part = |from: usize| {
             let to = (from + share).min(count);
             let shown = &results[from * per..to * per];
@@ -175,13 +205,7 @@ impl Judge {
                         self.judge(words, results, &mut tally);
                     }
                 }
-                Batch::Range { first, .. } => {
-                    let mut first = first.wrapping_add(from as u32);
-                    for results in shown.chunks(block::SIZE) {
-                        block::judge(self, first, results, &mut tally);
-                        first = first.wrapping_add(block::SIZE as u32);
-                    }
-                }
+                Batch::Range { first, .. } => self.judge_range(first.wrapping_add(from as u32), shown, &mut tally),
             }
             tally
         };

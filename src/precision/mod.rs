@@ -9,7 +9,7 @@
 //! | `function` | the functions |
 //! | `module` | the compute module of one, and its dispatches |
 //! | `inputs` | corner cases and stratified random inputs |
-//! | `judge`, `block` | one input against its set; consecutive inputs together |
+//! | `judge` | one input against its set; of functions of one number most inputs without it |
 //! | `tally` | what is counted |
 //! | `measure` | a function measured on what computes it |
 //! | `device` | a device as what computes, and the profile that it lets modules declare |
@@ -18,7 +18,6 @@
 //!
 //! What is not measured: matrices, comparisons, Modf, Frexp, and functions of integers.
 
-mod block;
 mod corner;
 mod device;
 mod function;

@@ -2,10 +2,10 @@
 //!
 //! Without a device those tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
-mod blocks;
 mod device;
 mod interpreted;
 mod planted;
+mod ranges;
 
 use smallstep::precision::{Batch, Computer, Function, Inputs, Judge, Measured, Modules, NotComputed, Plan, Random, Verdict, measure};
 use smallstep_semantics::number::reference::{self, Direction, Exact, Rounded};

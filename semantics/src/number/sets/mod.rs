@@ -21,5 +21,5 @@ mod set;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
-pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
+pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};

@@ -12,8 +12,8 @@ use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 
 /// π/180 and 180/π, each between two 64-bit floats: the float that stands for it here has an error of less than 2^-52 of it.
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
-const RADIAN: f64 = 180.0 / std::f64::consts::PI;
+pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
+pub(super) const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
 /// A function of one float, over a span of finite floats.
 pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {

@@ -10,6 +10,7 @@
 //! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
 //! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
 //! | `compare` | comparisons, and what they tell of their operands |
+//! | `certain` | functions of one float, judged without their sets where that is certain |
 //!
 //! # Where it is wider than it might be
 //! - Functions of GLSL.std.450, quotients, remainders and formulas are on no list of what keeps infinities, NaN and signs of zeros: of an infinite or NaN operand,
@@ -18,6 +19,7 @@
 //! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
 
 mod bounds;
+mod certain;
 mod compare;
 mod core;
 mod exact;
@@ -27,6 +29,7 @@ mod range;
 mod value;
 mod vectors;
 
+pub use certain::{Certain, Certainty};
 pub use compare::{compared, compared_by_difference, narrowed};
 
 use super::{CellId, Set, Span};

@@ -1,4 +1,4 @@
-//! Consecutive inputs judged together give what each gives by itself.
+//! Consecutive inputs, most of which are judged without their sets, give what each gives by its set.
 
 use std::sync::Arc;
 
@@ -51,15 +51,15 @@ fn compare(function: &Function, profile: Profile, first: u32, random: &mut Rando
 }
 
 #[test]
-fn blocks_say_what_each_input_says() {
+fn ranges_say_what_each_input_says() {
     let mut random = Random::new(23, 1);
     let mut outside = 0;
     for function in Function::all().iter().filter(|f| f.is_unary()) {
         for profile in [Profile::Strict, Profile::Wgsl] {
-            let blocks: Vec<u32> = (0..3).map(|_| (random.word() as u32) & !(SIZE as u32 - 1)).collect();
+            let anywhere: Vec<u32> = (0..3).map(|_| (random.word() as u32) & !(SIZE as u32 - 1)).collect();
             // And magnitudes such as functions are asked for.
             let usual: Vec<u32> = (0..3).map(|_| (0x3880_0000 + random.below(0x0b00_0000) as u32) & !(SIZE as u32 - 1)).collect();
-            for first in blocks.into_iter().chain(usual) {
+            for first in anywhere.into_iter().chain(usual) {
                 outside += compare(function, profile, first, &mut random);
             }
         }
@@ -68,7 +68,7 @@ fn blocks_say_what_each_input_says() {
 }
 
 #[test]
-fn blocks_at_ends_of_domains_say_what_each_input_says() {
+fn ranges_at_ends_of_domains_say_what_each_input_says() {
     let mut random = Random::new(29, 1);
     let places = [
         ("Sin", std::f32::consts::PI),
@@ -101,7 +101,7 @@ fn blocks_at_ends_of_domains_say_what_each_input_says() {
 }
 
 #[test]
-fn blocks_of_subnormal_numbers_infinities_and_nans_are_judged_singly() {
+fn ranges_of_subnormal_numbers_infinities_and_nans_say_so_too() {
     let mut random = Random::new(31, 1);
     for first in [0, 0x007f_f000, 0x7f80_0000, 0xffff_f000, 0x8000_0000] {
         for label in ["Exp", "Floor", "FNegate"] {
