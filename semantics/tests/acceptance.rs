@@ -11,9 +11,13 @@ mod certain;
 mod comparisons;
 #[path = "acceptance/device.rs"]
 mod device;
+#[path = "acceptance/halves.rs"]
+mod halves;
 #[path = "reference/inputs.rs"]
 #[allow(dead_code)]
 mod inputs;
+#[path = "acceptance/open.rs"]
+mod open;
 #[path = "acceptance/planted.rs"]
 mod planted;
 #[path = "acceptance/soundness.rs"]

@@ -113,13 +113,19 @@ impl Enclosure {
     /// The 32-bit float to which every number of the enclosure rounds in that direction; none if they differ.
     #[inline]
     pub fn rounded(self, direction: Direction) -> Option<f32> {
+        self.rounded_by(|x| direction.round(x))
+    }
+
+    /// The same by a rounding to any format of at most 51 bits of significand, in one direction.
+    #[inline]
+    pub(super) fn rounded_by<T: PartialEq>(self, round: impl Fn(f64) -> T) -> Option<T> {
         if self.low == self.high {
-            return Some(direction.round(self.low));
+            return Some(round(self.low));
         }
         if self.low.next_up() == self.high {
-            return Some(direction.round(self.sticky()));
+            return Some(round(self.sticky()));
         }
-        let (low, high) = (direction.round(self.low), direction.round(self.high));
+        let (low, high) = (round(self.low), round(self.high));
         (low == high).then_some(low)
     }
 

@@ -7,12 +7,14 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `set` | sets of floats |
+//! | `format` | the formats of floats that have rules |
 //! | `cells` | a run: its cells, and the ways that its branches went |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
 //! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
 mod cells;
+mod format;
 mod observation;
 mod rewriting;
 mod rules;
@@ -21,5 +23,6 @@ mod set;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
-pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, compared, narrowed};
+pub use format::Format;
+pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, allowed_in, compared, narrowed};
 pub use set::{Set, Span};

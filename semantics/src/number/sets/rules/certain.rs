@@ -36,8 +36,8 @@
 //! in Asinh and Acosh where x² is, and for x ≤ -2^12, where a float no greater than |x| is among the roots of x² + 1 and its sum with x may be zero.
 //! Where not everything is allowed is said only well within the domain: a claim that a result is allowed is also one that some are not.
 
-use super::core::{MAX, ulp};
-use super::glsl::{LOG_ERROR, TRIGONOMETRIC_ERROR};
+use super::super::Format;
+use super::glsl::{logarithmic_error, trigonometric_error};
 use super::inherited::{DEGREE, RADIAN};
 use crate::number::reference::{Direction, Enclosure, Exact, enclose};
 use crate::number::{Instruction, Profile, Rounding};
@@ -62,6 +62,15 @@ pub struct Certain {
     /// `None`: OpFNegate.
     function: Option<Glsl>,
     rounding: Rounding,
+}
+
+/// The greatest finite float, and the errors that are stated absolutely.
+const MAX: f64 = Format::Single.max();
+const LOG_ERROR: f64 = logarithmic_error(Format::Single);
+const TRIGONOMETRIC_ERROR: f64 = trigonometric_error(Format::Single);
+
+fn ulp(x: f64) -> f64 {
+    Format::Single.ulp(x)
 }
 
 /// Part of a number by which those may be away from it at which units are taken.

@@ -1,13 +1,16 @@
 //! Comparisons (Vulkan: EXACT; §3.3.15): what they may come out as, and what is left of their operands once that is known.
 //!
 //! A subnormal operand may be flushed before, and zeros of both signs are equal. Comparisons are not on the list of SignedZeroInfNanPreserve: one that may
-//! meet an infinity or NaN may come out either way, whatever is declared, and says nothing then of the other operand.
+//! meet an infinity or NaN may come out either way, whatever is declared, and says nothing then of the other operand. All of them are of 32-bit floats here.
 
-use super::super::{Set, Span};
-use super::core::{MAX, MAX_SUBNORMAL, Rules, SPACING, finite, has_special, has_subnormals, has_zero, subnormals};
+use super::super::{Format, Set, Span};
+use super::core::{Rules, finite, has_special, has_subnormals, has_zero, subnormals};
 use super::{Operand, Truth};
 use crate::number::{Instruction, Profile};
 use rspirv::spirv;
+
+/// The floats that are compared.
+const FORMAT: Format = Format::Single;
 
 /// What a comparison of numbers asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +52,7 @@ fn is_classification(instruction: Instruction) -> bool {
 
 /// A set of numbers as a comparison may take them, zeros being one number.
 fn flushed(set: &Set) -> Set {
-    if has_subnormals(set) || has_zero(set) { set.union(Set::ZERO) } else { *set }
+    if has_subnormals(FORMAT, set) || has_zero(set) { set.union(Set::ZERO) } else { *set }
 }
 
 impl Truth {
@@ -75,7 +78,7 @@ fn of_numbers(relation: Relation, x: &Set, y: &Set) -> Truth {
 
 /// What a comparison of two floats may come out as.
 pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand) -> Truth {
-    let rules = Rules::other(profile.controls());
+    let rules = Rules::other(FORMAT, profile.controls());
     // Without NoContraction a term may be moved from one side of a comparison to the other.
     if !rules.identity || has_special(&x.set) || !is_classification(instruction) && has_special(&y.set) {
         return Truth::BOTH;
@@ -86,9 +89,9 @@ pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
     let Some(Question { relation, exchanged, negated }) = question(instruction) else { return Truth::BOTH };
     let truth = if x.id.is_some() && x.id == y.id {
         // One value; but a subnormal may be flushed on one side alone.
-        let subnormals = subnormals(&x.set);
+        let subnormals = subnormals(FORMAT, &x.set);
         let same = Truth { may_hold: relation != Relation::Less, may_fail: relation == Relation::Less };
-        if has_subnormals(&x.set) { same.or(of_numbers(relation, &subnormals, &subnormals)) } else { same }
+        if has_subnormals(FORMAT, &x.set) { same.or(of_numbers(relation, &subnormals, &subnormals)) } else { same }
     } else if exchanged {
         of_numbers(relation, &y.set, &x.set)
     } else {
@@ -110,35 +113,35 @@ fn below(bound: f64, or_equal: bool) -> Set {
     let high = if or_equal {
         if bound == 0.0 { 0.0 } else { bound }
     } else if bound == 0.0 {
-        -SPACING
+        -FORMAT.spacing()
     } else {
-        f64::from((bound as f32).next_down())
+        FORMAT.below(bound)
     };
     // A positive subnormal may be flushed to zero.
     let zero_is = bound > 0.0 || or_equal && bound == 0.0;
-    Set::of(Span { low: -MAX, high: if zero_is { high.max(MAX_SUBNORMAL) } else { high } })
+    Set::of(Span { low: -FORMAT.max(), high: if zero_is { high.max(FORMAT.max_subnormal()) } else { high } })
 }
 
 /// The floats that are above a bound, likewise.
 fn above(bound: f64, or_equal: bool) -> Set {
     let mirrored = below(-bound, or_equal);
     let span = mirrored.spans()[0];
-    Set::of(Span { low: -span.high, high: MAX })
+    Set::of(Span { low: -span.high, high: FORMAT.max() })
 }
 
 /// The floats that may be equal to one of the set, before or after flushing.
 fn equal(set: &Set) -> Set {
-    let set = flushed(&finite(set));
-    if has_zero(&set) { set.with(Span { low: -MAX_SUBNORMAL, high: MAX_SUBNORMAL }) } else { set }
+    let set = flushed(&finite(FORMAT, set));
+    if has_zero(&set) { set.with(Span { low: -FORMAT.max_subnormal(), high: FORMAT.max_subnormal() }) } else { set }
 }
 
 /// What is left of two operands once a comparison of them is known to hold or to fail; no value if it cannot.
 pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand, holds: bool) -> [Set; 2] {
     let unchanged = [x.set, y.set];
-    let rules = Rules::other(profile.controls());
+    let rules = Rules::other(FORMAT, profile.controls());
     let Some(Question { relation, exchanged, negated }) = question(instruction).filter(|_| rules.identity) else { return unchanged };
     let special = [has_special(&x.set), has_special(&y.set)];
-    let (Some(a), Some(b)) = (flushed(&finite(&x.set)).hull(), flushed(&finite(&y.set)).hull()) else { return unchanged };
+    let (Some(a), Some(b)) = (flushed(&finite(FORMAT, &x.set)).hull(), flushed(&finite(FORMAT, &y.set)).hull()) else { return unchanged };
     let [to_x, to_y] = match (relation, holds != negated) {
         // x = y.
         (Relation::Equal, true) => [equal(&y.set), equal(&x.set)],

@@ -3,23 +3,16 @@
 //!
 //! An exact result comes as bounds of real numbers, and becomes floats at the very end.
 
-use super::super::{Set, Span};
+use super::super::{Format, Set, Span};
 use super::bounds::{self, Bounds};
 use crate::number::reference::{Direction, Enclosure};
 use crate::number::{Controls, Denormals, Rounding};
 
-/// The least normal float, 2^-126.
-pub(super) const MIN: f64 = f32::MIN_POSITIVE as f64;
-/// The greatest finite float.
-pub(super) const MAX: f64 = f32::MAX as f64;
-/// The greatest subnormal float.
-pub(super) const MAX_SUBNORMAL: f64 = MIN - SPACING;
-/// The distance of subnormal floats, 2^-149.
-pub(super) const SPACING: f64 = f32::from_bits(1) as f64;
-
 /// What is known of how an instruction computes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
+    /// The floats.
+    pub(super) format: Format,
     /// How correctly rounded results are rounded.
     pub(super) rounding: Rounding,
     /// Whether subnormal operands and results may be flushed to zero.
@@ -46,14 +39,15 @@ pub(super) struct Parts {
 }
 
 /// Whether a subnormal float is in the span.
-fn has_subnormal(span: &Span) -> bool {
+fn has_subnormal(format: Format, span: &Span) -> bool {
     let within = |low: f64, high: f64| span.low <= high && low <= span.high;
-    within(SPACING, MAX_SUBNORMAL) || within(-MAX_SUBNORMAL, -SPACING)
+    let (least, most) = (format.spacing(), format.max_subnormal());
+    within(least, most) || within(-most, -least)
 }
 
 /// Whether a subnormal float is in the set.
-pub(super) fn has_subnormals(set: &Set) -> bool {
-    set.spans().iter().any(has_subnormal)
+pub(super) fn has_subnormals(format: Format, set: &Set) -> bool {
+    set.spans().iter().any(|span| has_subnormal(format, span))
 }
 
 /// Whether a zero is in the set.
@@ -67,13 +61,13 @@ pub(super) fn has_special(set: &Set) -> bool {
 }
 
 /// The finite floats of a set.
-pub(super) fn finite(set: &Set) -> Set {
-    set.meet(Set::of(Span { low: -MAX, high: MAX }))
+pub(super) fn finite(format: Format, set: &Set) -> Set {
+    set.meet(Set::of(Span { low: -format.max(), high: format.max() }))
 }
 
 /// The subnormal floats and zeros of a set.
-pub(super) fn subnormals(set: &Set) -> Set {
-    set.meet(Set::of(Span { low: -MAX_SUBNORMAL, high: MAX_SUBNORMAL }))
+pub(super) fn subnormals(format: Format, set: &Set) -> Set {
+    set.meet(Set::of(Span { low: -format.max_subnormal(), high: format.max_subnormal() }))
 }
 
 /// -x of every member.
@@ -87,47 +81,35 @@ fn with_zeros(set: Set) -> Set {
     set.with(Span { low: -0.0, high: 0.0 })
 }
 
-/// A unit in the last place at a real number: the least distance of two finite floats with the number between them or at one of them. At a power of two
-/// that is the distance below it; beyond the greatest float it is the distance there.
-pub(super) fn ulp(x: f64) -> f64 {
-    let magnitude = x.abs();
-    if magnitude <= 2.0 * MIN {
-        return SPACING;
-    }
-    let bits = magnitude.min(MAX).to_bits();
-    let power = f64::from_bits(bits & !((1 << 52) - 1));
-    let unit = power / f64::from(1u32 << 23);
-    if magnitude == power { unit / 2.0 } else { unit }
-}
-
 /// The least x - n·ulp(x) over the bounds. Just above a power of two the unit is twice that at the power itself, so the least may be there.
-fn least_below(exact: Bounds, n: f64) -> Enclosure {
+fn least_below(format: Format, exact: Bounds, n: f64) -> Enclosure {
     // Units are powers of two: n of them are exact.
-    let least = bounds::sum(exact.low, -n * ulp(exact.low));
-    if exact.low < 0.0 || exact.high <= 2.0 * MIN {
+    let least = bounds::sum(exact.low, -n * format.ulp(exact.low));
+    if exact.low < 0.0 || exact.high <= 2.0 * format.min() {
         return least;
     }
-    let from = exact.low.clamp(2.0 * MIN, MAX);
+    let from = exact.low.clamp(2.0 * format.min(), format.max());
     let below = f64::from_bits(from.to_bits() & !((1 << 52) - 1));
     let power = if below < from { 2.0 * below } else { below };
-    let at_power = bounds::sum(power, -n * 2.0 * ulp(power));
-    if power < exact.high && power < MAX && at_power.low < least.low { at_power } else { least }
+    let at_power = bounds::sum(power, -n * 2.0 * format.ulp(power));
+    if power < exact.high && power < format.max() && at_power.low < least.low { at_power } else { least }
 }
 
 impl Rules {
     /// For OpFNegate, OpFAdd, OpFSub, OpFMul and OpTranspose, which SignedZeroInfNanPreserve and the denorm modes name.
-    pub(super) fn listed(controls: Controls) -> Rules {
+    pub(super) fn listed(format: Format, controls: Controls) -> Rules {
         Rules {
             may_flush: controls.denormals != Denormals::Preserve,
             must_flush: controls.denormals == Denormals::Flush,
             keeps_special: controls.keeps_special,
-            ..Rules::other(controls)
+            ..Rules::other(format, controls)
         }
     }
 
     /// For every other instruction: nothing that is declared keeps its subnormals, signs of zeros, infinities and NaN.
-    pub(super) fn other(controls: Controls) -> Rules {
+    pub(super) fn other(format: Format, controls: Controls) -> Rules {
         Rules {
+            format,
             rounding: controls.rounding,
             may_flush: true,
             must_flush: false,
@@ -145,8 +127,8 @@ impl Rules {
         let spans = set.spans();
         let infinite =
             [spans.first().is_some_and(|span| span.low == f64::NEG_INFINITY), spans.last().is_some_and(|span| span.high == f64::INFINITY)];
-        let set_of_finite = finite(set);
-        let zeros = self.may_flush && has_subnormals(&set_of_finite) || !self.keeps_special && has_zero(&set_of_finite);
+        let set_of_finite = finite(self.format, set);
+        let zeros = self.may_flush && has_subnormals(self.format, &set_of_finite) || !self.keeps_special && has_zero(&set_of_finite);
         let finite = if zeros { with_zeros(set_of_finite) } else { set_of_finite };
         Some(Parts { finite, infinite, nan: set.has_nan() })
     }
@@ -166,14 +148,15 @@ impl Rules {
 
     /// What becomes of a result whose exact value is within the bounds: tininess may be judged before rounding, and the sign of a flushed zero is open.
     fn flushed(&self, set: Set, low: f64, high: f64) -> Set {
-        let is_tiny = low < MIN && high > -MIN && !(low == 0.0 && high == 0.0);
+        let min = self.format.min();
+        let is_tiny = low < min && high > -min && !(low == 0.0 && high == 0.0);
         if !self.may_flush || !is_tiny {
             return set;
         }
         if !self.must_flush {
             return with_zeros(set);
         }
-        let normal = [Span { low: f64::NEG_INFINITY, high: -MIN }, Span { low: MIN, high: f64::INFINITY }];
+        let normal = [Span { low: f64::NEG_INFINITY, high: -min }, Span { low: min, high: f64::INFINITY }];
         let kept = normal.iter().fold(Set::NONE, |kept, &span| kept.union(set.meet(Set::of(span))));
         with_zeros(if set.has_nan() { kept.or_nan() } else { kept })
     }
@@ -186,14 +169,15 @@ impl Rules {
             Rounding::TowardZero => (Direction::TowardZero, Direction::TowardZero),
         };
         let round = |direction: Direction, exact: Enclosure, outer: f64| {
-            f64::from(exact.rounded(direction).unwrap_or_else(|| direction.round(outer)))
+            self.format.rounded(direction, exact).unwrap_or_else(|| self.format.round(direction, outer))
         };
         let mut span = Span { low: round(down, low, low.low), high: round(up, high, high.high) };
-        if high.high > MAX {
-            span = Span { low: span.low.min(MAX), high: f64::INFINITY };
+        let max = self.format.max();
+        if high.high > max {
+            span = Span { low: span.low.min(max), high: f64::INFINITY };
         }
-        if low.low < -MAX {
-            span = Span { low: f64::NEG_INFINITY, high: span.high.max(-MAX) };
+        if low.low < -max {
+            span = Span { low: f64::NEG_INFINITY, high: span.high.max(-max) };
         }
         self.result(self.flushed(Set::of(span), low.low, high.high))
     }
@@ -201,17 +185,17 @@ impl Rules {
     /// The floats between two real numbers, after the rules for subnormals, zeros and overflow.
     fn floats(&self, low: Enclosure, high: Enclosure) -> Set {
         let round = |direction: Direction, exact: Enclosure, outer: f64| {
-            f64::from(exact.rounded(direction).unwrap_or_else(|| direction.round(outer)))
+            self.format.rounded(direction, exact).unwrap_or_else(|| self.format.round(direction, outer))
         };
         let mut span = Span { low: round(Direction::Up, low, low.low), high: round(Direction::Down, high, high.high) };
         if span.low > span.high {
             // Between two neighbours: no rule accepts so little; outward is sound.
             span = Span { low: round(Direction::Down, low, low.low), high: round(Direction::Up, high, high.high) };
         }
-        if high.high > MAX {
+        if high.high > self.format.max() {
             span.high = f64::INFINITY;
         }
-        if low.low < -MAX {
+        if low.low < -self.format.max() {
             span.low = f64::NEG_INFINITY;
         }
         self.result(self.flushed(Set::of(span), low.low, high.high))
@@ -219,8 +203,8 @@ impl Rules {
 
     /// n ULP: x ± n·ulp(x) for each number of the bounds.
     pub(super) fn within_ulps(&self, n: f64, exact: Bounds) -> Set {
-        let Enclosure { low, high } = least_below(exact.negated(), n);
-        self.floats(least_below(exact, n), Enclosure { low: -high, high: -low })
+        let Enclosure { low, high } = least_below(self.format, exact.negated(), n);
+        self.floats(least_below(self.format, exact, n), Enclosure { low: -high, high: -low })
     }
 
     /// ABS and INH: x ± error for each number of the bounds.
@@ -279,13 +263,13 @@ impl Rules {
     /// OpFSub of one value and itself: +0, unless results may be rounded down. A subnormal may be flushed on one side alone.
     pub(super) fn difference_of_one(&self, x: &Set) -> Set {
         let Some(Parts { infinite, nan, .. }) = self.operand(x) else { return Set::ANY };
-        let finite = finite(x);
+        let finite = finite(self.format, x);
         let mut result = if nan || infinite[0] || infinite[1] { Set::NAN } else { Set::NONE };
         if !finite.is_none() {
             result = result.with(Span { low: if self.rounding == Rounding::Either { -0.0 } else { 0.0 }, high: 0.0 });
         }
-        if self.may_flush && has_subnormals(&finite) {
-            let most = subnormals(&finite).hull().map_or(0.0, |hull| hull.high.max(-hull.low));
+        if self.may_flush && has_subnormals(self.format, &finite) {
+            let most = subnormals(self.format, &finite).hull().map_or(0.0, |hull| hull.high.max(-hull.low));
             result = self.flushed(result.with(Span { low: -most, high: most }), -most, most);
         }
         self.result(result)
@@ -309,7 +293,7 @@ impl Rules {
     pub(super) fn quotient_of_one(&self, x: &Set) -> Set {
         let in_range = |span: &Span| {
             let x = Bounds::from(*span);
-            x.least_magnitude() >= MIN && x.magnitude() <= 1.0 / MIN
+            x.least_magnitude() >= self.format.min() && x.magnitude() <= 1.0 / self.format.min()
         };
         if x.has_nan() || !x.spans().iter().all(in_range) { Set::ANY } else { self.within_ulps(2.5, Bounds::point(1.0)) }
     }
@@ -351,10 +335,10 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126], and nothing is said of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not
+    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126] ([2^-14, 2^14] in 16 bits), and nothing is said of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not
     /// on the list of SignedZeroInfNanPreserve; a subnormal y may be flushed to one. None: anything.
     pub(super) fn quotient(&self, x: Bounds, y: Bounds) -> Option<Set> {
-        if y.contains(0.0) || y.least_magnitude() < MIN || y.magnitude() > 1.0 / MIN {
+        if y.contains(0.0) || y.least_magnitude() < self.format.min() || y.magnitude() > 1.0 / self.format.min() {
             return None;
         }
         Some(self.within_ulps(2.5, x.over(y)?))

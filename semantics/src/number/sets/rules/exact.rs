@@ -1,11 +1,10 @@
 //! Functions of GLSL.std.450 that need no rounding, or one: EXACT and CR (Vulkan, "Precision of GLSL.std.450 Instructions"). `None`: anything.
 
-use super::super::{Set, Span};
+use super::super::{Format, Set, Span};
 use super::bounds::Bounds;
 use super::core::Rules;
 use super::range;
-use super::value::Value;
-use crate::number::reference::Enclosure;
+use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 /// The whole numbers from one to another: each by itself if they are few.
@@ -65,7 +64,7 @@ fn fract(rules: &Rules, x: Span) -> Option<Set> {
 
 /// Fract in WGSL: INH(x - floor(x)).
 fn inherited_fract(rules: &Rules, x: Span) -> Option<Set> {
-    let operand = Value::operand(x);
+    let operand = rules.leaf(x);
     let formula = rules.subtract(operand, rules.whole(operand, false)?)?;
     let exact = if x.low.floor() == x.high.floor() {
         Bounds::of(range::at(Glsl::Fract, &[x.low])?, range::at(Glsl::Fract, &[x.high])?)?
@@ -82,13 +81,13 @@ pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
         if greater { high } else { low }
     };
     let set = Set::of(Span { low: choose(x.low, y.low), high: choose(x.high, y.high) });
-    rules.result(set.union(alike(x, y)))
+    rules.result(set.union(alike(rules.format, x, y)))
 }
 
 /// What a comparison that flushes its operands cannot tell apart: zeros and subnormals of both, where both have some. The one that it chooses need not be
 /// flushed.
-fn alike(x: Span, y: Span) -> Set {
-    let greatest = f64::from(f32::from_bits(0x007f_ffff));
+fn alike(format: Format, x: Span, y: Span) -> Set {
+    let greatest = format.max_subnormal();
     let tiny = Span { low: -greatest, high: greatest };
     match (x.meet(tiny), y.meet(tiny)) {
         (Some(x), Some(y)) => Set::of(x).with(y),
@@ -103,7 +102,7 @@ pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set
     }
     let bound = |x: f64, low: f64, high: f64| Span::between(Span::between(x, low).high, high).low;
     let set = Set::of(Span { low: bound(x.low, low.low, high.low), high: bound(x.high, low.high, high.high) });
-    let set = [(x, low), (x, high), (low, high)].into_iter().fold(set, |set, (a, b)| set.union(alike(a, b)));
+    let set = [(x, low), (x, high), (low, high)].into_iter().fold(set, |set, (a, b)| set.union(alike(rules.format, a, b)));
     Some(rules.result(set))
 }
 
@@ -119,9 +118,10 @@ pub(super) fn step(rules: &Rules, edge: Span, x: Span) -> Set {
     rules.result(set)
 }
 
-/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below -126 the result may be flushed.
+/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below -126 the result may be flushed. GLSL.std.450 gives no
+/// such exponents for 16 bits: none.
 pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
-    if exponent > 128.0 || exponent != exponent.trunc() {
+    if rules.format != Format::Single || exponent > 128.0 || exponent != exponent.trunc() {
         return None;
     }
     // Whatever is below is less than half the least float.
@@ -130,18 +130,13 @@ pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
     Some(if exponent < -126.0 { set.union(Set::ZERO) } else { set })
 }
 
-/// The greatest finite float of 16 bits, its least normal one, and the distance of its subnormals.
-const HALF_MAX: f64 = 65504.0;
-const HALF_MIN: f64 = 1.0 / 16384.0;
-const HALF_SPACING: f64 = HALF_MIN / 1024.0;
-
 /// OpQuantizeToF16: to either neighbour of 16 bits (CR-any); what is below the least normal one may become zero. Where infinity may come of it, anything.
 pub(super) fn quantize(rules: &Rules, x: Span) -> Option<Set> {
-    if x.low < -HALF_MAX || x.high > HALF_MAX {
+    let half = Format::Half;
+    if rules.format != Format::Single || x.low < -half.max() || x.high > half.max() {
         return None;
     }
-    let spacing = |x: f64| if x.abs() < HALF_MIN { HALF_SPACING } else { f64::from_bits(x.to_bits() & 0x7ff << 52).abs() / 1024.0 };
-    let (low, high) = ((x.low / spacing(x.low)).floor() * spacing(x.low), (x.high / spacing(x.high)).ceil() * spacing(x.high));
+    let (low, high) = (half.round(Direction::Down, x.low), half.round(Direction::Up, x.high));
     let set = rules.result(Set::of(Span { low, high }));
-    Some(if x.low < HALF_MIN && x.high > -HALF_MIN { set.union(Set::ZERO) } else { set })
+    Some(if x.low < half.min() && x.high > -half.min() { set.union(Set::ZERO) } else { set })
 }

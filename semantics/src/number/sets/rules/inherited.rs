@@ -17,7 +17,7 @@ pub(super) const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
 /// A function of one float, over a span of finite floats.
 pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
-    let operand = Value::operand(x);
+    let operand = rules.leaf(x);
     let one = Value::constant(1.0);
     let half = Value::constant(0.5);
     let formula = match function {
@@ -72,7 +72,7 @@ fn constant(rules: &Rules, near: f64) -> Option<Value> {
         Rounding::NearestEven => (Direction::NearestEven, Direction::NearestEven),
         Rounding::TowardZero => (Direction::TowardZero, Direction::TowardZero),
     };
-    let device = Bounds { low: down.round(near).into(), high: up.round(near).into() };
+    let device = Bounds { low: rules.format.round(down, near), high: rules.format.round(up, near) };
     Value::new(exact, device, f64::INFINITY)
 }
 
@@ -95,7 +95,7 @@ impl Rules {
 
 /// OpFRem (toward zero) and OpFMod: INH(x - y·trunc(x/y)) and INH(x - y·floor(x/y)).
 pub(super) fn remainder(rules: &Rules, toward_zero: bool, x: Span, y: Span) -> Option<Set> {
-    let (a, b) = (Value::operand(x), Value::operand(y));
+    let (a, b) = (rules.leaf(x), rules.leaf(y));
     let whole = rules.whole(rules.divide(a, b)?, toward_zero)?;
     let multiple = rules.multiply(b, whole)?;
     let formula = any_way([rules.subtract(a, multiple), rules.fused(b.negated(), whole, a, false)])?;
@@ -118,14 +118,14 @@ pub(super) fn remainder(rules: &Rules, toward_zero: bool, x: Span, y: Span) -> O
 
 /// Fma (a, b, c): INH(a·b + c), fused or not.
 pub(super) fn fma(rules: &Rules, a: Span, b: Span, c: Span) -> Option<Set> {
-    let [a, b, c] = [a, b, c].map(Value::operand);
+    let [a, b, c] = [a, b, c].map(|span| rules.leaf(span));
     let formula = any_way([rules.add(rules.multiply(a, b)?, c), rules.fused(a, b, c, false)])?;
     Some(rules.inherited(None, formula))
 }
 
 /// FMix (x, y, a): INH(x·(1 - a) + y·a), also as x + (y - x)·a and x - x·a + y·a.
 pub(super) fn mix(rules: &Rules, x: Span, y: Span, a: Span) -> Option<Set> {
-    let [x, y, a] = [x, y, a].map(Value::operand);
+    let [x, y, a] = [x, y, a].map(|span| rules.leaf(span));
     let one = Value::constant(1.0);
     let rest = rules.subtract(one, a)?;
     let (left, right) = (rules.multiply(x, rest)?, rules.multiply(y, a)?);
@@ -165,9 +165,9 @@ pub(super) fn smooth_step(rules: &Rules, edge0: Span, edge1: Span, x: Span) -> O
     // One way in each operand alone: falling with the edges, rising with x.
     let low = range::at(Glsl::SmoothStep, &[edge0.high, edge1.high, x.low])?;
     let high = range::at(Glsl::SmoothStep, &[edge0.low, edge1.low, x.high])?;
-    let [edge0, edge1, x] = [edge0, edge1, x].map(Value::operand);
+    let [edge0, edge1, x] = [edge0, edge1, x].map(|span| rules.leaf(span));
     let t = rules.divide(rules.subtract(x, edge0)?, rules.subtract(edge1, edge0)?)?.clamped(0.0, 1.0);
-    let formula = t.pieces().map(|t| hermite(rules, t)).reduce(|all, piece| Some(all?.hull_with(piece?)))??;
+    let formula = t.pieces(rules.format).map(|t| hermite(rules, t)).reduce(|all, piece| Some(all?.hull_with(piece?)))??;
     Some(rules.inherited(Bounds::of(low, high), formula))
 }
 

@@ -12,10 +12,19 @@
 //! | `compare` | comparisons, and what they tell of their operands |
 //! | `certain` | functions of one float, judged without their sets where that is certain |
 //!
+//! # What is left open
+//! Under every profile anything may come in these cases (Vulkan, "Precision and Operation of SPIR-V Instructions"):
+//! - *Infinities and NaN in functions of GLSL.std.450, quotients, remainders and formulas*, as operands or results. An implementation may take it that neither
+//!   occurs; SignedZeroInfNanPreserve forbids that for the core instructions on its list only (`core`), and no extended instruction is among them.
+//!   So it is for FMin, FMax, FClamp, NMin, NMax and NClamp of a NaN. GLSL.std.450 says that FMin and FMax of one NaN are either operand, and NMin and NMax the
+//!   other one: that binds where NotNaN may not be assumed, which is declared by FPFastMathDefault alone (SPV_KHR_float_controls2), and by no profile here.
+//!   For the same reason a zero in or out of these instructions has either sign.
+//! - *A quotient by zero*: 2.5 ULP are stated for it, but of an infinity, and OpFDiv is not on the list. Nor is anything stated for a divisor beyond 2^126.
+//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite; were that kept, the quotient by it would still have no bound. So too what is
+//!   built on it: Length of zeros, Distance of equal points, Asin and Acos of ±1, Acosh(1).
+//! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged: undefined in GLSL.std.450.
+//!
 //! # Where it is wider than it might be
-//! - Functions of GLSL.std.450, quotients, remainders and formulas are on no list of what keeps infinities, NaN and signs of zeros: of an infinite or NaN operand,
-//!   or where infinity may result, anything may come (FMin and NMin of a NaN included); a zero has either sign, and zero operands too.
-//! - 1/inversesqrt(0) passes through an infinity, so the square root of zero may be anything, and so may what is built on it: the length of a vector of zeros.
 //! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
 
 mod bounds;
@@ -32,7 +41,7 @@ mod vectors;
 pub use certain::{Certain, Certainty};
 pub use compare::{compared, compared_by_difference, narrowed};
 
-use super::{CellId, Set, Span};
+use super::{CellId, Format, Set, Span};
 use crate::number::{Instruction, Profile};
 use core::Rules;
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
@@ -75,8 +84,18 @@ pub fn allowed(profile: Profile, instruction: Instruction, args: &[(&[Operand], 
 
 /// The same for an instruction that there is nothing to be combined with: its operands are read from memory, and its results go there.
 pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
+    allowed_in(Format::Single, profile, instruction, args)
+}
+
+/// [`allowed_alone`] for floats of a format: sets of operands and results are of its floats, and what the profile declares is declared for it.
+///
+/// WGSL's bounds are known here for 32 bits: of 16, only those of what is exact or correctly rounded.
+pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     let controls = profile.controls();
-    let (listed, other) = (Rules::listed(controls), Rules::other(controls));
+    let (listed, other) = (Rules::listed(format, controls), Rules::other(format, controls));
+    if controls.wgsl && format != Format::Single && !is_correctly_rounded(instruction) {
+        return None;
+    }
     if args.iter().any(|(operands, _)| operands.iter().any(|operand| operand.set.is_none())) {
         return None;
     }
@@ -84,6 +103,45 @@ pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Oper
     match instruction {
         Instruction::Core(opcode) => operands.core(&listed, spirv::Op::from_u32(opcode.into())?),
         Instruction::Glsl(number) => operands.glsl(Glsl::from_u32(number)?),
+    }
+}
+
+/// Whether Vulkan and WGSL alike have the result exact or correctly rounded.
+fn is_correctly_rounded(instruction: Instruction) -> bool {
+    use spirv::Op;
+    match instruction {
+        Instruction::Core(opcode) => matches!(
+            Op::from_u32(opcode.into()),
+            Some(
+                Op::FNegate
+                    | Op::FAdd
+                    | Op::FSub
+                    | Op::FMul
+                    | Op::VectorTimesScalar
+                    | Op::MatrixTimesScalar
+                    | Op::OuterProduct
+                    | Op::Transpose
+            )
+        ),
+        Instruction::Glsl(number) => matches!(
+            Glsl::from_u32(number),
+            Some(
+                Glsl::Round
+                    | Glsl::RoundEven
+                    | Glsl::Trunc
+                    | Glsl::FAbs
+                    | Glsl::FSign
+                    | Glsl::Floor
+                    | Glsl::Ceil
+                    | Glsl::FMin
+                    | Glsl::FMax
+                    | Glsl::FClamp
+                    | Glsl::NMin
+                    | Glsl::NMax
+                    | Glsl::NClamp
+                    | Glsl::Step
+            )
+        ),
     }
 }
 

@@ -7,12 +7,12 @@
 //!
 //! In formulas nothing keeps infinities and NaN: where they may arise, anything may (`None`).
 
-use super::super::{Set, Span};
+use super::super::{Format, Set, Span};
 use super::bounds::{self, Bounds};
-use super::core::{MAX, MIN, Rules, ulp};
+use super::core::Rules;
 use super::{glsl, range};
 use crate::number::Rounding;
-use crate::number::reference::Enclosure;
+use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 /// A value on its way through a formula.
@@ -35,28 +35,10 @@ impl Value {
     /// How many parts a value is taken in.
     const PIECES: u32 = 8;
 
-    /// An operand.
-    pub(super) fn operand(span: Span) -> Value {
-        Value::exactly(span.into())
-    }
-
-    /// A constant that is a float.
+    /// A constant that is a float, and no subnormal one.
     pub(super) fn constant(x: f64) -> Value {
-        Value::exactly(Bounds::point(x))
-    }
-
-    /// Numbers that a formula starts from.
-    pub(super) fn exactly(exact: Bounds) -> Value {
-        Value { exact, device: exact, apart: 0.0 }.flushed()
-    }
-
-    /// A device may have zero for a subnormal.
-    fn flushed(self) -> Value {
-        let Bounds { low, high } = self.device;
-        if low < MIN && high > -MIN && (low, high) != (0.0, 0.0) {
-            return Value { device: self.device.hull(Bounds::point(0.0)), apart: up(self.apart + MIN), ..self };
-        }
-        self
+        let exact = Bounds::point(x);
+        Value { exact, device: exact, apart: 0.0 }
     }
 
     /// A result from what is exact, what a device may have, and another bound of how far they are apart.
@@ -90,10 +72,10 @@ impl Value {
     }
 
     /// The value in parts by what a device has, which together are all of it: a formula that takes it more than once is bounded more tightly on each.
-    pub(super) fn pieces(self) -> impl Iterator<Item = Value> {
+    pub(super) fn pieces(self, format: Format) -> impl Iterator<Item = Value> {
         let Bounds { low, high } = self.device;
         let count = if low < high { Value::PIECES } else { 1 };
-        let at = move |i: u32| f64::from((low + (high - low) * f64::from(i) / f64::from(count)) as f32).clamp(low, high);
+        let at = move |i: u32| format.round(Direction::NearestEven, low + (high - low) * f64::from(i) / f64::from(count)).clamp(low, high);
         (0..count).map(move |i| {
             // Neighbouring pieces share an end.
             let device = Bounds { low: at(i), high: if i + 1 == count { high } else { at(i + 1) } };
@@ -119,6 +101,20 @@ pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value>
 }
 
 impl Rules {
+    /// An operand.
+    pub(super) fn leaf(&self, span: Span) -> Value {
+        self.exactly(span.into())
+    }
+
+    /// Numbers that a formula starts from; a device may have zero for a subnormal.
+    pub(super) fn exactly(&self, exact: Bounds) -> Value {
+        let (Bounds { low, high }, min) = (exact, self.format.min());
+        if low < min && high > -min && (low, high) != (0.0, 0.0) {
+            return Value { exact, device: exact.hull(Bounds::point(0.0)), apart: up(min) };
+        }
+        Value { exact, device: exact, apart: 0.0 }
+    }
+
     /// The floats of a set, as a formula takes them; none if one of them is infinite or NaN.
     pub(super) fn device(set: &Set) -> Option<Bounds> {
         let hull = set.hull().filter(|_| !set.has_nan())?;
@@ -129,10 +125,10 @@ impl Rules {
     fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, apart: f64) -> Option<Value> {
         let device = Rules::device(&self.rounded(low, high))?;
         // The exact number may be just above a power of two to which it is rounded.
-        let unit = ulp(device.magnitude().next_up()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
+        let unit = self.format.ulp(device.magnitude().next_up()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
         // What is rounded by itself to the float that it is loses nothing.
         let lost = if low.low == high.high && device.low == device.high && low.low == device.low { 0.0 } else { unit };
-        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
         Value::new(exact, device, apart + lost + flushed)
     }
 
@@ -174,8 +170,8 @@ impl Rules {
         let device = Rules::device(&self.quotient(x.device, y.device)?)?;
         let exact = x.exact.over(y.exact)?;
         let inherited = (x.apart + exact.magnitude() * y.apart) / y.device.least_magnitude();
-        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
-        Value::new(exact, device, up(inherited) + 2.5 * ulp(device.magnitude()) + flushed)
+        let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
+        Value::new(exact, device, up(inherited) + 2.5 * self.format.ulp(device.magnitude()) + flushed)
     }
 
     /// The greatest whole number not above, or toward zero.
@@ -194,20 +190,20 @@ impl Rules {
         let there = range::of_one(function, x.device)?;
         let own = if there.low == there.high { device.apart(there) } else { self.own_error(function, x.device, there) };
         let inherited = if x.apart == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.apart };
-        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
         Value::new(exact, device, inherited + own + flushed)
     }
 
     /// How far a device's result may be from the exact one at the operand that it has; infinite if that is not known here.
     fn own_error(&self, function: Glsl, x: Bounds, result: Bounds) -> f64 {
-        let unit = ulp(result.magnitude());
+        let unit = self.format.ulp(result.magnitude());
         match function {
-            Glsl::Exp | Glsl::Exp2 => (3.0 + 2.0 * x.magnitude()) * unit,
-            Glsl::Log | Glsl::Log2 => glsl::LOG_ERROR.max(3.0 * unit),
+            Glsl::Exp | Glsl::Exp2 => (glsl::least_exponential_ulps(self.format) + 2.0 * x.magnitude()) * unit,
+            Glsl::Log | Glsl::Log2 => glsl::logarithmic_error(self.format).max(3.0 * unit),
             Glsl::InverseSqrt => 2.0 * unit,
-            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result, which is two units where its significand is the greatest: 9, and some room.
+            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result (2^-10 in 16 bits), which is two units where its significand is the greatest: 9, and some room.
             Glsl::Sqrt => 12.0 * unit,
-            Glsl::Sin | Glsl::Cos => glsl::TRIGONOMETRIC_ERROR,
+            Glsl::Sin | Glsl::Cos => glsl::trigonometric_error(self.format),
             _ => f64::INFINITY,
         }
     }
@@ -216,7 +212,7 @@ impl Rules {
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
         let error = formula.apart.min(formula.device.apart(exact));
-        if formula.device.magnitude() > MAX { Set::ANY } else { self.within_absolute(error, exact) }
+        if formula.device.magnitude() > self.format.max() { Set::ANY } else { self.within_absolute(error, exact) }
     }
 }
 

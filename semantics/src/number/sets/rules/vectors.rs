@@ -4,7 +4,7 @@
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
-use super::core::{MIN, Rules};
+use super::core::Rules;
 use super::value::{Value, any_way, product_apart};
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
@@ -34,8 +34,8 @@ pub(super) struct Component {
 }
 
 impl Component {
-    fn value(self) -> Value {
-        Value::operand(self.span)
+    fn value(self, rules: &Rules) -> Value {
+        rules.leaf(self.span)
     }
 
     fn is(self, other: Component) -> bool {
@@ -96,7 +96,7 @@ impl Rules {
 
     /// OpDot and the components of matrix products: INH(Σ xi·yi).
     pub(super) fn dot(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Set> {
-        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(), y.value(), x.is(y))).collect();
+        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(self), y.value(self), x.is(y))).collect();
         Some(self.inherited(None, self.sum_any_way(&terms?)?))
     }
 
@@ -109,18 +109,18 @@ impl Rules {
         let mut terms: SmallVec<[Term; 4]> = SmallVec::new();
         let mut inherited = 0.0;
         for &(x, y, same) in pairs {
-            terms.push(self.term(Value::exactly(x.device), Value::exactly(y.device), same)?);
+            terms.push(self.term(self.exactly(x.device), self.exactly(y.device), same)?);
             inherited += product_apart(x, y);
         }
         let formula = self.sum_any_way(&terms)?;
         let device = Rules::device(&self.inherited(of(|x| x.device), formula))?;
-        let flushed = if device.contains(0.0) { MIN } else { 0.0 };
+        let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
         Value::new(of(|x| x.exact)?, device, formula.apart + inherited + flushed)
     }
 
     /// The same of components.
     fn dot_of_components(&self, x: &[Component], y: &[Component]) -> Option<Value> {
-        let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(), y.value(), x.is(*y))).collect();
+        let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(self), y.value(self), x.is(*y))).collect();
         self.dot_within(&pairs)
     }
 
@@ -136,16 +136,16 @@ impl Rules {
 
     /// Length: INH(√dot(x, x)).
     pub(super) fn length(&self, x: &[Component]) -> Option<Set> {
-        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value()).collect();
+        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value(self)).collect();
         Some(self.inherited(None, self.length_of(&values)?))
     }
 
     /// Distance: INH(length(x - y)).
     pub(super) fn distance(&self, x: &[Component], y: &[Component]) -> Option<Set> {
-        let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(), y.value())).collect();
+        let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(self), y.value(self))).collect();
         let differences = differences?;
         // With all that Length may give of the differences that a device has.
-        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| Value::exactly(x.device)).collect();
+        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| self.exactly(x.device)).collect();
         let formula = self.length_of(&of_device)?;
         let device = Rules::device(&self.inherited(None, formula))?;
         let exact = differences.iter().map(|x| x.exact.squared()).reduce(Bounds::plus)?.root()?;
@@ -156,7 +156,7 @@ impl Rules {
 
     /// Normalize: INH(x·inversesqrt(dot(x, x))); WGSL's INH(x/length(x)).
     pub(super) fn normalize(&self, x: &[Component], i: usize) -> Option<Set> {
-        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value()).collect();
+        let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value(self)).collect();
         let squares = self.squares(&values)?;
         let formula = if self.wgsl {
             self.divide(values[i], self.through(Glsl::Sqrt, squares)?)?
@@ -169,7 +169,7 @@ impl Rules {
     /// Component i of Cross: INH(xj·yk - yj·xk), fused or not.
     pub(super) fn cross(&self, x: &[Component], y: &[Component], i: usize) -> Option<Set> {
         let (j, k) = [(1, 2), (2, 0), (0, 1)][i];
-        let at = |of: &[Component], i: usize| of[i].value();
+        let at = |of: &[Component], i: usize| of[i].value(self);
         let terms = [self.term(at(x, j), at(y, k), false)?, self.term(at(y, j).negated(), at(x, k), false)?];
         Some(self.inherited(None, self.sum_any_way(&terms)?))
     }
@@ -197,10 +197,10 @@ impl Rules {
         let dot = self.dot_of_components(n, i)?;
         // Doubling is exact, and so the same before and after a product.
         let twice = self.multiply(minus_two, dot)?;
-        let (x, direction) = (i[c].value(), n[c].value());
+        let (x, direction) = (i[c].value(self), n[c].value(self));
         let mut terms: SmallVec<[Term; 5]> = SmallVec::from_elem(x.into(), 1);
         for (n, i) in n.iter().zip(i) {
-            terms.push(self.term_of_three(self.multiply(minus_two, n.value())?, i.value(), direction)?);
+            terms.push(self.term_of_three(self.multiply(minus_two, n.value(self))?, i.value(self), direction)?);
         }
         let (away, once) = (dot.negated(), self.multiply(dot.negated(), direction)?);
         let formula = any_way([
@@ -215,7 +215,7 @@ impl Rules {
 
     /// Refract (I, N, eta): INH(k < 0 ? 0 : eta·I - (eta·d + √k)·N), k = 1 - eta·eta·(1 - d·d), d = dot(N, I).
     pub(super) fn refract(&self, i: &[Component], n: &[Component], eta: Component) -> Option<SmallVec<[Set; 4]>> {
-        let (one, eta) = (Value::constant(1.0), eta.value());
+        let (one, eta) = (Value::constant(1.0), eta.value(self));
         let d = self.dot_of_components(n, i)?;
         let rest = any_way([self.subtract(one, self.square(d)?), self.fused(d.negated(), d, one, false)])?;
         let eta_squared = self.square(eta)?;
@@ -238,7 +238,7 @@ impl Rules {
         let root = self.through(Glsl::Sqrt, k)?;
         let factor = any_way([self.add(self.multiply(eta, d)?, root), self.fused(eta, d, root, false)])?.negated();
         let component = |(i, n): (&Component, &Component)| {
-            let (left, right) = (self.term(eta, i.value(), false)?, self.term(factor, n.value(), false)?);
+            let (left, right) = (self.term(eta, i.value(self), false)?, self.term(factor, n.value(self), false)?);
             Some(self.inherited(None, self.sum_any_way(&[left, right])?))
         };
         i.iter().zip(n).map(component).collect()
