@@ -21,8 +21,8 @@ mod rules;
 mod set;
 
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub use format::Format;
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
-pub use format::Format;
 pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, allowed_in, compared, narrowed};
 pub use set::{Set, Span};

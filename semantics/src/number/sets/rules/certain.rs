@@ -124,7 +124,7 @@ impl Certain {
         if is_anything(function, wide) {
             return Certainty::Anything;
         }
-        if !x.is_normal() && !(x.is_subnormal() && is_bounded_at_zero(function)) {
+        if !(x.is_normal() || x.is_subnormal() && is_bounded_at_zero(function)) {
             return Certainty::Open;
         }
         let exact = match enclose(self.instruction, &[wide]) {
@@ -260,7 +260,7 @@ fn is_anything(function: Glsl, x: f64) -> bool {
         Glsl::Exp2 => x > 129.0,
         Glsl::Log | Glsl::Log2 | Glsl::Sqrt | Glsl::InverseSqrt => x <= 0.0,
         Glsl::Asin | Glsl::Acos | Glsl::Atanh => x.abs() >= 1.0,
-        Glsl::Acosh => x < 1.0 || x > 2e19,
+        Glsl::Acosh => !(1.0..=2e19).contains(&x),
         Glsl::Asinh => x <= -4096.0 || x > 2e19,
         _ => false,
     }
