@@ -126,7 +126,7 @@ fn operands(function: &Function, seed: u64) -> Vec<Vec<f64>> {
         true => HALVES[position(1.0 / 64.0) + random.below(12 << 10)] * if random.below(2) == 0 { 1.0 } else { -1.0 },
         false => HALVES[random.below(HALVES.len())],
     };
-    let drawn = |i: u64| (0..function.operands).map(|_| draw(i % 4 > 0)).collect::<Vec<f64>>();
+    let drawn = |i: u64| (0..function.operands).map(|_| draw(!i.is_multiple_of(4))).collect::<Vec<f64>>();
     let mut all: Vec<Vec<f64>> = (0..inputs() * 4).map(drawn).collect();
     if function.name == "Pow" {
         all.iter_mut().for_each(|x| x[0] = x[0].abs());
@@ -354,7 +354,7 @@ fn device_outside(function: &Function, rule: Rule<'_>, seed: u64, decided: &mut 
         *decided += u64::from(!set.is_any());
         for _ in 0..4 {
             let Some(shown) = Device(&mut random).shows(function, &x) else { continue };
-            if !set.contains(shown) && !(shown == 0.0 && set.contains(-shown)) {
+            if !(set.contains(shown) || shown == 0.0 && set.contains(-shown)) {
                 return Some(format!("{} of {x:?}: a device shows {shown:?}, which is not in {set}", function.name));
             }
         }
