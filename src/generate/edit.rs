@@ -337,6 +337,7 @@ pub fn lay_out(tree: &Tree) -> Tree {
         let root = write(tree, root, &mut out, &mut symbols, &mut at, &mut number);
         out.roots.push(root);
         at += 1;
+        out.lines.push(at);
     }
     out
 }

@@ -8,16 +8,19 @@
 //! |---|---|
 //! | `set` | sets of floats |
 //! | `cells` | a run: its cells, and the ways that its branches went |
+//! | `cause` | why a component has no bound |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
 //! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
+mod cause;
 mod cells;
 mod observation;
 mod rewriting;
 mod rules;
 mod set;
 
+pub use cause::{Cause, Site};
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
