@@ -7,7 +7,10 @@
 //! smaller are proposed.
 
 mod change;
+mod part;
 mod search;
+
+pub use part::{alone, mended};
 
 use super::descent::{Descent, Shrinks};
 use super::edit::{COMPONENTS, Sketch, head, items, lay_out};

@@ -164,7 +164,7 @@ impl Edit {
 }
 
 /// The most steps for the value of a part of a program.
-const VALUE_FUEL: u64 = 2_000;
+pub(super) const VALUE_FUEL: u64 = 2_000;
 
 fn value(tree: &Tree, id: ExprId) -> Option<f32> {
     let mut alone = Sketch::of(tree);
