@@ -1,5 +1,6 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
+use super::passing::{self, Passed};
 use super::rewriting::{self, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
@@ -33,6 +34,8 @@ pub struct Rules {
     pub polynomials: Computed,
     /// What such a polynomial may come out as.
     pub bound: fn(&Polynomial) -> Set,
+    /// What may come out of instructions that compute none of them.
+    pub passed: fn(Profile, Instruction, &[Passed], fn(&Polynomial) -> Set) -> Option<Passed>,
 }
 
 impl Default for Rules {
@@ -43,6 +46,7 @@ impl Default for Rules {
             narrowed: rules::narrowed,
             polynomials: rewriting::polynomials,
             bound: Polynomial::set,
+            passed: passing::passed,
         }
     }
 }
@@ -407,14 +411,29 @@ impl Sets {
         };
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
-            let set = match (&by_rule, polynomial) {
-                (Some(sets), _) => sets[i],
-                (None, Some(polynomial)) => (self.rules.bound)(&polynomial),
-                (None, None) => Set::ANY,
+            let (set, polynomial) = match (&by_rule, polynomial) {
+                (Some(sets), polynomial) => (sets[i], polynomial),
+                (None, Some(polynomial)) => ((self.rules.bound)(&polynomial), Some(polynomial)),
+                (None, None) => self.passed(instruction, args, i).map_or((Set::ANY, None), |passed| (passed.set, passed.polynomial)),
             };
             self.give(result, set, polynomial, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// What a component may be that is chosen or made of polynomials, where it is none itself.
+    fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
+        let operands: Option<SmallVec<[Passed; 3]>> = args.iter().map(|(lanes, _)| self.passable(*lanes.get(i)?)).collect();
+        (self.rules.passed)(self.profile, instruction, &operands?, self.rules.bound)
+    }
+
+    fn passable(&self, lane: Lane) -> Option<Passed> {
+        let polynomial = self.polynomial(lane);
+        let set = match polynomial {
+            Some(polynomial) => (self.rules.bound)(&polynomial),
+            None => self.operand(lane).set,
+        };
+        Some(Passed { set, polynomial })
     }
 
     /// Which way a branch on the condition goes on this run.
@@ -496,6 +515,13 @@ impl Sets {
         Ok(())
     }
 
+    /// Whether a comparison may have terms moved from one side to the other with an error that neither side's set has.
+    fn is_moved(&self, sides: [Lane; 2]) -> bool {
+        sides.into_iter().any(|lane| {
+            self.polynomial(lane).is_some_and(|polynomial| polynomial.terms > 1) && !lane.trust.grid.is_some_and(|grid| grid.leaf)
+        })
+    }
+
     /// Component i of an instruction that gives Booleans.
     fn boolean(&self, form: Form, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> (Truth, Made) {
         let lane = |a: usize| args[a].0[i];
@@ -505,6 +531,7 @@ impl Sets {
                 let made = if self.rewrites() { self.polynomial(x).zip(self.polynomial(y)) } else { None };
                 let truth = match made {
                     Some((x, y)) => rules::compared_by_difference(instruction, &(self.rules.bound)(&(x - y))),
+                    None if self.rewrites() && self.is_moved([x, y]) => Truth::BOTH,
                     None => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
                 };
                 (truth, Made::Compared(instruction, x, y, self.place))

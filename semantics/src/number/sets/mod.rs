@@ -11,11 +11,13 @@
 //! | `cause` | why a component has no bound |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
+//! | `passing` | what comes out of choices and quotients of such polynomials |
 //! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
 mod cause;
 mod cells;
 mod observation;
+mod passing;
 mod rewriting;
 mod rules;
 mod set;
@@ -23,6 +25,7 @@ mod set;
 pub use cause::{Cause, Site};
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
+pub use passing::{Passed, passed};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
 pub use rules::{Operand, Truth, allowed, allowed_alone, compared, narrowed};
 pub use set::{Set, Span};
