@@ -1,6 +1,6 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
-use super::passing::{self, Passed};
+use super::passing::{self, Bound, Passed};
 use super::rewriting::{self, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
@@ -18,6 +18,9 @@ pub struct CellId(NonZeroU32);
 /// What a float result may be: [`rules::allowed`], or what a test plants for it.
 pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
 
+/// What may come out of an instruction, component by component, that computes no polynomial of its operands: [`passing::passed`].
+type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
+
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
@@ -33,9 +36,9 @@ pub struct Rules {
     /// The polynomials that it computes, where those may be rewritten.
     pub polynomials: Computed,
     /// What such a polynomial may come out as.
-    pub bound: fn(&Polynomial) -> Set,
+    pub bound: Bound,
     /// What may come out of instructions that compute none of them.
-    pub passed: fn(Profile, Instruction, &[Passed], fn(&Polynomial) -> Set) -> Option<Passed>,
+    pub passed: Passing,
 }
 
 impl Default for Rules {
@@ -110,7 +113,7 @@ pub struct Left {
     /// How many ways were followed.
     pub ways: u32,
     /// The comparison that its condition comes from; the branch itself, if it comes from none.
-    pub condition: Cause,
+    pub condition: Box<Cause>,
 }
 
 /// What a cell holds.
@@ -210,7 +213,7 @@ pub(super) fn follow(
             None => return (ways, None),
             Some(last) if ways < budget.paths => last.holds = false,
             Some(last) => {
-                return (ways, Some(Unsettled::Paths(Left { ways, condition: last.condition.clone() })));
+                return (ways, Some(Unsettled::Paths(Left { ways, condition: Box::new(last.condition.clone()) })));
             }
         }
     }

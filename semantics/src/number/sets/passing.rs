@@ -30,7 +30,7 @@ pub struct Passed {
 }
 
 /// What a polynomial may come out as.
-type Bound = fn(&Polynomial) -> Set;
+pub type Bound = fn(&Polynomial) -> Set;
 
 /// The magnitudes up to which whole numbers are added without rounding.
 const WHOLE: f64 = (1 << 22) as f64;
