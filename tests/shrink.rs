@@ -341,3 +341,16 @@ proptest::proptest! {
         proptest::prop_assert!(tree.same(&again));
     }
 }
+
+#[test]
+fn questions_about_a_vector_of_booleans_come_down_to_one() {
+    let joined =
+        |tree: &Tree| any(tree, &|e| head(tree, e) == Some("or") && items(tree, e).len() == 3 && head(tree, items(tree, e)[2]).is_some());
+    for question in ["any-of", "all-of", "x", "y"] {
+        let text =
+            format!("(vec2 3 (if ({question} (or (neq (frag-coord) (frag-coord)) (bvec4 true (less-than 1 2) false true))) 2 (sin 1)))");
+        let tree = smallstep_semantics::lambda_v::parse::parse(&text).expect("reads");
+        let small = minimal(&tree, &mut |tree| joined(tree), 2_000);
+        assert_eq!(small.print().trim_end(), "(if (any-of (or (bvec2 false false) (bvec2 false false))) 0 0)", "{question}");
+    }
+}

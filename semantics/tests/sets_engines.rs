@@ -4,7 +4,7 @@ use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{self, Setting};
 use smallstep_semantics::lambda_v::types::Value;
-use smallstep_semantics::number::sets::{Exploration, Left, Observation, Set, Span, Unsettled};
+use smallstep_semantics::number::sets::{Exploration, Left, Observation, Set, Site, Span, Unsettled};
 use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::{self, Inputs, Relation};
@@ -94,12 +94,12 @@ fn beyond_the_budget_nothing_is_decided_and_the_place_is_named() {
     few.budget.paths = 3;
     let observation = shown(text, few);
     assert_eq!((observation.ways, &observation.expected[..]), (3, &[Expected::Undecided(Why::Control)][..]));
-    let Some(Unsettled::Paths(Left { ways: 3, place, .. })) = &observation.unsettled else { panic!("{observation:?}") };
+    let Some(Unsettled::Paths(Left { ways: 3, condition })) = &observation.unsettled else { panic!("{observation:?}") };
     // After the two ways through the third condition and the first through it again comes the other way of the second or the third.
-    assert!(text[*place as usize..].starts_with("(if (less-than c 0.5)"), "{place}");
-    let why = observation.why(|place| format!("byte {place}")).expect("it is unsettled");
+    assert!(text[condition.place as usize..].starts_with("(less-than c 0.5)"), "{condition:?}");
+    let why = observation.why(|place| Site::at(format!("byte {place}"))).expect("it is unsettled");
     assert!(
-        why.starts_with("undecided: the branch at byte ") && why.contains(" on FOrdLessThan of [") && why.ends_with("; 3 ways followed"),
+        why.starts_with("undecided at byte ") && why.contains(": OpFOrdLessThan of [") && why.ends_with(" and 0.5, 3 paths explored"),
         "{why}"
     );
     assert_eq!(shown(text, strict()).ways, 8);
@@ -112,7 +112,7 @@ fn beyond_the_budget_nothing_is_decided_and_the_place_is_named() {
 fn a_way_that_does_not_end_leaves_everything_undecided() {
     let text = "((rec-func (x n) (if (less-than x 0.6) (if (less-than x 0.5) n (rec x (+ n 1))) 1)) (sin 0.5235) 0)";
     let (.., observation) = machine_says(text, strict());
-    let why = observation.why(|_| String::new()).expect("it is unsettled");
+    let why = observation.why(|_| Site::default()).expect("it is unsettled");
     assert_eq!(why, "undecided: a way through its branches ends as out of fuel");
     assert!(matches!(observation.expected[..], [Expected::Undecided(Why::Control)]));
 }
@@ -193,8 +193,9 @@ fn spirv_engines_go_both_ways_and_say_where() {
 
     let mut one = strict();
     one.budget.paths = 1;
-    let why = module_shows(MODULE, one).why(|id| format!("%{id}")).expect("unsettled");
-    assert!(why.contains(" on FOrdLessThan of [0.49") && why.ends_with("and 0.5; 1 ways followed"), "{why}");
+    let why = module_shows(MODULE, one).why(|id| Site::at(format!("%{id}"))).expect("unsettled");
+    assert!(why.starts_with("undecided at %") && why.contains(": OpFOrdLessThan of [0.49"), "{why}");
+    assert!(why.ends_with("and 0.5, 1 path explored"), "{why}");
 }
 
 #[test]

@@ -205,6 +205,9 @@ impl Fuzz {
             );
             say!("semantics: {}", counts_text(&tally.semantics, None));
             say!("a device must show, by component under {}: {}", plan.settings.profile, tally.acceptance);
+            if let Some(causes) = tally.acceptance.causes_text(8) {
+                say!("what may be anything has no bound from: {causes}");
+            }
             if let Some(name) = name {
                 say!("{name}: {}", counts_text(&tally.device, explained.as_ref()));
             }

@@ -193,6 +193,7 @@ impl Draft {
             let root = layout.write(root);
             layout.tree.roots.push(root);
             layout.at += 1;
+            layout.tree.lines.push(layout.at);
         }
         layout.tree
     }

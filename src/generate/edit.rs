@@ -124,7 +124,7 @@ impl Sketch {
         self.tree.nodes[at.0 as usize] = self.tree.expr(from).clone();
     }
 
-    fn call(&mut self, function: &str, arguments: impl IntoIterator<Item = ExprId>) -> Expr {
+    pub(super) fn call(&mut self, function: &str, arguments: impl IntoIterator<Item = ExprId>) -> Expr {
         let symbol = self.tree.symbols.intern(function);
         let head = self.push(Expr::Ident(symbol));
         Expr::List([head].into_iter().chain(arguments).collect())
@@ -337,6 +337,7 @@ pub fn lay_out(tree: &Tree) -> Tree {
         let root = write(tree, root, &mut out, &mut symbols, &mut at, &mut number);
         out.roots.push(root);
         at += 1;
+        out.lines.push(at);
     }
     out
 }

@@ -308,6 +308,7 @@ impl Generator {
     pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[Made; 4]>) -> Made {
         let mut builtin = instance.builtin;
         let ranges = |operands: &[Made]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
+        self.tame(instance, &mut operands);
         let mut range = range::result(instance.emit, &ranges(&operands));
         if !self.is_rough() {
             if instance.op() == Some(Op::Round) {
@@ -370,15 +371,7 @@ impl Generator {
         let bound = literal_size(ty);
         let e = self.expr(ty, size.saturating_sub(2 + 2 * bound));
         let (low, high) = self.random.pick(&[(0.0, 1.0), (-1.0, 1.0), (0.5, 2.0), (-4.0, 4.0), (1.0, 1.0)]);
-        let bound = |g: &mut Generator, x: f32| match ty {
-            Ground::Vec(n, _) if n > 1 => {
-                let constructor = g.known().constructors[slot(ty)].filter(|&b| g.scope.has(b))?;
-                let components: SmallVec<[Id; 4]> = (0..n).map(|_| g.draft.num(x)).collect();
-                Some(g.call(constructor, &components))
-            }
-            _ => Some(g.draft.num(x)),
-        };
-        match (bound(self, low), bound(self, high)) {
+        match (self.constant_of(ty, low), self.constant_of(ty, high)) {
             (Some(low_id), Some(high_id)) => {
                 let operands = [e, Made { id: low_id, range: Range::of(low) }, Made { id: high_id, range: Range::of(high) }];
                 self.apply_to(instance, SmallVec::from_slice(&operands))

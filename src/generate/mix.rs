@@ -17,13 +17,15 @@ pub struct Limits {
     pub rough_percent: u32,
     /// How many of a hundred programs are written with [`Numbers::Grid`] only.
     pub grid_percent: u32,
+    /// How many of a hundred uses of functions that are bounded on a part of the floats only draw their operands into that part.
+    pub tame_percent: u32,
     /// How many of a thousand programs hold a loop that diverges at some pixels.
     pub divergent_permille: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { smallest: 5, mean: 40, largest: 150, rough_percent: 11, grid_percent: 70, divergent_permille: 12 }
+        Limits { smallest: 5, mean: 40, largest: 150, rough_percent: 11, grid_percent: 70, tame_percent: 0, divergent_permille: 12 }
     }
 }
 
@@ -48,7 +50,7 @@ impl Mode {
         match self {
             Mode::Mixed => Limits::default(),
             Mode::Decided => Limits { rough_percent: 0, grid_percent: 100, ..Limits::default() },
-            Mode::Rough => Limits { rough_percent: 100, grid_percent: 0, ..Limits::default() },
+            Mode::Rough => Limits { rough_percent: 100, grid_percent: 0, tame_percent: 50, ..Limits::default() },
         }
     }
 
@@ -78,6 +80,8 @@ pub struct Mix {
     pub rough: bool,
     /// Whether numbers may be subnormal, huge or zeros of either sign, and be seen.
     pub special: bool,
+    /// In percent: uses of a function that draw its operands into its domain.
+    pub tame: u32,
     /// Whether a loop may diverge at some pixels.
     pub divergent: bool,
     /// `if`.
@@ -115,6 +119,7 @@ impl Mix {
             numbers: if random.percent(limits.grid_percent) { Numbers::Grid } else { Numbers::Rounded },
             rough: random.percent(limits.rough_percent),
             special: random.percent(limits.rough_percent / 3),
+            tame: limits.tame_percent,
             divergent,
             ifs: random.pick(&[4, 12, 12, 30]),
             lets: random.pick(&[5, 14, 14, 30]),

@@ -20,6 +20,7 @@
 //! | `near_miss` | programs with one change too many |
 //! | `shrink` | smaller programs that still show something |
 //! | `edit` | changes to a tree |
+//! | `tame` | operands drawn into the domains of functions |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
@@ -40,6 +41,7 @@ mod recursion;
 mod scope;
 pub mod shrink;
 pub mod spirv;
+mod tame;
 
 pub use mix::{Limits, Mix, Mode, Numbers};
 pub use near_miss::{Expectation, near_miss};

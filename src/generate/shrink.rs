@@ -7,7 +7,10 @@
 //! smaller are proposed.
 
 mod change;
+mod part;
 mod search;
+
+pub use part::{alone, mended};
 
 use super::descent::{Descent, Shrinks};
 use super::edit::{COMPONENTS, Sketch, head, items, lay_out};
@@ -244,7 +247,9 @@ fn size(tree: &Tree) -> Size {
 /// Of names that often do as well as each other, which comes first.
 fn rank(name: &str) -> u32 {
     let place = |names: &[&str]| names.iter().position(|n| *n == name).map(|place| place as u32);
-    place(&COMPONENTS).or_else(|| place(&["less-than", "less-equal", "greater-than", "greater-equal", "eq", "neq"])).unwrap_or(0)
+    let comparisons = ["less-than", "less-equal", "greater-than", "greater-equal", "eq", "neq"];
+    // One Boolean of a vector comes after all of them together.
+    place(&["any-of", "all-of"]).or_else(|| Some(2 + place(&COMPONENTS)?)).or_else(|| place(&comparisons)).unwrap_or(0)
 }
 
 /// Operations whose operands may be exchanged.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Expected;
+use smallstep_semantics::number::sets::Cause;
 use std::collections::BTreeMap;
 
 /// Components, by what a device must show in them.
@@ -15,6 +16,8 @@ pub struct Acceptance {
     pub any: u64,
     /// Not known: the runs over sets ended before every way was followed.
     pub undecided: u64,
+    /// Those that may be anything, by the instruction that was executed first without a bound; not those that are NaN or infinite on every device.
+    pub causes: BTreeMap<String, u64>,
     /// The bounded sets by their width, in classes ([`class`]).
     widths: BTreeMap<u32, u64>,
 }
@@ -36,9 +39,9 @@ fn least(class: u32) -> u32 {
 }
 
 impl Acceptance {
-    /// Adds components of one pixel; `unsettled`, where not every way was followed there.
-    pub fn count(&mut self, components: &[Expected], unsettled: bool) {
-        for expected in components {
+    /// Adds components of one pixel; `unsettled`, where not every way was followed there. `cause` says why the component of an index has no bound.
+    pub fn count<'a>(&mut self, components: &[Expected], unsettled: bool, cause: impl Fn(usize) -> Option<&'a Cause>) {
+        for (i, expected) in components.iter().enumerate() {
             match expected {
                 Expected::Bits(_) | Expected::Zero => self.points += 1,
                 Expected::Within(set) => {
@@ -46,7 +49,12 @@ impl Acceptance {
                     *self.widths.entry(class(set.width_in_floats())).or_default() += 1;
                 }
                 Expected::Undecided(_) if unsettled => self.undecided += 1,
-                Expected::Undecided(_) => self.any += 1,
+                Expected::Undecided(_) => {
+                    self.any += 1;
+                    if let Some(instruction) = cause(i).and_then(|cause| cause.instruction) {
+                        *self.causes.entry(instruction.to_string()).or_default() += 1;
+                    }
+                }
             }
         }
     }
@@ -57,6 +65,9 @@ impl Acceptance {
         self.bounded += other.bounded;
         self.any += other.any;
         self.undecided += other.undecided;
+        for (cause, n) in &other.causes {
+            *self.causes.entry(cause.clone()).or_default() += n;
+        }
         for (&class, n) in &other.widths {
             *self.widths.entry(class).or_default() += n;
         }
@@ -79,21 +90,34 @@ impl Acceptance {
         None
     }
 
+    /// The instructions that leave most components without a bound, at most so many, by how many each does: `GLSL.std.450 Asin 50, OpFDiv 12`.
+    pub fn causes_text(&self, most: usize) -> Option<String> {
+        let mut causes: Vec<(&String, &u64)> = self.causes.iter().collect();
+        causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        let texts: Vec<String> = causes.iter().take(most).map(|(cause, n)| format!("{cause} {n}")).collect();
+        let rest: u64 = causes.iter().skip(most).map(|(_, n)| **n).sum();
+        let rest = if rest > 0 { format!(", others {rest}") } else { String::new() };
+        (!texts.is_empty()).then(|| texts.join(", ") + &rest)
+    }
+
     /// As JSON; the widths as pairs of a class's least width and how many there are.
     pub fn to_json(&self) -> Value {
         let widths: Vec<[u64; 2]> = self.widths.iter().map(|(&class, &n)| [least(class).into(), n]).collect();
-        json!({"points": self.points, "bounded": self.bounded, "any": self.any, "undecided": self.undecided, "widths": widths})
+        json!({"points": self.points, "bounded": self.bounded, "any": self.any, "undecided": self.undecided, "widths": widths,
+            "causes": self.causes})
     }
 
     /// Back from JSON.
     pub fn from_json(value: &Value) -> Option<Acceptance> {
         let number = |key: &str| value.get(key)?.as_u64();
         let width = |pair: &Value| Some((class(u32::try_from(pair.get(0)?.as_u64()?).ok()?), pair.get(1)?.as_u64()?));
+        let cause = |(cause, n): (&String, &Value)| Some((cause.clone(), n.as_u64()?));
         Some(Acceptance {
             points: number("points")?,
             bounded: number("bounded")?,
             any: number("any")?,
             undecided: number("undecided")?,
+            causes: value.get("causes")?.as_object()?.iter().map(cause).collect::<Option<_>>()?,
             widths: value.get("widths")?.as_array()?.iter().map(width).collect::<Option<_>>()?,
         })
     }
@@ -113,8 +137,8 @@ impl std::fmt::Display for Acceptance {
 #[cfg(test)]
 mod tests {
     use super::{Acceptance, class, least};
-    use smallstep_semantics::number::sets::{Set, Span};
-    use smallstep_semantics::number::{Expected, Why};
+    use smallstep_semantics::number::sets::{Cause, Set, Span};
+    use smallstep_semantics::number::{Expected, Op, Why};
 
     #[test]
     fn a_class_holds_its_least_width_and_the_median_is_one() {
@@ -128,10 +152,15 @@ mod tests {
         let mut acceptance = Acceptance::default();
         let sets = [2, 3, 40].map(|n| Set::of(Span { low: 1.0, high: 1.0 + f64::from(n) * f64::from(f32::EPSILON) }));
         let lanes = [Expected::Bits(1), Expected::Zero, Expected::Undecided(Why::Domain)];
-        acceptance.count(&sets.map(Expected::Within), false);
-        acceptance.count(&lanes, false);
-        acceptance.count(&lanes[2..], true);
+        let cause = Cause { place: 7, instruction: Some(Op::Sin.instruction()), operands: Default::default() };
+        acceptance.count(&sets.map(Expected::Within), false, |_| None);
+        acceptance.count(&lanes, false, |i| (i == 2).then_some(&cause));
+        acceptance.count(&lanes[2..], true, |_| Some(&cause));
+        assert_eq!(acceptance.causes.iter().map(|(k, v)| (k.as_str(), *v)).collect::<Vec<_>>(), [("GLSL.std.450 Sin", 1)]);
         assert_eq!(acceptance.to_string(), "2 points, 3 bounded (median width 3 ULP), 1 any, 1 undecided");
+        assert_eq!(acceptance.causes_text(1).as_deref(), Some("GLSL.std.450 Sin 1"));
+        let two = Acceptance { causes: [("a".to_string(), 1), ("b".to_string(), 2)].into(), ..Acceptance::default() };
+        assert_eq!((two.causes_text(1).as_deref(), two.causes_text(2).as_deref()), (Some("b 2, others 1"), Some("b 2, a 1")));
         assert_eq!(Acceptance::from_json(&acceptance.to_json()).as_ref(), Some(&acceptance));
         let mut twice = acceptance.clone();
         twice.add(&acceptance);

@@ -6,9 +6,8 @@
 
 use super::case::{Case, Settings, target_fuel};
 use super::value_text;
-use crate::compile::lambda_v::{self as translation, Translated, Witness};
+use crate::compile::lambda_v::{Translated, Witness};
 use rustc_hash::FxHashMap;
-use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::step::{Reduction, Strategy, ValueId};
 use smallstep_semantics::lambda_v::syntax::Span;
 use smallstep_semantics::lambda_v::terms::{TermId, Terms};
@@ -75,14 +74,7 @@ const FUEL: u64 = 20_000;
 
 /// The first subexpression whose value in the SPIR-V relation, on this pixel, is not its value in λV.
 pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Option<Blame> {
-    let options = translation::Options {
-        profile: settings.profile,
-        constants: settings.constants,
-        witness: true,
-        planted: settings.planted.translation,
-        ..translation::Options::default()
-    };
-    let module = translation::translate(&case.program, &options).ok()?;
+    let module = case.witnessed(settings).ok()?;
     let mut by_id: FxHashMap<u32, &Witness> = FxHashMap::default();
     for witness in &module.witness {
         // The outermost of several subexpressions with one id is listed last; the innermost says most.
@@ -124,12 +116,8 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
         let Outcome::Observed(expected) = reduction.run(term, Strategy::First, FUEL, &mut |_, _, _| {}) else { return None };
         (!expected.same_bits(&c.found)).then(|| {
             let symbols = &case.program.symbols;
-            let ext = |x: Translated| match x {
-                Translated::Value { id, .. } => format!("%{id}"),
-                Translated::Rec(_) => "rec".into(),
-            };
             Blame {
-                expression: Printer { terms: &module.terms, symbols, ext: &ext, limit: 200 }.print(c.witness.term),
+                expression: module.expression(c.witness.term, symbols, 200),
                 span: module.terms.span(c.witness.term),
                 id: c.witness.id,
                 rule: c.witness.rule,

@@ -12,7 +12,7 @@ use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::lambda_v::typing::{self, Derivation, TypeError};
 use smallstep_semantics::lambda_v::{step, typing as lv_typing};
-use smallstep_semantics::number::sets::{Budget, Exploration, Observation, Rules as SetRules, Unsettled};
+use smallstep_semantics::number::sets::{Budget, Exploration, Observation, Rules as SetRules, Site, Unsettled};
 use smallstep_semantics::number::{Arithmetic, Expected, Lane, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
@@ -125,7 +125,7 @@ pub struct Ran {
     pub expected: Vec<Vec<[Expected; 4]>>,
     /// The bits of the definite values, likewise.
     pub shown: Vec<Vec<[u32; 4]>>,
-    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place.
+    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place and the subexpression of the source.
     pub undecided: Option<String>,
     /// How the components are bounded.
     pub acceptance: Acceptance,
@@ -286,20 +286,48 @@ impl Case {
         }
         for (i, (output, into)) in self.program.outputs.iter().zip(expected.iter_mut()).enumerate() {
             // `compare` has seen that every output is there, with four components.
-            let components: [Expected; 4] = std::array::from_fn(|c| observation.expected[4 * place_of(&shown, output.location, i) + c]);
-            ran.acceptance.count(&components[..values[i].lanes.len()], observation.unsettled.is_some());
+            let first = 4 * place_of(&shown, output.location, i);
+            let components: [Expected; 4] = std::array::from_fn(|c| observation.expected[first + c]);
+            let cause = |c: usize| observation.unbounded.iter().find(|(i, _)| *i == first + c).map(|(_, cause)| cause);
+            ran.acceptance.count(&components[..values[i].lanes.len()], observation.unsettled.is_some(), cause);
             into.push(components);
             let lanes = shown.at(output.location);
             ran.shown[i].push(std::array::from_fn(|c| lanes.map_or(0, |lanes| lanes[c].bits)));
         }
-        if let (None, Some(why)) = (&ran.undecided, observation.why(|id| format!("%{id}"))) {
-            ran.undecided = Some(format!("pixel {pixel:?}: {why}"));
+        if ran.undecided.is_none() {
+            ran.undecided = observation.why(|id| self.site(id, settings)).map(|why| format!("{why}, at pixel {pixel:?}"));
         }
         if settings.references && steps <= REFERENCE_STEPS {
             ran.referenced += 1;
             return self.references(&spot, &values, &shown, &observation, &mut ran.rules);
         }
         Verdict::Agree
+    }
+
+    /// The translation once more, with the witness.
+    ///
+    /// Errors: a size limit.
+    pub fn witnessed(&self, settings: &Settings) -> Result<Translated, Untranslatable> {
+        let options = translation::Options {
+            profile: settings.profile,
+            constants: settings.constants,
+            witness: true,
+            planted: settings.planted.translation,
+            ..translation::Options::default()
+        };
+        translation::translate(&self.program, &options)
+    }
+
+    /// What a result id is the value of in the source: where that stands, and the builtin that it applies. The id, where the witness knows none.
+    fn site(&self, id: u32, settings: &Settings) -> Site {
+        let Ok(module) = self.witnessed(settings) else { return Site::at(format!("%{id}")) };
+        let Some(witness) = module.witness_of(id) else { return Site::at(format!("%{id}")) };
+        let (line, column) = self.program.lines.at(module.terms.span(witness.term).start);
+        Site {
+            at: format!("{line}:{column}"),
+            operation: module.applied(witness.term).map(|builtin| builtin.name().into()),
+            expression: Some(module.expression(witness.term, &self.program.symbols, 80)),
+        }
     }
 
     /// The setting of the source's runs on a pixel.

@@ -17,12 +17,11 @@ mod trace;
 use super::blame::{Blame, instruction_text};
 use super::case::{Case, Settings, target_fuel};
 use super::{Place, expected_text, float_text};
-use crate::compile::lambda_v::{self as translation, Translated, Witness};
+use crate::compile::lambda_v as translation;
 use crate::compile::probe::{self as pass, Probe};
 use crate::dispatch::{FragmentDispatch, Target, words_hash};
 use crate::gpu::{Device, DeviceOutcome};
 use rustc_hash::FxHashMap;
-use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::MAX_LOCATION;
 use smallstep_semantics::lambda_v::syntax::Span;
 use smallstep_semantics::number::{Expected, Lane, Profile};
@@ -87,14 +86,7 @@ impl std::fmt::Display for Unblamed {
 /// `settings` are those that the case was made with.
 pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dyn Drawer) -> Result<Blame, Unblamed> {
     let unknown = |why: String| Unblamed::Unknown { why, dispatches: 0 };
-    let options = translation::Options {
-        profile: settings.profile,
-        constants: settings.constants,
-        witness: true,
-        planted: settings.planted.translation,
-        ..translation::Options::default()
-    };
-    let translated = translation::translate(&case.program, &options).map_err(|e| unknown(e.to_string()))?;
+    let translated = case.witnessed(settings).map_err(|e| unknown(e.to_string()))?;
     if words_hash(&translated.words) != case.words_hash {
         return Err(unknown("the program translates to other words than the ones that differ".into()));
     }
@@ -394,15 +386,8 @@ impl Search<'_> {
     /// The innermost subexpression whose value an id is, where it stands, and the rule that made the id.
     fn subexpression(&self, id: u32) -> (String, Span, Rule) {
         let terms = &self.translated.terms;
-        let print = |w: &Witness| {
-            let ext = |x: Translated| match x {
-                Translated::Value { id, .. } => format!("%{id}"),
-                Translated::Rec(_) => "rec".into(),
-            };
-            Printer { terms, symbols: &self.case.program.symbols, ext: &ext, limit: 200 }.print(w.term)
-        };
-        if let Some(w) = self.translated.witness.iter().find(|w| w.id == id) {
-            return (print(w), terms.span(w.term), w.rule);
+        if let Some(w) = self.translated.witness_of(id) {
+            return (self.translated.expression(w.term, &self.case.program.symbols, 200), terms.span(w.term), w.rule);
         }
         // Ids without a subexpression: the padding of outputs, and the OpPhi that carry the arguments of rec back.
         let outputs = &self.case.program.outputs;

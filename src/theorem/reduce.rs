@@ -5,12 +5,17 @@
 //! faults: each component of each output, and each way in which it differs, is made minimal for itself, beginning with the part of the program that
 //! makes the component. Blame takes many dispatches; so shrinking keeps the way first, and only if that led to another
 //! instruction, it is done again with both.
+//!
+//! A wrong value may be seen far from where it comes about, in another way: one place too low, and four after a difference. Where the blamed subexpression is
+//! wrong by the same instruction when it stands alone, and the device makes of the program what it should once the right value is written in its place,
+//! then that subexpression is the fault, and is made minimal itself.
 
 use super::campaign::{Judged, Tally, judge};
 use super::case::{Case, Settings};
 use super::device::UnderTest;
 use super::{Difference, Engine, Verdict};
 use crate::generate::shrink;
+use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
 
 /// A small program with the same fault.
@@ -27,6 +32,8 @@ pub struct Minimal {
 const TRIES: u32 = 2_000;
 /// The most that are tried where each is blamed too.
 const BLAMED_TRIES: u32 = 500;
+/// How many times a culprit is looked for in what is left of a culprit.
+const MAX_CULPRITS: u32 = 4;
 /// The most components and ways of one program that are followed.
 const MAX_LANES: usize = 64;
 
@@ -86,7 +93,11 @@ pub fn minimal(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_
     let faults = faults(tree, settings, device.as_mut());
     let mut all: Vec<Minimal> = Vec::new();
     for (tree, fault) in faults {
-        let minimal = shrink(&tree, settings, device.as_mut(), &fault);
+        let mut minimal = shrink(&tree, settings, device.as_mut(), &fault);
+        for _ in 0..MAX_CULPRITS {
+            let Some((tree, fault)) = culprit(&minimal, settings, device.as_mut()) else { break };
+            minimal = shrink(&tree, settings, device.as_mut(), &fault);
+        }
         let same = |m: &Minimal| m.tree.same(&minimal.tree) && m.verdict == minimal.verdict;
         if !all.iter().any(same) {
             all.push(minimal);
@@ -127,6 +138,31 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
         }
     }
     faults
+}
+
+/// The blamed subexpression of a minimal program as a program of its own, with what is wrong there, if that is all that is wrong.
+fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut UnderTest<'_>>) -> Option<(Tree, Fault)> {
+    let Verdict::Disagree(difference) = &minimal.verdict else { return None };
+    let blame = difference.blame.as_ref().filter(|_| matches!(difference.between.1, Engine::Device(_)))?;
+    let alone = shrink::alone(&minimal.tree, blame.span)?;
+    let mended = shrink::mended(&minimal.tree, blame.span, &alone)?;
+    // The value that was written must be the one that was computed, on every pixel.
+    let shown = |tree: &Tree| Some(Case::new(Program::resolve(tree).ok()?, settings).ok()?.run(settings).shown);
+    if shown(&mended)? != shown(&minimal.tree)? {
+        return None;
+    }
+    let without = see(&mended, settings, device.as_deref_mut());
+    let right = matches!(&without.device, Some((_, Verdict::Agree, _)));
+    if without.semantics != Verdict::Agree || !right {
+        return None;
+    }
+    let (case, _, differences) = see(&alone, settings, device.as_deref_mut()).device?;
+    differences.into_iter().take(MAX_LANES).find_map(|mut difference| {
+        difference.search(&case, settings, device.as_deref_mut()?.drawer);
+        let instruction = difference.blame.as_ref().map(|blame| blame.instruction.clone());
+        let fault = Fault::Device { way: difference.way(), instruction };
+        difference.blame.as_ref().is_some_and(|found| found.instruction == blame.instruction).then(|| (alone.clone(), fault))
+    })
 }
 
 /// The smallest program found that has the fault, as `tree` has.

@@ -2,7 +2,7 @@
 //!
 //! The reader is a loop over the text with a stack of open lists, so nesting costs memory, never stack; time is linear.
 
-use super::syntax::{Expr, ExprId, Span, Tree};
+use super::syntax::{Expr, ExprId, Lines, Span, Tree};
 
 /// The deepest nesting of lists that is read.
 pub const MAX_NESTING: usize = 10_000;
@@ -40,6 +40,7 @@ pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
             format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len()),
         ));
     }
+    tree.lines = Lines::of(text);
     let bytes = text.as_bytes();
     let mut open: Vec<(u32, Vec<ExprId>)> = Vec::new();
     let mut at = 0;

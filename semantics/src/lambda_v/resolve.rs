@@ -6,7 +6,7 @@
 
 use super::builtin::{Builtin, TABLE};
 use super::parse::{SyntaxError, parse};
-use super::syntax::{Expr, ExprId, Span, Symbol, Symbols, Tree};
+use super::syntax::{Expr, ExprId, Lines, Span, Symbol, Symbols, Tree};
 use super::terms::{Never, Node, REC, TermId, Terms, deep};
 use crate::outcome::Limit;
 use rustc_hash::FxHashMap;
@@ -34,6 +34,8 @@ pub struct Program {
     pub outputs: Vec<Output>,
     /// The identifiers.
     pub symbols: Symbols,
+    /// The lines of its text.
+    pub lines: Lines,
     /// The number of nodes written.
     pub size: usize,
 }
@@ -57,7 +59,7 @@ impl Program {
         let mut resolver = Resolver::new(tree);
         let outputs = resolver.program()?;
         let size = tree.roots.iter().map(|&r| tree.size(r)).sum();
-        Ok(Program { terms: resolver.terms, outputs, symbols: tree.symbols.clone(), size })
+        Ok(Program { terms: resolver.terms, outputs, symbols: tree.symbols.clone(), lines: tree.lines.clone(), size })
     }
 }
 

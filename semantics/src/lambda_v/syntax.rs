@@ -81,6 +81,31 @@ pub struct Tree {
     pub roots: Vec<ExprId>,
     /// The identifiers.
     pub symbols: Symbols,
+    /// The lines of the text that the spans are of.
+    pub lines: Lines,
+}
+
+/// Where the lines of a text begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines(Vec<u32>);
+
+impl Lines {
+    /// The lines of `text`.
+    pub fn of(text: &str) -> Lines {
+        Lines(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1).collect())
+    }
+
+    /// A line more, which begins at this byte, after all others.
+    pub fn push(&mut self, start: u32) {
+        self.0.push(start);
+    }
+
+    /// The line and column of a byte of the program, both from 1. Outside of comments, which end with their line, characters are bytes.
+    pub fn at(&self, offset: u32) -> (usize, usize) {
+        let line = self.0.partition_point(|&start| start <= offset);
+        let start = line.checked_sub(1).map_or(0, |i| self.0[i]);
+        (line + 1, (offset - start) as usize + 1)
+    }
 }
 
 impl Tree {

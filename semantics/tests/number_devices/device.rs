@@ -459,6 +459,17 @@ impl<'p> Device<'p> {
             return None;
         }
         let args = node.args.clone();
+        if op == Op::Div && self.rewrites && self.random.percent(50) {
+            let lanes = 0..self.program.nodes[index].lanes.len();
+            return Some(
+                lanes
+                    .map(|lane| {
+                        let quotient = self.divided((args[0], lane), (args[1], lane));
+                        self.finish(quotient)
+                    })
+                    .collect(),
+            );
+        }
         let operands: Vec<Lanes> = args
             .iter()
             .map(|&arg| {

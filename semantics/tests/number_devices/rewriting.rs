@@ -2,6 +2,7 @@
 //! open.
 
 use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
+use smallstep_semantics::number::Op;
 
 impl Device<'_> {
     pub(super) fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
@@ -14,6 +15,55 @@ impl Device<'_> {
             }
         }
         self.evaluate(&expr)
+    }
+
+    /// A quotient, each term of the dividend perhaps divided for itself, or multiplied by a reciprocal.
+    pub(super) fn divided(&mut self, x: (usize, usize), y: (usize, usize)) -> Evaluated {
+        let mut dividend = self.operand(Op::Div, x.0, x.1, 5);
+        for _ in 0..self.random.below(3) {
+            dividend = self.rewrite(dividend);
+        }
+        let terms = match dividend {
+            Expr::Sum(terms) if self.random.percent(70) => terms,
+            other => vec![other],
+        };
+        let mut sum = None;
+        for term in terms {
+            let divisor = self.operand(Op::Div, y.0, y.1, 5);
+            // By itself a quotient is accurate however it is computed.
+            let alone = is_leaf(&term) && is_leaf(&divisor);
+            let (a, b) = (self.rewritten_and_evaluated(term)?, self.rewritten_and_evaluated(divisor)?);
+            if !(f32::MIN_POSITIVE..=1.0 / f32::MIN_POSITIVE).contains(&b.abs()) {
+                return Err(Arbitrary);
+            }
+            let quotient = match alone || self.random.percent(50) {
+                true => self.near(f64::from(a) / f64::from(b))?,
+                false => {
+                    let reciprocal = self.near(1.0 / f64::from(b))?;
+                    self.round(f64::from(a) * f64::from(reciprocal), 0.0)?
+                }
+            };
+            sum = Some(match sum {
+                None => quotient,
+                Some(sum) => self.round(f64::from(sum), f64::from(quotient))?,
+            });
+        }
+        Ok(sum.unwrap_or(0.0))
+    }
+
+    /// A float next to the exact quotient or next but one, or zero for a subnormal one.
+    fn near(&mut self, exact: f64) -> Evaluated {
+        let nearest = exact as f32;
+        if !nearest.is_finite() {
+            return Err(Arbitrary);
+        }
+        if exact.abs() < f64::from(f32::MIN_POSITIVE) && self.random.percent(50) {
+            let zero = self.zero();
+            return Ok(self.signed(zero));
+        }
+        let bits = nearest.to_bits();
+        let moved = (bits & 0x7fff_ffff).saturating_add_signed(self.random.below(3) as i32 - 1);
+        Ok(f32::from_bits(moved.min(0x7f7f_ffff) | bits & 0x8000_0000))
     }
 
     /// Associativity, commutativity and distributivity, at random places.
@@ -200,6 +250,14 @@ impl Device<'_> {
             result = self.zero();
         }
         Ok(self.signed(result))
+    }
+}
+
+fn is_leaf(expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(..) => true,
+        Expr::Negated(inner) => is_leaf(inner),
+        Expr::Sum(_) | Expr::Product(_) => false,
     }
 }
 

@@ -3,7 +3,9 @@
 use super::device::Device;
 use super::program::{Kind, Program, Random, Shape};
 use super::text;
-use smallstep_semantics::number::sets::{Exploration, Polynomial, Polynomials, Rules, Set, Sets, Span, Unsettled, observe, polynomials};
+use smallstep_semantics::number::sets::{
+    Exploration, Operand, Passed, Polynomial, Polynomials, Rules, Set, Sets, Span, Unsettled, allowed_alone, observe, passed, polynomials,
+};
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
 /// How many lanes of operations there were, and how many have a bound: by themselves, and by sets beyond.
@@ -253,6 +255,83 @@ fn planted() -> Vec<(&'static str, Rules)> {
         ),
         ("a result is the exact one, rounded", Rules { bound: |p| Set::point((p.value as f32).into()), ..right }),
     ]
+}
+
+/// What a rule of one instruction gives for the sets of its operands, as if nothing of them could be drawn into it.
+fn alone(profile: Profile, instruction: Instruction, operands: &[Passed]) -> Option<Passed> {
+    let operands: Vec<[Operand; 1]> = operands.iter().map(|operand| [Operand { set: operand.set, id: None }]).collect();
+    let args: Vec<(&[Operand], usize)> = operands.iter().map(|operand| (&operand[..], 1)).collect();
+    let set = *allowed_alone(profile, instruction, &args)?.first()?;
+    set.is_bounded().then_some(Passed { set, polynomial: None })
+}
+
+/// Rules of choices and quotients that claim too much.
+fn planted_in_passing() -> Vec<(&'static str, Rules)> {
+    let right = Rules::default();
+    fn of(op: Op, instruction: Instruction) -> bool {
+        Op::of(instruction) == Some(op)
+    }
+    vec![
+        (
+            "a quotient is of its operands' sets only",
+            Rules {
+                passed: |p, i, operands, bound| if of(Op::Div, i) { alone(p, i, operands) } else { passed(p, i, operands, bound) },
+                ..right
+            },
+        ),
+        (
+            "the least of two is chosen by what is shown",
+            Rules {
+                passed: |p, i, operands, bound| if of(Op::Min, i) { alone(p, i, operands) } else { passed(p, i, operands, bound) },
+                ..right
+            },
+        ),
+        (
+            "the first of two is the greatest",
+            Rules {
+                passed: |p, i, operands, bound| if of(Op::Max, i) { Some(operands[0]) } else { passed(p, i, operands, bound) },
+                ..right
+            },
+        ),
+        (
+            "what is clamped is within its bounds",
+            Rules {
+                passed: |p, i, operands, bound| if of(Op::Clamp, i) { Some(operands[0]) } else { passed(p, i, operands, bound) },
+                ..right
+            },
+        ),
+        (
+            "magnitudes keep the sign",
+            Rules {
+                passed: |p, i, operands, bound| if of(Op::Abs, i) { Some(operands[0]) } else { passed(p, i, operands, bound) },
+                ..right
+            },
+        ),
+        (
+            "whole numbers are below",
+            Rules {
+                passed: |p, i, operands, bound| {
+                    let floor = Op::Floor.instruction();
+                    let whole = [Op::Ceil, Op::Trunc, Op::Round, Op::RoundEven].iter().any(|&op| of(op, i));
+                    passed(p, if whole { floor } else { i }, operands, bound)
+                },
+                ..right
+            },
+        ),
+    ]
+}
+
+#[test]
+fn choices_and_quotients_that_claim_too_much_are_caught() {
+    let mut survivors = Vec::new();
+    for (name, rules) in planted_in_passing() {
+        let exploration = Exploration { rules, ..Exploration::under(Profile::Wgsl) };
+        match search(exploration, false, 60_000, 4, 13) {
+            (Some((i, _)), _) => println!("{name}: caught by program {i}"),
+            (None, _) => survivors.push(name),
+        }
+    }
+    assert!(survivors.is_empty(), "not caught: {survivors:#?}");
 }
 
 #[test]

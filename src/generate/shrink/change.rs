@@ -28,6 +28,8 @@ pub(in super::super) enum Edit {
     Compare(ExprId, bool),
     /// A vector that is shown replaced by this component of it; the vectors of as many components; whether the pixel's coordinate stays.
     Project(ExprId, &'static str, Arc<FxHashSet<ExprId>>, bool),
+    /// Whether any of a vector's Booleans is true, for another question about them.
+    AnyOf(ExprId),
     /// The operands of a commutative operation exchanged.
     Swap(ExprId),
     /// A number.
@@ -86,6 +88,13 @@ impl Edit {
             Edit::Project(at, component, vectors, varying) => {
                 let projected = sketch.project(*at, component, vectors, *varying);
                 sketch.put(*at, projected);
+            }
+            Edit::AnyOf(at) => {
+                let any_of = sketch.tree.symbols.intern("any-of");
+                let head = sketch.push(Expr::Ident(any_of));
+                if let Expr::List(all) = &mut sketch.tree.nodes[at.0 as usize] {
+                    all[0] = head;
+                }
             }
             Edit::Swap(at) => {
                 if let Expr::List(all) = &mut sketch.tree.nodes[at.0 as usize] {
@@ -164,7 +173,7 @@ impl Edit {
 }
 
 /// The most steps for the value of a part of a program.
-const VALUE_FUEL: u64 = 2_000;
+pub(super) const VALUE_FUEL: u64 = 2_000;
 
 fn value(tree: &Tree, id: ExprId) -> Option<f32> {
     let mut alone = Sketch::of(tree);

@@ -5,7 +5,7 @@ use super::change::Edit;
 use super::{is_disordered, vectors};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree};
-use smallstep_semantics::lambda_v::types::{Ground, Type};
+use smallstep_semantics::lambda_v::types::{Elem, Ground, Type};
 use std::sync::Arc;
 
 /// How many parts deep an expression is looked into for one to put in its place.
@@ -124,7 +124,7 @@ impl Search<'_> {
             _ => super::super::catalog::literal_size(ground),
         };
         let removed = self.size(id).saturating_sub(smallest);
-        if removed == 0 && matches!(self.tree.expr(id), Expr::Num(_) | Expr::List(_)) {
+        if removed == 0 && matches!(self.tree.expr(id), Expr::Num(_)) {
             return;
         }
         self.add(removed, Edit::Constant(id, ty, false));
@@ -149,6 +149,11 @@ impl Search<'_> {
             }
             Some(Type::Ground(Ground::BOOL)) => {
                 [true, false].into_iter().for_each(|truth| self.add(removed, Edit::Compare(id, truth)));
+                if let &[_, vector] = items(self.tree, id)
+                    && matches!(self.ty(vector), Some(Type::Ground(Ground::Vec(2.., Elem::B))))
+                {
+                    self.add(0, Edit::AnyOf(id));
+                }
             }
             _ => {}
         }

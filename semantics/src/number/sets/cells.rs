@@ -1,8 +1,9 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
-use super::Set;
+use super::passing::{self, Bound, Passed};
 use super::rewriting::{self, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
+use super::{Cause, Set};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
@@ -16,6 +17,9 @@ pub struct CellId(NonZeroU32);
 
 /// What a float result may be: [`rules::allowed`], or what a test plants for it.
 pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
+
+/// What may come out of an instruction, component by component, that computes no polynomial of its operands: [`passing::passed`].
+type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
@@ -32,7 +36,9 @@ pub struct Rules {
     /// The polynomials that it computes, where those may be rewritten.
     pub polynomials: Computed,
     /// What such a polynomial may come out as.
-    pub bound: fn(&Polynomial) -> Set,
+    pub bound: Bound,
+    /// What may come out of instructions that compute none of them.
+    pub passed: Passing,
 }
 
 impl Default for Rules {
@@ -43,6 +49,7 @@ impl Default for Rules {
             narrowed: rules::narrowed,
             polynomials: rewriting::polynomials,
             bound: Polynomial::set,
+            passed: passing::passed,
         }
     }
 }
@@ -105,25 +112,28 @@ impl Unsettled {
 pub struct Left {
     /// How many ways were followed.
     pub ways: u32,
-    /// Where the branch stands, as the engine counts places ([`Sets::stand_at`]).
-    pub place: u32,
-    /// What its condition is, in words: `FOrdLessThan of [0.49, 0.51] and 0.5`.
-    pub condition: String,
+    /// The comparison that its condition comes from; the branch itself, if it comes from none.
+    pub condition: Box<Cause>,
 }
 
 /// What a cell holds.
 #[derive(Clone, Debug)]
 enum Content {
-    /// With the polynomial that made it, where that may be rewritten together with what is made of it.
-    Float(Set, Option<Polynomial>),
+    Float {
+        set: Set,
+        /// What made it, where that may be rewritten together with what is made of it.
+        polynomial: Option<Polynomial>,
+        /// Which of the run's causes leaves it without a bound, if one does.
+        cause: Option<u32>,
+    },
     Boolean(Truth, Made),
 }
 
 /// What a Boolean comes from, so that knowing it narrows that.
 #[derive(Clone, Debug)]
 enum Made {
-    /// A comparison of two floats.
-    Compared(Instruction, Lane, Lane),
+    /// A comparison of two floats, and where it stands.
+    Compared(Instruction, Lane, Lane, u32),
     /// The negation of a Boolean.
     Not(Lane),
     /// Whether all of these hold, or (if `absorbing`) any of them.
@@ -139,6 +149,8 @@ pub struct Sets {
     budget: Budget,
     rules: Rules,
     cells: Vec<Content>,
+    /// What has no bound though its operands do.
+    causes: Vec<Cause>,
     /// How the undecided branches of this run go, in order; the run adds to it.
     choices: Vec<Choice>,
     /// How many of them it has come to.
@@ -151,9 +163,8 @@ pub struct Sets {
 #[derive(Clone, Debug)]
 struct Choice {
     holds: bool,
-    place: u32,
-    /// The comparison that its condition is, if it is one, and what its operands may be before the branch.
-    compared: Option<(Instruction, Set, Set)>,
+    /// The comparison that its condition comes from, and what its operands may be before the branch; the branch itself, if it comes from none.
+    condition: Cause,
 }
 
 /// What came of all ways through a program.
@@ -182,10 +193,11 @@ pub(super) fn follow(
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
 ) -> (u32, Option<Unsettled>) {
     let Exploration { profile, budget, rules } = exploration;
-    let mut sets = Sets { profile, budget, rules, cells: Vec::new(), choices: Vec::new(), met: 0, place: 0 };
+    let mut sets = Sets { profile, budget, rules, cells: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 };
     let mut ways = 0;
     loop {
         sets.cells.clear();
+        sets.causes.clear();
         sets.met = 0;
         ways += 1;
         match run(&mut sets) {
@@ -201,20 +213,15 @@ pub(super) fn follow(
             None => return (ways, None),
             Some(last) if ways < budget.paths => last.holds = false,
             Some(last) => {
-                return (ways, Some(Unsettled::Paths(Left { ways, place: last.place, condition: last.condition() })));
+                return (ways, Some(Unsettled::Paths(Left { ways, condition: Box::new(last.condition.clone()) })));
             }
         }
     }
 }
 
-impl Choice {
-    fn condition(&self) -> String {
-        let Some((Instruction::Core(opcode), x, y)) = self.compared else { return "a Boolean that may be either".into() };
-        match spirv::Op::from_u32(opcode.into()) {
-            Some(op @ (spirv::Op::IsNan | spirv::Op::IsInf)) => format!("{op:?} of {x}"),
-            Some(op) => format!("{op:?} of {x} and {y}"),
-            None => "a comparison".into(),
-        }
+impl Left {
+    pub(super) fn explored(&self) -> String {
+        format!("{} path{} explored", self.ways, if self.ways == 1 { "" } else { "s" })
     }
 }
 
@@ -235,7 +242,9 @@ impl Sets {
             _ if lane.trust.is_decided(self.profile) => Operand { set: decided(lane, self.profile), id: None },
             None => Operand { set: Set::ANY, id: None },
             Some(id) => match self.content(id) {
-                Content::Float(set, _) => Operand { set: *set, id: Some(id) },
+                // What no rule bounds is no value that could be shared: it may be undefined.
+                Content::Float { set, cause: Some(_), .. } if set.is_any() => Operand { set: Set::ANY, id: None },
+                Content::Float { set, .. } => Operand { set: *set, id: Some(id) },
                 Content::Boolean(..) => Operand { set: Set::ANY, id: None },
             },
         }
@@ -263,7 +272,7 @@ impl Sets {
     pub fn any_of(&mut self, value: f32, set: Set, why: Why) -> Result<Lane, Unsettled> {
         let mut lane = Lane::exact(value);
         lane.trust = lane.trust.in_doubt(why);
-        lane.trust.cell = Some(self.new_cell(Content::Float(set, None))?);
+        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial: None, cause: None })?);
         Ok(lane)
     }
 
@@ -311,16 +320,55 @@ impl Sets {
         if self.rewrites() {
             return self.rewritten(instruction, args, results);
         }
-        let Some(sets) = self.by_rule(self.rules.allowed, instruction, args) else { return Ok(()) };
-        for (result, set) in results.iter_mut().zip(sets) {
-            if !result.trust.is_decided(self.profile) && !set.is_any() {
-                if set.is_none() {
-                    return Err(Unsettled::Infeasible);
-                }
-                result.trust.cell = Some(self.new_cell(Content::Float(set, None))?);
-            }
+        let sets = self.by_rule(self.rules.allowed, instruction, args);
+        let profile = self.profile;
+        for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| !result.trust.is_decided(profile)) {
+            let set = sets.as_ref().map_or(Set::ANY, |sets| sets[i]);
+            self.give(result, set, None, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// Gives a component of a result its cell. One that was moved, as by OpSelect, has its own.
+    fn give(
+        &mut self,
+        result: &mut Lane,
+        set: Set,
+        polynomial: Option<Polynomial>,
+        instruction: Instruction,
+        args: &[(&[Lane], usize)],
+    ) -> Result<(), Unsettled> {
+        if set.is_none() {
+            return Err(Unsettled::Infeasible);
+        }
+        if !set.is_any() || result.trust.cell.is_none() {
+            let cause = if set.is_bounded() { None } else { Some(self.cause_of(instruction, args)) };
+            result.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, cause })?);
+        }
+        Ok(())
+    }
+
+    /// Why the result of an instruction has no bound: the cause of an operand that has none, or this instruction.
+    fn cause_of(&mut self, instruction: Instruction, args: &[(&[Lane], usize)]) -> u32 {
+        let lanes = || args.iter().flat_map(|(lanes, _)| lanes.iter().copied());
+        if let Some(cause) = lanes().find_map(|lane| self.cause_index(lane)) {
+            return cause;
+        }
+        let operands = lanes().map(|lane| self.operand(lane).set).collect();
+        self.causes.push(Cause { place: self.place, instruction: Some(instruction), operands });
+        self.causes.len() as u32 - 1
+    }
+
+    fn cause_index(&self, lane: Lane) -> Option<u32> {
+        match lane.trust.cell.filter(|_| !lane.trust.is_decided(self.profile)).map(|id| self.content(id)) {
+            Some(Content::Float { cause, .. }) => *cause,
+            _ => None,
+        }
+    }
+
+    /// Why a float has no bound, if an instruction is the cause of that.
+    pub fn cause(&self, lane: Lane) -> Option<&Cause> {
+        self.causes.get(self.cause_index(lane)? as usize)
     }
 
     /// What a rule gives for the sets of the operands.
@@ -343,7 +391,7 @@ impl Sets {
         match (lane.trust.grid, lane.trust.cell) {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
             (None, Some(id)) => match self.content(id) {
-                Content::Float(_, polynomial) => *polynomial,
+                Content::Float { polynomial, .. } => *polynomial,
                 Content::Boolean(..) => None,
             },
             (None, None) => None,
@@ -366,16 +414,29 @@ impl Sets {
         };
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
-            let set = match (&by_rule, polynomial) {
-                (Some(sets), _) => sets[i],
-                (None, Some(polynomial)) => (self.rules.bound)(&polynomial),
-                (None, None) => Set::ANY,
+            let (set, polynomial) = match (&by_rule, polynomial) {
+                (Some(sets), polynomial) => (sets[i], polynomial),
+                (None, Some(polynomial)) => ((self.rules.bound)(&polynomial), Some(polynomial)),
+                (None, None) => self.passed(instruction, args, i).map_or((Set::ANY, None), |passed| (passed.set, passed.polynomial)),
             };
-            if !set.is_any() {
-                result.trust.cell = Some(self.new_cell(Content::Float(set, polynomial))?);
-            }
+            self.give(result, set, polynomial, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// What a component may be that is chosen or made of polynomials, where it is none itself.
+    fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
+        let operands: Option<SmallVec<[Passed; 3]>> = args.iter().map(|(lanes, _)| self.passable(*lanes.get(i)?)).collect();
+        (self.rules.passed)(self.profile, instruction, &operands?, self.rules.bound)
+    }
+
+    fn passable(&self, lane: Lane) -> Option<Passed> {
+        let polynomial = self.polynomial(lane);
+        let set = match polynomial {
+            Some(polynomial) => (self.rules.bound)(&polynomial),
+            None => self.operand(lane).set,
+        };
+        Some(Passed { set, polynomial })
     }
 
     /// Which way a branch on the condition goes on this run.
@@ -387,8 +448,9 @@ impl Sets {
         let holds = match self.choices.get(self.met) {
             Some(choice) => choice.holds,
             None => {
-                let compared = self.comparison(condition);
-                self.choices.push(Choice { holds: true, place: self.place, compared });
+                let condition =
+                    self.comparison(condition).unwrap_or(Cause { place: self.place, instruction: None, operands: SmallVec::new() });
+                self.choices.push(Choice { holds: true, condition });
                 true
             }
         };
@@ -398,11 +460,12 @@ impl Sets {
     }
 
     /// The undecided comparison that a Boolean comes from first, if it comes from any, and what its operands may be.
-    fn comparison(&self, mut condition: Lane) -> Option<(Instruction, Set, Set)> {
+    fn comparison(&self, mut condition: Lane) -> Option<Cause> {
         loop {
             match self.content(condition.trust.cell?) {
-                Content::Boolean(_, Made::Compared(instruction, x, y)) => {
-                    return Some((*instruction, self.operand(*x).set, self.operand(*y).set));
+                Content::Boolean(_, Made::Compared(instruction, x, y, place)) => {
+                    let operands = [x, y].into_iter().take(operands_of(*instruction)).map(|&lane| self.operand(lane).set).collect();
+                    return Some(Cause { place: *place, instruction: Some(*instruction), operands });
                 }
                 Content::Boolean(_, Made::Not(of)) => condition = *of,
                 Content::Boolean(_, Made::Joined { of, .. }) => condition = *of.iter().find(|&&lane| self.truth(lane) == Truth::BOTH)?,
@@ -426,7 +489,7 @@ impl Sets {
             let Content::Boolean(truth, made) = self.content_mut(id) else { continue };
             *truth = Truth::from(holds);
             match made.clone() {
-                Made::Compared(instruction, x, y) => self.narrow(instruction, x, y, holds)?,
+                Made::Compared(instruction, x, y, _) => self.narrow(instruction, x, y, holds)?,
                 Made::Not(of) => known.push((of, !holds)),
                 Made::Joined { of, absorbing } if holds != absorbing => known.extend(of.into_iter().map(|lane| (lane, holds))),
                 Made::Joined { .. } | Made::Otherwise => {}
@@ -444,7 +507,7 @@ impl Sets {
             }
             // One cell on both sides is narrowed by both.
             if let Some(id) = operand.id
-                && let Content::Float(of, _) = self.content_mut(id)
+                && let Content::Float { set: of, .. } = self.content_mut(id)
             {
                 *of = of.meet(set);
                 if of.is_none() {
@@ -453,6 +516,13 @@ impl Sets {
             }
         }
         Ok(())
+    }
+
+    /// Whether a comparison may have terms moved from one side to the other with an error that neither side's set has.
+    fn is_moved(&self, sides: [Lane; 2]) -> bool {
+        sides.into_iter().any(|lane| {
+            self.polynomial(lane).is_some_and(|polynomial| polynomial.terms > 1) && !lane.trust.grid.is_some_and(|grid| grid.leaf)
+        })
     }
 
     /// Component i of an instruction that gives Booleans.
@@ -464,9 +534,10 @@ impl Sets {
                 let made = if self.rewrites() { self.polynomial(x).zip(self.polynomial(y)) } else { None };
                 let truth = match made {
                     Some((x, y)) => rules::compared_by_difference(instruction, &(self.rules.bound)(&(x - y))),
+                    None if self.rewrites() && self.is_moved([x, y]) => Truth::BOTH,
                     None => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
                 };
-                (truth, Made::Compared(instruction, x, y))
+                (truth, Made::Compared(instruction, x, y, self.place))
             }
             Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
             Form::Equal { negated } => {
@@ -505,6 +576,12 @@ impl Sets {
         self.cells.push(content);
         NonZeroU32::new(self.cells.len() as u32).map(CellId).ok_or(Unsettled::Cells)
     }
+}
+
+/// How many floats a comparison is of.
+fn operands_of(instruction: Instruction) -> usize {
+    let one = [spirv::Op::IsNan, spirv::Op::IsInf].map(|op| Instruction::Core(op as u16));
+    if one.contains(&instruction) { 1 } else { 2 }
 }
 
 /// The set of a decided float.

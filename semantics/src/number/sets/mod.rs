@@ -9,20 +9,26 @@
 //! | `set` | sets of floats |
 //! | `format` | the formats of floats that have rules |
 //! | `cells` | a run: its cells, and the ways that its branches went |
+//! | `cause` | why a component has no bound |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
+//! | `passing` | what comes out of choices and quotients of such polynomials |
 //! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
+mod cause;
 mod cells;
 mod format;
 mod observation;
+mod passing;
 mod rewriting;
 mod rules;
 mod set;
 
+pub use cause::{Cause, Site};
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use format::Format;
 pub use observation::{Observation, observe};
+pub use passing::{Passed, passed};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
 pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, allowed_in, compared, narrowed};
 pub use set::{Set, Span};

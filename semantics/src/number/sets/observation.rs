@@ -1,7 +1,7 @@
 //! What a whole program may show: the union over its ways.
 
 use super::cells::follow;
-use super::{Exploration, Set, Sets, Unsettled};
+use super::{Cause, Exploration, Set, Sets, Site, Unsettled};
 use crate::number::{Expected, Lane, Lanes, Why};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -15,6 +15,9 @@ pub struct Observation {
     pub ways: u32,
     /// Why there may be more ways than those, if so: then what the definite values leave open is undecided.
     pub unsettled: Option<Unsettled>,
+    /// Of the components that have no bound though every way was followed: which, by ascending index, and why. Not those of which no instruction that was
+    /// executed is the cause, as a NaN.
+    pub unbounded: Vec<(usize, Cause)>,
 }
 
 /// Follows every way through a program, as far as the definite values leave anything open. `definite` are the components that the definite run showed,
@@ -22,15 +25,24 @@ pub struct Observation {
 pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(&mut Sets) -> Result<Lanes, Unsettled>) -> Observation {
     let profile = exploration.profile;
     let open = |lane: &Lane| !lane.trust.is_decided(profile);
-    let mut observation = Observation { expected: definite.iter().map(|lane| lane.judge(profile)).collect(), ways: 0, unsettled: None };
+    let mut observation = Observation {
+        expected: definite.iter().map(|lane| lane.judge(profile)).collect(),
+        ways: 0,
+        unsettled: None,
+        unbounded: Vec::new(),
+    };
     if !definite.iter().any(open) {
         return observation;
     }
     let mut shown = vec![Set::NONE; definite.len()];
+    let mut causes: Vec<Option<Cause>> = vec![None; definite.len()];
     let (ways, unsettled) = follow(exploration, |sets| {
         let lanes = run(sets)?;
-        for (set, &lane) in shown.iter_mut().zip(&lanes) {
+        for ((set, cause), &lane) in shown.iter_mut().zip(&mut causes).zip(&lanes) {
             *set = set.union(sets.operand(lane).set);
+            if cause.is_none() {
+                *cause = sets.cause(lane).cloned();
+            }
         }
         // What is unbounded stays so, whatever the other ways show.
         let hopeless = definite.iter().zip(&shown).all(|(lane, set)| !open(lane) || !set.is_bounded());
@@ -47,18 +59,28 @@ pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(
                 *expected = Expected::of(set, why);
             }
         }
+        let undecided = |expected: &Expected| matches!(expected, Expected::Undecided(_));
+        let unbounded = causes.into_iter().enumerate().filter(|(i, _)| undecided(&observation.expected[*i]));
+        observation.unbounded = unbounded.filter_map(|(i, cause)| Some((i, cause?))).collect();
     }
     observation
 }
 
 impl Observation {
-    /// Why something is undecided that no budget could settle or did, in a sentence; `place` names the engine's places.
-    pub fn why(&self, place: impl Fn(u32) -> String) -> Option<String> {
-        Some(match self.unsettled.as_ref()? {
-            Unsettled::Paths(left) => {
-                format!("undecided: the branch at {} on {}; {} ways followed", place(left.place), left.condition, left.ways)
+    /// Why something is undecided, in a sentence; `site` says what the engine knows of a place. Nothing if everything is decided, or the reason is no
+    /// instruction's: a component that is NaN.
+    pub fn why(&self, site: impl Fn(u32) -> Site) -> Option<String> {
+        Some(match (&self.unsettled, self.unbounded.first()) {
+            (Some(Unsettled::Paths(left)), _) => {
+                let site = site(left.condition.place);
+                format!("undecided at {}: {}, {}", site.at, left.condition.text(&site), left.explored())
             }
-            unsettled => format!("undecided: {unsettled}"),
+            (Some(unsettled), _) => format!("undecided: {unsettled}"),
+            (None, Some((_, cause))) => {
+                let site = site(cause.place);
+                format!("undecided at {}: no bound is stated for {}", site.at, cause.text(&site))
+            }
+            (None, None) => return None,
         })
     }
 }
@@ -67,7 +89,7 @@ impl fmt::Display for Unsettled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unsettled::Infeasible => f.write_str("the branches taken contradict each other"),
-            Unsettled::Paths(left) => write!(f, "a branch on {}; {} ways followed", left.condition, left.ways),
+            Unsettled::Paths(left) => write!(f, "a branch on {}, {}", left.condition.text(&Site::default()), left.explored()),
             Unsettled::Cells => f.write_str("more components that are not decided than the budget allows"),
             Unsettled::Reached(what) => f.write_str(what),
         }

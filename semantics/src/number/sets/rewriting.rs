@@ -58,13 +58,13 @@ pub struct Polynomial {
 pub type Polynomials = SmallVec<[Polynomial; 16]>;
 
 /// More than what a rounding may change, relative to its result: 2^-23, and what 64 bits lose in `value`, `magnitude` and `high` and in the bound itself.
-const UNIT: f64 = f32::EPSILON as f64 * (1.0 + 1.0 / (1 << 20) as f64);
+pub(super) const UNIT: f64 = f32::EPSILON as f64 * (1.0 + 1.0 / (1 << 20) as f64);
 
 /// What an operation may lose of a subnormal result, 2^-126.
-const LOST: f64 = f32::MIN_POSITIVE as f64;
+pub(super) const LOST: f64 = f32::MIN_POSITIVE as f64;
 
 /// 2^127.
-const TOO_HIGH: f64 = f32::from_bits(0x7f00_0000) as f64;
+pub(super) const TOO_HIGH: f64 = f32::from_bits(0x7f00_0000) as f64;
 
 impl Polynomial {
     /// A float by itself; unbounded if arithmetic on it may be anything.
@@ -80,7 +80,7 @@ impl Polynomial {
     }
 
     /// R, the most operations on a monomial's way.
-    fn operations(&self) -> f64 {
+    pub(super) fn operations(&self) -> f64 {
         f64::from(2 * (u32::from(self.terms) - 1) + (u32::from(self.degree) - 1))
     }
 

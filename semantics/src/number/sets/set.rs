@@ -253,6 +253,19 @@ impl fmt::Debug for Set {
     }
 }
 
+/// A number by the fewest digits that name it among the 32-bit floats, if it is one of those.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let narrow = self.0 as f32;
+        match f64::from(narrow).to_bits() == self.0.to_bits() {
+            true => write!(f, "{narrow:?}"),
+            false => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
 /// `0.5`, `[0.49, 0.51]`, `[-0, 0] or [1e-38, 2e-38] or NaN`, `any value`.
 impl fmt::Display for Set {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -265,8 +278,8 @@ impl fmt::Display for Set {
         for (i, span) in self.spans().iter().enumerate() {
             let or = if i == 0 { "" } else { " or " };
             match span.low.to_bits() == span.high.to_bits() {
-                true => write!(f, "{or}{:?}", span.low)?,
-                false => write!(f, "{or}[{:?}, {:?}]", span.low, span.high)?,
+                true => write!(f, "{or}{}", Number(span.low))?,
+                false => write!(f, "{or}[{}, {}]", Number(span.low), Number(span.high))?,
             }
         }
         match (self.nan, self.count) {
