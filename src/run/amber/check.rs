@@ -1,7 +1,7 @@
 //! A script on an interpreter and on devices at once: each against the script's expectations, and each device against the interpreter.
 //!
 //! After every RUN the buffers that it may have changed are compared, and all buffers at the end: byte by byte where the interpreter is decided, scalar by
-//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to. The rest is counted and left alone, such as
+//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to, or the set that a float is of. The rest is counted and left alone, such as
 //! pixels whose centres lie within the sub-pixel precision of an edge. From the command on that the interpreter calls undefined nothing is compared,
 //! and nothing is expected of devices.
 
@@ -156,6 +156,8 @@ pub struct Compared {
     pub bytes: u64,
     /// Of these, bytes of scalars that hold one of a few values by the interpreter.
     pub one_of: u64,
+    /// Of these, bytes of 32-bit floats that may be any of a bounded set by the interpreter's runs over sets.
+    pub within: u64,
     /// Bytes that were left alone, since the interpreter does not decide them.
     pub left: u64,
 }
@@ -345,7 +347,7 @@ impl Beside<'_, '_> {
     fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
         for id in which {
             let (expected, found) = (&own[id], &self.player.buffers[id]);
-            let (mut left, mut one_of) = (0, 0);
+            let (mut left, mut one_of, mut within) = (0, 0, 0);
             for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
                 let admitted = match expected.known_at(at) {
                     Known::Decided => e == f,
@@ -353,10 +355,16 @@ impl Beside<'_, '_> {
                         one_of += 1;
                         expected.choice(at).is_none_or(|(start, choice)| start != at || admits(choice, &found.bytes[at..]))
                     }
-                    Known::Doubtful | Known::Undefined => {
-                        left += 1;
-                        true
-                    }
+                    Known::Doubtful | Known::Undefined => match expected.set(at) {
+                        Some((start, set)) => {
+                            within += 1;
+                            start != at || float_at(&found.bytes, at).is_none_or(|x| set.contains(x.into()))
+                        }
+                        None => {
+                            left += 1;
+                            true
+                        }
+                    },
                 };
                 if !admitted {
                     let (place, expected, found) = element(script, id, at, expected, &found.bytes);
@@ -367,6 +375,7 @@ impl Beside<'_, '_> {
                 }
             }
             self.leg.compared.one_of += one_of;
+            self.leg.compared.within += within;
             self.leg.compared.left += left;
             self.leg.compared.bytes += expected.bytes.len() as u64 - left;
             if left > 0 {
@@ -375,6 +384,11 @@ impl Beside<'_, '_> {
             }
         }
     }
+}
+
+/// The 32-bit float whose first byte that is.
+fn float_at(bytes: &[u8], at: usize) -> Option<f32> {
+    Some(f32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 /// Whether a scalar is one of these values, by its bytes and what follows them.
@@ -398,8 +412,9 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
                 let bits = slot.scalar.load(&bytes[start..]);
                 format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * size)
             };
-            let wanted = match expected.values(start, size) {
-                Ok(Some(choice)) => show::one_of(choice, slot.scalar),
+            let wanted = match (expected.values(start, size), expected.set(start)) {
+                (Ok(Some(choice)), _) => show::one_of(choice, slot.scalar),
+                (Err(_), Some((_, set))) => set.to_string(),
                 _ => value(&expected.bytes),
             };
             let name = match (buffer.extent.image(), buffer.format()) {

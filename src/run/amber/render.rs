@@ -8,6 +8,7 @@ use smallstep_semantics::spirv::{Event, Sink};
 use super::bind::Bound;
 use super::draw::{Assembled, Depth, Drawing, drawing};
 use super::modules::Stage;
+use super::keep::LeftOpen;
 use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep};
@@ -123,9 +124,10 @@ impl Player<'_> {
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
-            let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index);
+            let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index).copied().collect();
+            let left = LeftOpen { doubtful, bounded: Vec::new(), unsettled: None };
             let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
-            self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
+            self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
             let made = |(instruction, _): (u32, InvocationId)| told::instruction(fragment, instruction);

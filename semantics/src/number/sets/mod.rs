@@ -18,6 +18,7 @@ mod rewriting;
 mod rules;
 mod set;
 
+pub(crate) use cells::follow;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use observation::{Observation, observe};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
