@@ -431,3 +431,42 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
     };
     (Place { buffer: buffer.name.clone(), offset: Some(at), element }, expected, found)
 }
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::number::sets::{Set, Span};
+
+    use super::super::modules::Options;
+    use super::*;
+    use crate::amber::read;
+
+    /// A device that shows these floats, where the interpreter has left the second one anywhere from 1 to 2.
+    fn compared(shown: [f32; 3]) -> Leg {
+        let script = read("#!amber\nBUFFER data DATA_TYPE float DATA 7 1.5 3 END\n").expect("it is a script");
+        let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
+        let mut own = script.contents();
+        own[BufferId(0)].bound(4, Set::of(Span { low: 1.0, high: 2.0 }));
+        let mut player = Player::new(&script, &modules);
+        player.buffers[BufferId(0)].bytes = shown.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let engine = Engine::Interpreter(Box::default());
+        let mut beside = Beside { player, engine, leg: Leg::new("a device".into(), true), live: true, same: true };
+        beside.compare(&script, &own, [BufferId(0)].into_iter(), Line(9));
+        beside.leg
+    }
+
+    #[test]
+    fn a_device_is_judged_by_the_set_that_a_float_is_of() {
+        for inside in [1.0, 1.5, 2.0] {
+            let leg = compared([7.0, inside, 3.0]);
+            assert_eq!((leg.verdict, leg.compared.bytes, leg.compared.within, leg.compared.left), (Verdict::Agree, 12, 4, 0), "{inside}");
+        }
+        for outside in [2.0f32.next_up(), 1.0f32.next_down(), -1.5, f32::NAN] {
+            let Verdict::Disagree(difference) = compared([7.0, outside, 3.0]).verdict else { panic!("{outside} agrees") };
+            let found = format!("{outside} ({:#010x})", outside.to_bits());
+            assert_eq!((difference.expected.as_str(), difference.found.to_lowercase()), ("[1.0, 2.0]", found.to_lowercase()));
+            let place = difference.place.expect("a place");
+            assert_eq!((place.offset, place.element.as_str()), (Some(4), "IDX 4, float"));
+        }
+        assert!(matches!(compared([7.0, 1.5, 3.5]).verdict, Verdict::Disagree(_)), "the third float is decided");
+    }
+}

@@ -10,7 +10,7 @@ use smallstep_semantics::raster;
 use smallstep_semantics::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful, Report};
-use smallstep_semantics::spirv::{LoadError, Module, Relation, Sink};
+use smallstep_semantics::spirv::{LoadError, Module, Sink};
 use smallstep_semantics::undefined::Undefined;
 
 use super::adapted;
@@ -346,7 +346,7 @@ impl<'s> Player<'s> {
             None => None,
         };
         let acceptance = match (&unknown, ran.engine) {
-            (None, "reference") => Some(accepted(module, dispatch, &report, &engines.relation, *line)?),
+            (None, "reference") => Some(accepted(module, dispatch, &report, engines, *line)?),
             _ => None,
         };
         let invocations = Invocations::OfDispatch(module, given.groups);
@@ -393,10 +393,11 @@ impl<'s> Player<'s> {
 }
 
 /// What runs over sets say of what a run of the relation leaves open.
-fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, relation: &Relation, line: Line) -> Result<Acceptance, End> {
+fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, engines: &Engines, line: Line) -> Result<Acceptance, End> {
     let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
     let profile = module.module.profile(module.module.entry_point(&module.entry).map_err(refused)?);
-    grid::explore(&module.module, dispatch, report, relation, Exploration::under(profile)).map_err(refused)
+    let exploration = Exploration { rules: engines.sets, ..Exploration::under(profile) };
+    grid::explore(&module.module, dispatch, report, &engines.relation, exploration).map_err(refused)
 }
 
 /// What is left open of one observed buffer.

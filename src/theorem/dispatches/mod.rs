@@ -14,6 +14,7 @@ pub mod quirk;
 use std::fmt;
 use std::sync::Arc;
 
+use smallstep_semantics::number::sets;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources};
@@ -61,6 +62,8 @@ pub struct Engines {
     pub schedule: Schedule,
     /// What is wrong with the machine.
     pub planted: Option<MachineBug>,
+    /// What instructions may give in runs over sets.
+    pub sets: sets::Rules,
 }
 
 /// What the interpreters made of a dispatch.
