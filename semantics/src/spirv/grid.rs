@@ -41,6 +41,7 @@ use quad::{divergent_derivatives, quad_derivatives};
 use work::{Begin, Finished, Work};
 
 pub use exhaust::exhaust;
+pub(super) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
 

@@ -206,6 +206,11 @@ impl Player<'_> {
                     now.choose(range.start, range.len(), codes.clone());
                     marks.push(range, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
                 }
+                Component::Within(set) => {
+                    // Its bytes are in place, and so is what is known of them: only who made it is noted.
+                    now.bound(range.start, *set);
+                    marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
+                }
                 Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
                 Component::Undefined(by) => marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", made(by))),
             }

@@ -1,7 +1,7 @@
 //! A RUN of a graphics pipeline, on an interpreter or on a device.
 
 use smallstep_semantics::image::Image;
-use smallstep_semantics::spirv::draw::{DrawObservation, MadeBy, run_by};
+use smallstep_semantics::spirv::draw::{By, DrawObservation, MadeBy, run_with};
 use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, UndefinedBytes};
 use smallstep_semantics::spirv::{Event, Sink};
 
@@ -230,8 +230,9 @@ fn draw_by(
         compute::Interpreter::Reference { schedule, .. } => schedule,
         _ => &interpreter.engines.schedule,
     };
-    let relation = &interpreter.engines.relation;
-    let ran = run_by(&vertex.module, &fragment.module, draw, relation, &interpreter.raster, schedule, sink);
+    let Engines { relation, sets, .. } = &interpreter.engines;
+    let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets) };
+    let ran = run_with(&vertex.module, &fragment.module, draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let module = &[vertex, fragment][sink.last()].module;
     observed(outcome, module, None, interpreter.fuel, line)

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::observe::{Doubtful, Report};
 use super::prepare::Dispatched;
+use super::work::Work;
 use super::{Grid, Over, Part};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Lane, Why};
@@ -25,7 +26,7 @@ use crate::spirv::environment::Dispatch;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
-use crate::spirv::shared::ObjectId;
+use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::Relation;
 
 /// Beside so many times the instructions of the definite run, each way may execute [`LEAST`].
@@ -114,6 +115,31 @@ pub fn explore(
         }
     }
     Ok(explorer.acceptance(shown))
+}
+
+/// Runs the one workgroup of a grid over sets. Gives what was done, and how many instructions that took.
+pub(in crate::spirv) fn alone<'m, W: Work<'m>>(mut grid: Grid<'m, '_, W>, sets: &mut Sets) -> Result<(W, u64), Unsettled> {
+    grid.over_sets(sets, Part { workgroup: 0, local: None })?;
+    let instructions = grid.instructions;
+    Ok((grid.work, instructions))
+}
+
+impl<'m, W: Work<'m>> Grid<'m, '_, W> {
+    /// Runs a part over sets; what it accesses of memory that can be written.
+    fn over_sets(&mut self, sets: &mut Sets, part: Part) -> Result<Vec<(Extent, bool)>, Unsettled> {
+        self.shared.over(sets)?;
+        self.over = Some(Box::new(Over { sets: sets.clone(), part, accesses: Vec::new(), unsettled: None }));
+        self.go(&Schedule::default(), &mut ());
+        let outcome = self.report().outcome;
+        let Some(over) = self.over.take() else { return Ok(Vec::new()) };
+        let Over { sets: met, accesses, unsettled, .. } = *over;
+        *sets = met;
+        match unsettled {
+            Some(why) => Err(why),
+            None if !matches!(outcome, Outcome::Observed(_)) => Err(Unsettled::ended(&outcome)),
+            None => Ok(accesses),
+        }
+    }
 }
 
 /// Where nothing is settled: what the definite run leaves open, and if a device may be elsewhere, whatever it may write.
@@ -210,22 +236,12 @@ impl Explorer<'_, '_> {
     /// One way: what it has written, word by word.
     fn way(&mut self, number: u32, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
         let mut grid = self.grid.clone();
-        grid.shared.over(sets)?;
         grid.fuel = self.each.min(self.left);
-        grid.over = Some(Box::new(Over { sets: sets.clone(), part, accesses: Vec::new(), unsettled: None }));
-        grid.go(&Schedule::default(), &mut ());
+        let ran = grid.over_sets(sets, part);
         self.left -= grid.instructions.min(self.left);
-        let outcome = grid.report().outcome;
-        let Some(over) = grid.over.take() else { return Ok(Vec::new()) };
-        *sets = over.sets;
-        if let Some(why) = over.unsettled {
-            return Err(why);
-        }
-        if !matches!(outcome, Outcome::Observed(_)) {
-            return Err(Unsettled::ended(&outcome));
-        }
+        let accesses = ran?;
         let mut words: Vec<Word> = Vec::new();
-        for (extent, writes) in &over.accesses {
+        for (extent, writes) in &accesses {
             for (first, bytes) in extent.stretches() {
                 for at in first..first + bytes {
                     self.touch(number, (extent.object, at), *writes)?;
