@@ -138,7 +138,7 @@ fn stages(
     let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
     let fragments = match sets {
         Some(rules) => {
-            let exploration = Exploration { rules, ..Exploration::under(fragment.profile(entries.1)) };
+            let exploration = Exploration { rules, ..Exploration::under(draw.resources.profile(fragment, draw.fragment)) };
             fragments.exploring(Explorer::new(relation, stage.clone(), exploration))
         }
         None => fragments,
@@ -206,7 +206,7 @@ fn before<'a>(
     grid.go(schedule, sink);
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();
-    let vertices = (vertices, vertex.profile(vertex_entry));
+    let vertices = (vertices, draw.resources.profile(vertex, draw.vertex));
     Ok(report.outcome.map(|_| {
         let fragments = fragment::Fragments::new(fragment, draw, rules, after, vertices);
         Before { fragments, variables, instructions }

@@ -1,10 +1,12 @@
 //! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every engine, the relation and the machines.
 
 use crate::image;
+use crate::number::Profile;
 use crate::number::sets::Set;
 use crate::outcome::Limit;
 use crate::raster;
 
+use super::module::Module;
 use super::value::Buffer;
 
 /// A place among the invocations of a dispatch.
@@ -97,6 +99,8 @@ pub struct Resources<'d> {
     pub image_robustness: image::Robustness,
     /// Floats in the buffers of which a device may hold another; of a place that is no buffer's nothing is said.
     pub bounded: &'d [BoundedFloat],
+    /// Under which profile floats are judged; by default that which the module asks for ([`super::module::Module::profile`]).
+    pub profile: Option<Profile>,
     /// How precise a device samples; by default as little as each format allows ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
 }
@@ -105,6 +109,12 @@ impl<'d> Resources<'d> {
     /// Buffers, and nothing else.
     pub fn of_buffers(buffers: &'d [Buffer]) -> Resources<'d> {
         Resources { buffers, ..Resources::default() }
+    }
+
+    /// Under which profile an entry point of a module is judged.
+    pub fn profile(&self, module: &Module, entry: &str) -> Profile {
+        let declared = || module.entry_point(entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
+        self.profile.unwrap_or_else(declared)
     }
 }
 

@@ -144,7 +144,7 @@ impl Shared {
     /// The memory that the dispatch gives to the variables that an entry point uses.
     pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
         let mut shared = Shared {
-            profile: module.entry_point(dispatch.entry).map_or(Profile::Wgsl, |entry| module.profile(entry)),
+            profile: dispatch.resources.profile(module, dispatch.entry),
             backings: Vec::new(),
             bounded: BTreeMap::new(),
             backing_of: FxHashMap::default(),

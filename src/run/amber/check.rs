@@ -7,11 +7,13 @@
 
 use std::fmt;
 
+use smallstep_semantics::number::Profile;
+
 use super::modules::Modules;
 use super::play::{End, Engine, Interpreter, Player, Step, commands};
 use super::{requirement, show};
 use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
-use crate::gpu::Device;
+use crate::gpu::{Device, Route};
 
 /// Two sides that should be the same, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,7 +265,10 @@ struct Beside<'s, 'd> {
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
     // A device may run adapted words, and is compared with what the interpreter shows of these.
-    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() }));
+    // What it is given by naga has no float controls.
+    let without_controls = devices.iter().any(|device| device.route() == Route::Naga).then_some(Profile::Wgsl);
+    let profile = interpreter.profile.or(without_controls);
+    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), profile, ..interpreter.clone() }));
     let mut leg = Leg::new("interpreter".into(), false);
     let mut beside: Vec<Beside<'_, '_>> = devices
         .into_iter()

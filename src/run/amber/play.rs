@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Exploration;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
@@ -46,6 +47,8 @@ pub struct Interpreter {
     pub raster: raster::Rules,
     /// The most instructions of all invocations of one RUN together.
     pub fuel: u64,
+    /// Under which profile floats are judged; by default that which each module asks for.
+    pub profile: Option<Profile>,
     /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and must show the same.
     pub adapted_too: bool,
 }
@@ -57,6 +60,7 @@ impl Default for Interpreter {
             engines: Engines::default(),
             raster: raster::Rules::default(),
             fuel: Limits::default().instructions,
+            profile: None,
             adapted_too: false,
         }
     }
@@ -275,7 +279,9 @@ impl<'s> Player<'s> {
                 let push_constants = &given.bound.push_constants;
                 let bounded = given.bound.bounded(&self.buffers);
                 let bounded = bounded.as_slice();
-                let resources = Resources { buffers: &buffers, images: &images, samplers, push_constants, bounded, ..Resources::default() };
+                let profile = interpreter.profile;
+                let resources =
+                    Resources { buffers: &buffers, images: &images, samplers, push_constants, bounded, profile, ..Resources::default() };
                 let limits = interpreter.limits();
                 let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
                 self.interpret(module, lines, &dispatch, given, interpreter)
@@ -395,8 +401,7 @@ impl<'s> Player<'s> {
 /// What runs over sets say of what a run of the relation leaves open.
 fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, engines: &Engines, line: Line) -> Result<Acceptance, End> {
     let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
-    let profile = module.module.profile(module.module.entry_point(&module.entry).map_err(refused)?);
-    let exploration = Exploration { rules: engines.sets, ..Exploration::under(profile) };
+    let exploration = Exploration { rules: engines.sets, ..Exploration::under(Profile::Strict) };
     grid::explore(&module.module, dispatch, report, &engines.relation, exploration).map_err(refused)
 }
 

@@ -2,13 +2,13 @@
 
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::draw::{By, DrawObservation, MadeBy, run_with};
-use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, UndefinedBytes};
+use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, Resources, UndefinedBytes};
 use smallstep_semantics::spirv::{Event, Sink};
 
 use super::bind::Bound;
 use super::draw::{Assembled, Depth, Drawing, drawing};
-use super::modules::Stage;
 use super::keep::LeftOpen;
+use super::modules::Stage;
 use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep};
@@ -17,6 +17,7 @@ use crate::compute::given::Place;
 use crate::compute::{self, told};
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
 use crate::run::screen::drawn_by;
+use crate::theorem::dispatches::Engines;
 
 impl Player<'_> {
     /// Draws; gives the buffers that may have changed.
@@ -232,7 +233,8 @@ fn draw_by(
     };
     let Engines { relation, sets, .. } = &interpreter.engines;
     let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets) };
-    let ran = run_with(&vertex.module, &fragment.module, draw, &by, sink);
+    let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
+    let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let module = &[vertex, fragment][sink.last()].module;
     observed(outcome, module, None, interpreter.fuel, line)

@@ -80,7 +80,8 @@ impl Seen {
 /// A word of an observed buffer: which buffer, and its first byte.
 type Word = (usize, u64);
 
-/// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave under any schedule.
+/// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave under any schedule. The profile is that of the dispatch,
+/// whatever the exploration's.
 ///
 /// The only error is an entry point that is not there. Of a run that shows no observation nothing is said.
 pub fn explore(
@@ -105,6 +106,7 @@ pub fn explore(
     let by_workgroup = has(|op| op == Op::ControlBarrier);
     let size = if by_workgroup { 1 } else { grid.topology.workgroup_size() };
     let mut explorer = Explorer { grid, exploration, left: 0, each: 0, ways: 0, touched: FxHashMap::default(), words: BTreeMap::new() };
+    explorer.exploration.profile = explorer.grid.shared.profile();
     let executed = observation.instructions;
     explorer.left = executed.saturating_mul(ALL).saturating_add(LEAST);
     explorer.each = executed.saturating_mul(SLOWER).saturating_add(LEAST);
