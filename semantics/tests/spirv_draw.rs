@@ -16,6 +16,8 @@ mod machine;
 mod quads;
 #[path = "spirv_draw/refused.rs"]
 mod refused;
+#[path = "spirv_draw/sets.rs"]
+mod sets;
 #[path = "spirv_draw/vertices.rs"]
 mod vertices;
 
@@ -246,7 +248,7 @@ fn picture(target: &ObservedTarget) -> Vec<String> {
         zero if is_zero(&zero) => '.',
         Component::Exactly(_) => '#',
         Component::OneOf(_) => '~',
-        Component::Undecided(_) => '?',
+        Component::Within(_) | Component::Undecided(_) => '?',
         Component::Undefined(_) => '!',
     };
     (0..8).map(|y| (0..8).map(|x| letter(x, y)).collect()).collect()

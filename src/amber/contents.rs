@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use smallstep_semantics::image::Codes;
+use smallstep_semantics::number::sets::Set;
 
 use super::scalar::{Class, Number, Scalar, Value, f16_bits};
 use super::script::{Buffer, BufferId, Initial, Lane, Script};
@@ -64,6 +65,8 @@ pub struct Contents {
     pub known: Vec<Known>,
     /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no others are.
     choices: BTreeMap<usize, Choice>,
+    /// By first byte, of which bounded set a 32-bit float is one; its bytes are [`Known::Doubtful`].
+    sets: BTreeMap<usize, Set>,
 }
 
 impl Contents {
@@ -103,10 +106,30 @@ impl Contents {
         self.choices.insert(offset, Choice { size, codes });
     }
 
+    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any of a bounded set.
+    pub fn set(&self, byte: usize) -> Option<(usize, Set)> {
+        let (&start, &set) = self.sets.range(..=byte).next_back()?;
+        (byte < start + 4).then_some((start, set))
+    }
+
+    /// All that may be any of a bounded set, by first byte.
+    pub fn sets(&self) -> impl Iterator<Item = (usize, Set)> + '_ {
+        self.sets.iter().map(|(&start, &set)| (start, set))
+    }
+
+    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be any of a set. One past the end is left out.
+    pub fn bound(&mut self, offset: usize, set: Set) {
+        if self.bytes.get(offset..).is_some_and(|rest| rest.len() >= 4) {
+            self.mark(offset..offset + 4, Known::Doubtful);
+            self.sets.insert(offset, set);
+        }
+    }
+
     /// Takes over what is known of the bytes of another, not the bytes.
     pub fn know_as(&mut self, other: &Contents) {
         self.known = other.known.clone();
         self.choices = other.choices.clone();
+        self.sets = other.sets.clone();
     }
 
     /// Takes over some bytes of another, and what is known of them.
@@ -130,6 +153,11 @@ impl Contents {
                     self.mark(at..at + 1, other.known_at(at));
                     at += 1;
                 }
+            }
+        }
+        for (&at, &set) in other.sets.range(range.start..range.end) {
+            if at + 4 <= range.end {
+                self.sets.insert(at, set);
             }
         }
     }
@@ -160,6 +188,11 @@ impl Contents {
             for one in self.known.iter_mut().take(at + choice.size).skip(at) {
                 *one = Known::Doubtful;
             }
+        }
+        let reached = range.start.saturating_sub(3)..if range.is_empty() { 0 } else { range.end };
+        if !self.sets.is_empty() && reached.start < reached.end {
+            let lost: Vec<usize> = self.sets.range(reached).map(|(&at, _)| at).collect();
+            self.sets.retain(|at, _| !lost.contains(at));
         }
         if self.known.is_empty() {
             if known == Known::Decided {
@@ -352,6 +385,23 @@ mod tests {
         assert_eq!((copy.bytes.as_slice(), values(&copy)), (&[9, 128, 0, 9][..], values(&held)));
         held.mark(0..4, Known::Decided);
         assert_eq!((held.choice(1), held.open(0, 4)), (None, None));
+    }
+
+    #[test]
+    fn a_float_of_a_set_is_doubtful_and_loses_it_by_a_byte() {
+        let set = Set::point(1.0).union(Set::point(2.0));
+        let mut held = Contents::of(vec![0; 12]);
+        held.bound(4, set);
+        held.bound(10, set);
+        assert_eq!([3, 4, 7, 8, 10].map(|at| held.set(at)), [None, Some((4, set)), Some((4, set)), None, None]);
+        assert_eq!((held.known_at(4), held.known_at(3)), (Known::Doubtful, Known::Decided));
+        let mut copy = Contents::of(vec![0; 12]);
+        copy.take(4..8, &held);
+        assert_eq!(copy.set(5), Some((4, set)));
+        copy.take(5..12, &held);
+        assert_eq!((copy.set(5), copy.known_at(5)), (None, Known::Doubtful));
+        held.mark(7..8, Known::Decided);
+        assert_eq!((held.set(4), held.known_at(4), held.known_at(7)), (None, Known::Doubtful, Known::Decided));
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //!   the sum of the absolute values of the cumulated differences, divided by 256; the greatest of the four counts.
 //!
 //! Where a scalar holds one of a few known values, an expectation of it holds or fails if it does for all of them, and is open if it holds for some.
+//! So it is where a 32-bit float may be any of a bounded set: of EQ, NE and the orders, by the ends of the set and its member nearest to what is expected.
 //! Another byte that is not decided decides nothing: an expectation that depends on one is open, unless it fails on decided bytes alone. What it
 //! depends on says how: on an undefined byte anything may be found; on a doubtful one, one of several values that are not all known, so that a
 //! tolerance decides nothing either.
@@ -24,6 +25,7 @@ use super::format::{Channel, Format};
 use super::limits::MAX_FAILURES;
 use super::scalar::{Scalar, Value};
 use super::script::{Buffer, BufferId, Check, Comparator, Expect, Lane, Line, Script, Tolerance};
+use smallstep_semantics::number::sets::Set;
 use std::fmt;
 
 /// What a texel may be off by where EQ_RGB and EQ_RGBA say nothing.
@@ -176,8 +178,10 @@ impl Judge<'_> {
                 self.fail(place, format!("the end of the buffer's {} bytes", self.held.bytes.len()), expected);
                 continue;
             };
+            let set = self.held.set(start).filter(|(at, _)| *at == start && lane.scalar == Scalar::Float32);
             let choice = match self.held.values(start, size) {
                 Ok(choice) => choice,
+                Err(_) if set.is_some() => None,
                 Err(open) => {
                     self.open(self.id, open, place);
                     continue;
@@ -190,10 +194,14 @@ impl Judge<'_> {
                 several => Some(several.get(lane.component as usize).copied().unwrap_or(EXACT)),
             };
             let fits = |found: Value| holds(lane.scalar, comparator, allowed, found, expected);
-            match agreed(choice, fits(found), |bits| fits(lane.scalar.value(bits))) {
+            let agreed = match set {
+                Some((_, set)) => agreed_within(&set, expected, fits(found), fits),
+                None => agreed(choice, fits(found), |bits| fits(lane.scalar.value(bits))),
+            };
+            match agreed {
                 Some(true) => {}
                 Some(false) => self.fail(place, found, Wanted { comparator, allowed, expected }),
-                None => self.open(self.id, (start, Known::OneOf), place),
+                None => self.open(self.id, (start, if set.is_some() { Known::Doubtful } else { Known::OneOf }), place),
             }
         }
         self.result
@@ -490,6 +498,14 @@ fn agreed(choice: Option<&Choice>, found_fits: bool, fits: impl Fn(u64) -> bool)
     let Some(choice) = choice else { return Some(found_fits) };
     let best = fits(choice.codes.best);
     choice.all().all(|bits| fits(bits) == best).then_some(found_fits)
+}
+
+/// Whether a float fits, whichever of a set it is. What fits an order are the numbers to one side; what fits EQ has no gaps and is around what is expected; so
+/// the ends of the set's spans and the nearest member tell.
+fn agreed_within(set: &Set, expected: Value, found_fits: bool, fits: impl Fn(Value) -> bool) -> Option<bool> {
+    let ends = set.spans().iter().flat_map(|span| [span.low, span.high]);
+    let mut members = ends.chain(set.nearest(expected.as_f64()));
+    (!set.has_nan() && members.all(|x| fits(Value::Float(x)) == found_fits)).then_some(found_fits)
 }
 
 /// The values that a byte may have, if they are known.

@@ -347,7 +347,8 @@ fn leg_text(leg: &Leg) -> String {
             format!("{} {} expectations, {} open", leg.name, compared.expectations, compared.open)
         }
         (Verdict::Agree | Verdict::Undecided(_), true) => {
-            let one_of = if compared.one_of > 0 { format!(" ({} by sets of values)", compared.one_of) } else { String::new() };
+            let by_sets = compared.one_of + compared.within;
+            let one_of = if by_sets > 0 { format!(" ({by_sets} by sets of values)") } else { String::new() };
             let Compared { expectations, bytes, left, .. } = compared;
             format!("{} {expectations} expectations, {bytes} bytes{one_of}, {left} undecided", leg.name)
         }
@@ -365,7 +366,7 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
     };
     json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference,
         "expectations": {"judged": compared.expectations, "open": compared.open},
-        "bytes": {"checked": compared.bytes, "one_of": compared.one_of, "undecided": compared.left}})
+        "bytes": {"checked": compared.bytes, "one_of": compared.one_of, "within": compared.within, "undecided": compared.left}})
 }
 
 /// Checks a script on the interpreter and on the devices.

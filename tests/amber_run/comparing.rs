@@ -8,6 +8,7 @@ use rspirv::spirv::Op;
 use smallstep::gpu::Route;
 use smallstep::run::amber::{Compared, Interpreter, Side, Verdict, requirement};
 use smallstep::theorem::dispatches::Engines;
+use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
 use smallstep_semantics::spirv::lockstep::{self, Parts};
 
@@ -49,7 +50,7 @@ fn a_device_agrees_byte_by_byte() {
     let legs = legs(REPEAT, &Interpreter::default(), Some(&mut device));
     assert_eq!(legs[1].verdict, Verdict::Agree);
     // Four dispatches over 48 bytes, and all three buffers at the end.
-    assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, one_of: 0, left: 0 });
+    assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, one_of: 0, within: 0, left: 0 });
 }
 
 #[test]
@@ -126,12 +127,12 @@ fn open_bytes_are_left_alone_on_a_device() {
     );
     let both = legs(&undef, &Interpreter::default(), Some(&mut device));
     assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undefined(why) if why.contains("any value"))), "{both:?}");
-    assert_eq!(both[1].compared, Compared { expectations: 1, open: 1, bytes: 24, one_of: 0, left: 8 });
+    assert_eq!(both[1].compared, Compared { expectations: 1, open: 1, bytes: 24, one_of: 0, within: 0, left: 8 });
     let third = script_of(
         FLOATS,
         "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q",
         "DATA_TYPE float DATA 1 0 0 0 END",
-        "RUN p 1 1 1\nEXPECT data IDX 4 TOLERANCE 0.01 EQ 77\nEXPECT data IDX 8 EQ 0",
+        "RUN p 1 1 1\nEXPECT data IDX 4 EQ 0.33333334\nEXPECT data IDX 8 EQ 0",
     );
     let both = legs(&third, &Interpreter::default(), Some(&mut device));
     assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undecided(_))), "{both:?}");
@@ -177,4 +178,29 @@ fn what_naga_refuses_is_unchecked_and_not_a_difference() {
     // What it takes and shows otherwise is a difference.
     let both = legs(REPEAT, &off_by_one(), Some(&mut device));
     assert!(matches!(&both[1].verdict, Verdict::Disagree(_)), "{both:?}");
+}
+
+/// A third, its sum with itself by a second dispatch, and what of a sine lies between two numbers.
+fn thirds() -> String {
+    let body = "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q";
+    let run = "DERIVE_PIPELINE again FROM p\nEND\nRUN p 1 1 1\nCOPY data TO other\nRUN p 1 1 1";
+    script_of(FLOATS, body, "DATA_TYPE float DATA 1 0 0 0 END\nBUFFER other DATA_TYPE float DATA 0 0 0 0 END", run)
+}
+
+#[test]
+fn a_device_is_judged_by_runs_over_sets() {
+    let Some(mut device) = device_by(Some(Route::Passthrough)) else { return };
+    let leg = legs(&thirds(), &Interpreter::default(), Some(&mut device)).remove(1);
+    assert_eq!(leg.verdict, Verdict::Agree);
+    // After two dispatches, and of both buffers at the end.
+    assert_eq!((leg.compared.within, leg.compared.left), (4 * 4, 0));
+    // An interpreter that lets a quotient be a quarter only finds the device to be wrong.
+    let mut interpreter = Interpreter::default();
+    interpreter.engines.sets.polynomials = |_, of| Some(of[0].0.into());
+    interpreter.engines.sets.bound = |_| Set::point(0.25);
+    let verdict = legs(&thirds(), &interpreter, Some(&mut device)).remove(1).verdict;
+    let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
+    let place = difference.place.as_ref().expect("a place");
+    assert_eq!((place.buffer.as_str(), place.offset, difference.expected.as_str()), ("data", Some(4), "0.25"));
+    assert!(difference.found.starts_with("0.333333"), "{}", difference.found);
 }

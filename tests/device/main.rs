@@ -9,6 +9,7 @@ mod common;
 mod computing;
 mod drawing;
 mod failing;
+mod floats;
 mod modules;
 mod quirks;
 mod rendering;

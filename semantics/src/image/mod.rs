@@ -28,7 +28,7 @@ pub use level::{Lambda, Lod, lambda};
 pub use sample::{Allowed, Sampled, Sampling};
 pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
 pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
-pub use texel::{Codes, Texel, pack, stored, unpack, unpack_allowed};
+pub use texel::{Codes, Texel, pack, pack_within, stored, unpack, unpack_allowed};
 
 /// The functions that definite values are computed by, each as the specification words it.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Format, Numeric, Rules};
 use crate::number::integer::{mask, signed};
+use crate::number::sets::Set;
 use crate::number::{Half, Interval, Real};
 use crate::undefined::Unspecified;
 
@@ -138,6 +139,40 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
             Codes { others, ..Codes::one(best) }
         }
     }
+}
+
+/// The most codes that are told one by one.
+const MOST_CODES: i64 = 1 << 12;
+
+/// The codes that a normalized or 16-bit component may be stored as that may be any float of a set; `None` if they are too many to tell, or any.
+pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
+    // Codes in the order of what they stand for, as signed numbers.
+    let place = |code: u64| match numeric {
+        Numeric::Snorm => signed(width, code),
+        Numeric::Float if code >> 15 == 1 => -1 - (code & 0x7fff) as i64,
+        _ => code as i64,
+    };
+    let code = |place: i64| match numeric {
+        Numeric::Float if place < 0 => 1 << 15 | (-1 - place) as u64,
+        _ => place as u64 & mask(width),
+    };
+    if numeric.is_integer() || numeric == Numeric::Float && width != 16 || !set.is_bounded() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for span in set.spans() {
+        // Rounding keeps the order of numbers, and zero is between what is flushed to it.
+        let ends = [span.low, span.high].map(|x| pack(numeric, width, (x as f32).to_bits()));
+        let places = ends.iter().flat_map(|codes| codes.others.iter().chain([&codes.best])).map(|&code| place(code));
+        let (low, high) = (places.clone().min()?, places.max()?);
+        if high - low >= MOST_CODES {
+            return None;
+        }
+        all.extend((low..=high).map(code));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
 }
 
 /// What a component may be once stored in so many bits, if a device may have any of these numbers before.

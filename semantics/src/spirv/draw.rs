@@ -36,9 +36,12 @@ use super::module::{EntryPoint, Module, Variable};
 use super::shared::{ObjectId, Shared};
 use super::step::{Config, Relation, Sink};
 use super::value::{Origin, Scalars};
+use crate::number::sets::{self, Exploration};
 use crate::outcome::Outcome;
 use crate::raster::{self, DepthBuffer};
 use crate::undefined::Unspecified;
+
+use fragment::Explorer;
 
 pub use picture::{Picture, picture};
 pub use targets::{Component, DefiniteTarget, MadeBy, ObservedTarget};
@@ -89,25 +92,57 @@ pub fn run_by(
     schedule: &Schedule,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, LoadError> {
+    run_with(vertex, fragment, draw, &By { relation, rules, schedule, sets: None }, sink)
+}
+
+/// By what a draw is run.
+#[derive(Clone, Copy)]
+pub struct By<'b> {
+    /// The relation.
+    pub relation: &'b Relation,
+    /// How it is rasterised.
+    pub rules: &'b raster::Rules,
+    /// How quads, and the invocations in them, take turns.
+    pub schedule: &'b Schedule,
+    /// What instructions may give in runs over sets; without, what definite values leave open stays so.
+    pub sets: Option<sets::Rules>,
+}
+
+/// [`run_by`], with quads that run over sets where definite values leave open what they write.
+///
+/// Errors as [`run`].
+pub fn run_with(
+    vertex: &Module,
+    fragment: &Module,
+    draw: &Draw<'_>,
+    by: &By<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Outcome<DrawObservation>, LoadError> {
     let entries = (vertex.entry_point(draw.vertex)?, fragment.entry_point(draw.fragment)?);
-    Ok(stages((vertex, fragment), entries, draw, relation, rules, schedule, sink).unwrap_or_else(|refused| refused.into()))
+    Ok(stages((vertex, fragment), entries, draw, by, sink).unwrap_or_else(|refused| refused.into()))
 }
 
 fn stages(
     (vertex, fragment): (&Module, &Module),
     entries: (&EntryPoint, &EntryPoint),
     draw: &Draw<'_>,
-    relation: &Relation,
-    rules: &raster::Rules,
-    schedule: &Schedule,
+    by: &By<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
+    let &By { relation, rules, schedule, sets } = by;
     let Before { fragments, variables, instructions } = match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
         Outcome::Observed(before) => before,
         ended => return Ok(ended.map(|_| DrawObservation::default())),
     };
     let topology = Topology::new(fragments.quads(), 4, 1)?;
     let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
+    let fragments = match sets {
+        Some(rules) => {
+            let exploration = Exploration { rules, ..Exploration::under(draw.resources.profile(fragment, draw.fragment)) };
+            fragments.exploring(Explorer::new(relation, stage.clone(), exploration))
+        }
+        None => fragments,
+    };
     let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.instructions - instructions);
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
@@ -142,7 +177,7 @@ fn before<'a>(
     (vertex, fragment): (&'a Module, &'a Module),
     (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
     draw: &'a Draw<'a>,
-    relation: &Relation,
+    relation: &'a Relation,
     rules: &'a raster::Rules,
     schedule: &Schedule,
     sink: &mut dyn Sink,
@@ -171,7 +206,7 @@ fn before<'a>(
     grid.go(schedule, sink);
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();
-    let vertices = (vertices, vertex.profile(vertex_entry));
+    let vertices = (vertices, draw.resources.profile(vertex, draw.vertex));
     Ok(report.outcome.map(|_| {
         let fragments = fragment::Fragments::new(fragment, draw, rules, after, vertices);
         Before { fragments, variables, instructions }

@@ -1,9 +1,12 @@
 //! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every engine, the relation and the machines.
 
 use crate::image;
+use crate::number::Profile;
+use crate::number::sets::Set;
 use crate::outcome::Limit;
 use crate::raster;
 
+use super::module::Module;
 use super::value::Buffer;
 
 /// A place among the invocations of a dispatch.
@@ -44,6 +47,19 @@ impl Default for Limits {
     }
 }
 
+/// A 32-bit float of a buffer that may be any of a set, of which the buffer holds the definite one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundedFloat {
+    /// The descriptor set of the buffer.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The first byte, a multiple of 4.
+    pub offset: u64,
+    /// What a device may hold there.
+    pub allowed: Set,
+}
+
 /// An image behind a descriptor: sampled, storage, or with the sampler at the same place a combined one, as the module declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundImage {
@@ -81,6 +97,10 @@ pub struct Resources<'d> {
     pub robustness: Robustness,
     /// What image accesses out of bounds do.
     pub image_robustness: image::Robustness,
+    /// Floats in the buffers of which a device may hold another; of a place that is no buffer's nothing is said.
+    pub bounded: &'d [BoundedFloat],
+    /// Under which profile floats are judged; by default that which the module asks for ([`super::module::Module::profile`]).
+    pub profile: Option<Profile>,
     /// How precise a device samples; by default as little as each format allows ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
 }
@@ -89,6 +109,12 @@ impl<'d> Resources<'d> {
     /// Buffers, and nothing else.
     pub fn of_buffers(buffers: &'d [Buffer]) -> Resources<'d> {
         Resources { buffers, ..Resources::default() }
+    }
+
+    /// Under which profile an entry point of a module is judged.
+    pub fn profile(&self, module: &Module, entry: &str) -> Profile {
+        let declared = || module.entry_point(entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
+        self.profile.unwrap_or_else(declared)
     }
 }
 

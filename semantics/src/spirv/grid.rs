@@ -10,6 +10,7 @@
 
 mod barrier;
 mod exhaust;
+mod explore;
 pub(super) mod observe;
 pub(super) mod prepare;
 mod quad;
@@ -26,10 +27,11 @@ use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::Memory;
 use super::module::Module;
-use super::shared::{ObjectId, Shared};
+use super::shared::{Extent, ObjectId, Shared};
+use super::step::over;
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
-use crate::number::Profile;
+use crate::number::sets::{Sets, Unsettled};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::undefined::{Site, Undefined};
@@ -39,6 +41,8 @@ use quad::{divergent_derivatives, quad_derivatives};
 use work::{Begin, Finished, Work};
 
 pub use exhaust::exhaust;
+pub(super) use explore::alone;
+pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
@@ -96,6 +100,26 @@ enum State {
     Ended,
 }
 
+/// A run over sets of a part of a dispatch.
+#[derive(Clone)]
+struct Over {
+    sets: Sets,
+    /// The part: a workgroup, or one of its invocations.
+    part: Part,
+    /// What it accesses of memory that can be written, in order.
+    accesses: Vec<(Extent, bool)>,
+    /// Why it cannot go on.
+    unsettled: Option<Unsettled>,
+}
+
+/// A part of a dispatch that runs without the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    workgroup: u32,
+    /// One of its invocations; all of them without.
+    local: Option<u32>,
+}
+
 #[derive(Clone)]
 struct Invocation<'m> {
     config: Config<'m>,
@@ -135,6 +159,8 @@ pub(super) struct Grid<'m, 'r, W> {
     /// Whether control of some invocation has depended on what is in doubt.
     doubtful: bool,
     ending: Option<Outcome<Observation>>,
+    /// Of a run over sets, that.
+    over: Option<Box<Over>>,
 }
 
 impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
@@ -180,6 +206,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             keep_going: false,
             doubtful: false,
             ending: None,
+            over: None,
         }
     }
 
@@ -214,6 +241,15 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             if running > 0 && (running + 1) * size > RESIDENT {
                 return;
             }
+            let part = self.over.as_ref().map(|over| over.part);
+            if let Some(part) = part {
+                if self.next_workgroup > part.workgroup {
+                    self.complete = true;
+                    return;
+                }
+                self.next_workgroup = part.workgroup;
+            }
+            let locals = part.and_then(|part| part.local).map_or(0..size, |local| local..local + 1);
             let workgroup = self.next_workgroup;
             let mut left = self.fuel - self.instructions;
             let begins = self.work.begin(workgroup, &mut self.shared, &mut left);
@@ -232,14 +268,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
             self.next_workgroup += 1;
             self.shared.begin(workgroup);
-            self.workgroups.insert(workgroup, (0, size));
-            for local in 0..size {
+            self.workgroups.insert(workgroup, (0, locals.len() as u32));
+            for local in locals.clone() {
                 let number = self.topology.number(Agent { workgroup, local });
                 let config = self.start(workgroup, local, number);
                 self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false });
                 self.set_ready(number);
             }
-            for local in 0..size {
+            for local in locals {
                 if self.ending.is_none() {
                     self.settle(self.topology.number(Agent { workgroup, local }), sink);
                 }
@@ -348,8 +384,13 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             // By atomics and fences it may meet whatever another invocation has done on a device.
             self.shared.put_in_doubt(number);
         }
+        let branched = match self.decide(number) {
+            Ok(branched) => branched,
+            Err(why) => return self.unsettle(why),
+        };
+        let Some(invocation) = self.invocations.get(&number) else { return false };
         let config = &invocation.config;
-        let reduct = match only(self.relation.step(&self.env(number), config), config) {
+        let mut reduct = match only(self.relation.step(&self.env(number), config), config) {
             Ok(reduct) => reduct,
             Err(why) => {
                 self.stuck(number, why);
@@ -365,7 +406,30 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
             return false;
         }
+        if let Some(over) = &mut self.over
+            && let Some(invocation) = self.invocations.get(&number)
+            && let Err(why) = over::applied(&mut over.sets, &invocation.config, &mut reduct.next, branched)
+        {
+            return self.unsettle(why);
+        }
         self.take(number, reduct, sink)
+    }
+
+    /// In a run over sets, the way that an invocation takes where it branches next.
+    fn decide(&mut self, number: u32) -> Result<over::Branched, Unsettled> {
+        match (&mut self.over, self.invocations.get_mut(&number)) {
+            (Some(over), Some(invocation)) => over::decide(&mut over.sets, &mut invocation.config),
+            _ => Ok(None),
+        }
+    }
+
+    /// A run over sets cannot go on.
+    fn unsettle(&mut self, why: Unsettled) -> bool {
+        self.ending = Some(Outcome::Unsupported(why.to_string()));
+        if let Some(over) = &mut self.over {
+            over.unsettled.get_or_insert(why);
+        }
+        false
     }
 
     /// What rules are given for an invocation.
@@ -442,7 +506,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
-        self.doubtful |= next.control.is_doubtful(Profile::Strict);
+        self.doubtful |= next.control.is_doubtful(self.shared.profile());
         if let Some(invocation) = self.invocations.get_mut(&number) {
             invocation.config = next;
             invocation.step += 1;
@@ -491,6 +555,11 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
         };
         self.detect(agent, extent, kind, site, sink);
+        if let Some(over) = &mut self.over
+            && self.shared.is_written(extent.object)
+        {
+            over.accesses.push((extent.clone(), !matches!(action, Action::Load(_))));
+        }
         match action {
             Action::Store(extent, scalars) => self.shared.store(extent, scalars),
             Action::Atomic { extent, store: Some(scalar), .. } => self.shared.store(extent, std::slice::from_ref(scalar)),

@@ -602,9 +602,8 @@ impl Module {
             let mut extensions = self.instructions.iter().filter(|i| i.is(Op::Extension)).map(|i| i.operands(&self.words));
             extensions.any(|name| words::string_at(name).is_ok_and(|(name, _)| name == "SPV_KHR_float_controls"))
         };
-        let function = self.functions.iter().find(|f| f.id == entry.function);
-        let blocks = function.map_or(&[][..], |f| &self.blocks[f.first_block as usize..f.end_block as usize]);
-        let mut contractible = blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op) || self.is_extended_arithmetic(i));
+        let mut contractible =
+            self.blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op) || self.is_extended_arithmetic(i));
         let strict = declares(ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE)
             && declares(ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve)
             && (self.header.minor >= 4 || extended())
@@ -643,7 +642,9 @@ fn is_contractible(op: Op) -> bool {
             | Op::FSub
             | Op::FMul
             | Op::FDiv
+            | Op::FRem
             | Op::FMod
+            | Op::OuterProduct
             | Op::VectorTimesScalar
             | Op::MatrixTimesScalar
             | Op::VectorTimesMatrix

@@ -20,7 +20,8 @@ use super::module::{Module, Variable, WHOLE};
 use super::object::{self, Contents, Fault, Loaded, Object, Operation, Reach};
 use super::types::{Address, Type};
 use super::value::{Buffer, Origin, Scalar, Scalars};
-use crate::number::Why;
+use crate::number::sets::{Set, Sets, Unsettled};
+use crate::number::{Lane, Profile, Trust, Why};
 use crate::outcome::Limit;
 use crate::undefined::Unspecified;
 
@@ -88,8 +89,8 @@ impl Extent {
 #[derive(Clone, Debug)]
 struct Backing {
     object: Object,
-    /// Scalars that a device may hold other bits of: first byte to number of bytes and why.
-    doubts: BTreeMap<u64, (u8, Why)>,
+    /// Scalars of which more is known, or less, than that they hold these bits: by their first bytes.
+    kept: BTreeMap<u64, Kept>,
     /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
     anywhere: Option<Why>,
     /// Whether some variable that it backs can be written.
@@ -98,10 +99,23 @@ struct Backing {
     aliases: Option<Aliases>,
 }
 
+/// A scalar that a device may hold other bits of, or that a device may have computed together with what is made of it.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    bytes: u8,
+    trust: Trust,
+    /// Why a device may hold other bits, if so.
+    open: Option<Why>,
+}
+
 /// The shared memory of one dispatch.
 #[derive(Clone, Debug)]
 pub struct Shared {
+    /// What the module asks its environment for: by it 32-bit scalars are decided.
+    profile: Profile,
     backings: Vec<Backing>,
+    /// What floats are given as sets: by buffer and first byte.
+    bounded: BTreeMap<(usize, u64), Set>,
     /// The buffer behind a variable.
     backing_of: FxHashMap<u32, u32>,
     /// The Workgroup variables: id, number of scalars, what they begin with.
@@ -130,7 +144,9 @@ impl Shared {
     /// The memory that the dispatch gives to the variables that an entry point uses.
     pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
         let mut shared = Shared {
+            profile: dispatch.resources.profile(module, dispatch.entry),
             backings: Vec::new(),
+            bounded: BTreeMap::new(),
             backing_of: FxHashMap::default(),
             variables: Vec::new(),
             workgroups: FxHashMap::default(),
@@ -148,10 +164,19 @@ impl Shared {
         };
         let backing = |bytes: &[u8]| {
             let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
-            Ok(Backing { object, doubts: BTreeMap::new(), anywhere: None, written: false, aliases: None })
+            Ok(Backing { object, kept: BTreeMap::new(), anywhere: None, written: false, aliases: None })
         };
         for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
+        }
+        for float in dispatch.resources.bounded {
+            let named = |b: &Buffer| (b.set, b.binding) == (float.set, float.binding);
+            let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
+            if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
+                shared.bounded.insert((index, float.offset), float.allowed);
+                let trust = Trust::CERTAIN.in_doubt(Why::Approximate);
+                shared.backings[index].kept.insert(float.offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+            }
         }
         shared.backings.push(backing(dispatch.resources.push_constants)?);
         let push_constants = dispatch.resources.buffers.len() as u32;
@@ -357,9 +382,10 @@ impl Shared {
                     return Scalar::undefined(self.origins[contents.origin as usize]);
                 }
                 let scalar = exact(type_, contents.bits);
-                match backing.doubt(cell) {
-                    None => scalar,
-                    Some(why) => in_doubt(scalar, why),
+                match (backing.anywhere, backing.kept.get(&cell.offset)) {
+                    (Some(why), _) => in_doubt(scalar, why),
+                    (None, Some(kept)) if kept.bytes == cell.bytes => kept.seen(type_, scalar),
+                    _ => backing.open(cell).map_or(scalar, |why| in_doubt(scalar, why)),
                 }
             }
         }
@@ -388,7 +414,7 @@ impl Shared {
                         Some(origin) => Contents::undefined(self.number(origin)),
                     };
                     let backing = &mut self.backings[index as usize];
-                    backing.settle(cell, scalar);
+                    backing.settle(cell, scalar, self.profile);
                     // The extent was checked when it was made.
                     let _ = backing.object.store(cell.offset, cell.bytes, contents, contents.origin);
                 }
@@ -414,40 +440,115 @@ impl Shared {
         if let Some(why) = backing.anywhere {
             return vec![(0, backing.object.length(), why)];
         }
-        backing.doubts.iter().map(|(&first, &(bytes, why))| (first, bytes.into(), why)).collect()
+        backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
+    }
+
+    /// The floats of a buffer that every device has as a zero, of one sign or the other, by first byte.
+    pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
+        let backing = &self.backings[buffer];
+        let is_zero = move |at: u64, kept: &Kept| kept.is_zero(self.float(buffer, at).map_or(1, |lane| lane.bits.into()));
+        backing.kept.iter().filter(move |(at, kept)| is_zero(**at, kept)).map(|(&at, _)| at)
+    }
+
+    /// The 32 bits at a byte of a buffer as a float, with what is known of them; `None` where some are undefined, or past the end.
+    pub fn float(&self, buffer: usize, offset: u64) -> Option<Lane> {
+        let object = &self.backings[buffer].object;
+        let cell = Cell { offset, bytes: 4 };
+        if object.length() < offset + 4 {
+            return None;
+        }
+        let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 };
+        let scalar = self.scalar(ObjectId::Buffer(buffer as u32), cell, Type::Float { width: 32 }, unwritten);
+        scalar.undefined.is_none().then(|| scalar.lane())
+    }
+
+    /// The set that a float is given as, if it is given as one.
+    pub fn bounded(&self, buffer: usize, offset: u64) -> Option<Set> {
+        self.bounded.get(&(buffer, offset)).copied()
+    }
+
+    /// Gives each float that is given as a set a cell of a run over sets.
+    pub fn over(&mut self, sets: &mut Sets) -> Result<(), Unsettled> {
+        let bounded: Vec<((usize, u64), Set)> = self.bounded.iter().map(|(&at, &set)| (at, set)).collect();
+        for ((buffer, offset), set) in bounded {
+            let value = self.float(buffer, offset).map_or(0.0, |lane| lane.float());
+            let trust = sets.any_of(value, set, Why::Approximate)?.trust;
+            self.backings[buffer].kept.insert(offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+        }
+        Ok(())
+    }
+
+    /// What the module asks its environment for.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+}
+
+impl Kept {
+    /// What a load of that type finds, where the bits by themselves are `exact`.
+    fn seen(self, type_: Type, exact: Scalar) -> Scalar {
+        match (type_, self.open) {
+            (Type::Float { width: 32 }, _) => Scalar { trust: self.trust, ..exact },
+            (_, None) => exact,
+            // The bits are the same ones, whatever they are taken for.
+            (_, Some(why)) => Scalar { trust: Trust { cell: self.trust.cell, ..exact.trust.in_doubt(why) }, ..exact },
+        }
+    }
+
+    /// What is worth keeping of a scalar that is written.
+    fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
+        let trust = scalar.trust;
+        let open = match trust.doubt {
+            None if bytes == 4 && !trust.is_decided(profile) => Some(Why::Approximate),
+            doubt => doubt,
+        };
+        let kept = Kept { bytes, trust, open };
+        let made = bytes == 4 && !profile.is_strict() && trust.grid.is_some_and(|grid| !grid.leaf);
+        (scalar.undefined.is_none() && (open.is_some() || made || kept.is_zero(scalar.bits))).then_some(kept)
+    }
+
+    /// Whether it is a zero that may have either sign.
+    fn is_zero(self, bits: u64) -> bool {
+        self.bytes == 4 && self.open.is_none() && !self.trust.zero_sign && bits << 33 == 0
+    }
+
+    /// Some bytes of it.
+    fn part(self, bytes: u64) -> Option<Kept> {
+        let why = self.open?;
+        Some(Kept { bytes: bytes as u8, trust: self.trust.in_doubt(why), ..self })
     }
 }
 
 impl Backing {
-    fn doubt(&self, cell: Cell) -> Option<Why> {
-        if self.anywhere.is_some() {
-            return self.anywhere;
-        }
-        // No scalar has more than 8 bytes.
-        let near = self.doubts.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
-        near.filter(|(first, (bytes, _))| *first + u64::from(*bytes) > cell.offset).map(|(_, (_, why))| *why).next()
+    /// The scalars of which a byte is among those of a cell. No scalar has more than 8.
+    fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Kept)> + '_ {
+        let near = self.kept.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
+        near.filter(move |(first, kept)| **first + u64::from(kept.bytes) > cell.offset).map(|(&first, &kept)| (first, kept))
+    }
+
+    /// Why a device may hold other bits in a cell, if so.
+    fn open(&self, cell: Cell) -> Option<Why> {
+        self.anywhere.or_else(|| self.near(cell).find_map(|(_, kept)| kept.open))
     }
 
     /// What is known about the bytes of a cell that is written.
-    fn settle(&mut self, cell: Cell, scalar: &Scalar) {
+    fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
         let end = cell.offset + u64::from(cell.bytes);
-        let near = self.doubts.range(cell.offset.saturating_sub(7)..end);
-        let over: SmallVec<[(u64, u8, Why); 8]> = near
-            .filter(|(first, (bytes, _))| *first + u64::from(*bytes) > cell.offset)
-            .map(|(&first, &(bytes, why))| (first, bytes, why))
-            .collect();
-        for (first, bytes, why) in over {
-            self.doubts.remove(&first);
-            let last = first + u64::from(bytes);
-            if first < cell.offset {
-                self.doubts.insert(first, ((cell.offset - first) as u8, why));
-            }
-            if last > end {
-                self.doubts.insert(end, ((last - end) as u8, why));
+        if !self.kept.is_empty() {
+            let over: SmallVec<[(u64, Kept); 8]> = self.near(cell).collect();
+            for (first, kept) in over {
+                self.kept.remove(&first);
+                let last = first + u64::from(kept.bytes);
+                if let Some(part) = cell.offset.checked_sub(first).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
+                    self.kept.insert(first, part);
+                }
+                if let Some(part) = last.checked_sub(end).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
+                    self.kept.insert(end, part);
+                }
             }
         }
-        if let (Some(why), None) = (scalar.trust.doubt, scalar.undefined) {
-            self.doubts.insert(cell.offset, (cell.bytes, why));
+        if let Some(kept) = Kept::of(scalar, cell.bytes, profile) {
+            self.kept.insert(cell.offset, kept);
         }
     }
 }

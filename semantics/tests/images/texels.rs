@@ -1,7 +1,8 @@
 //! Every code of 8 and 16 bits as a number and back, against integers.
 
-use smallstep_semantics::image::{Format, Numeric, pack, stored, unpack, unpack_allowed};
+use smallstep_semantics::image::{Format, Numeric, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
+use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::undefined::Unspecified;
 
 /// The code as numerator and denominator, by the specification's formulas.
@@ -198,4 +199,29 @@ fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
     let half = stored(Numeric::Float, 16, Interval::between(1.0 / 3.0, 1.0 / 3.0));
     assert_eq!([half.low, half.high].map(|x| x * 4096.0), [1365.0, 1366.0]);
     assert_eq!(stored(Numeric::Float, 32, Interval::between(0.1f32.into(), 2.0)), Interval::between(0.1f32.into(), 2.0));
+}
+
+#[test]
+fn a_set_may_be_stored_as_the_codes_between_its_ends() {
+    let within = |numeric, width, spans: &[(f32, f32)]| {
+        let span = |&(low, high): &(f32, f32)| Span { low: low.into(), high: high.into() };
+        pack_within(numeric, width, &spans.iter().map(span).fold(Set::NONE, Set::with))
+    };
+    // 25.5 to 30.6 of 255.
+    assert_eq!(within(Numeric::Unorm, 8, &[(0.1, 0.12)]), Some((25..=31).collect()));
+    // -1.27 to 1.27 of 127.
+    assert_eq!(within(Numeric::Snorm, 8, &[(-0.01, 0.01)]), Some(vec![0, 1, 2, 0xfe, 0xff]));
+    assert_eq!(within(Numeric::Unorm, 8, &[(-3.0, 0.0), (1.0, 7.0)]), Some(vec![0, 255]));
+    assert_eq!(within(Numeric::Float, 16, &[(1.0, 1.0 + 1.0 / 1024.0)]), Some(vec![0x3c00, 0x3c01]));
+    // What is subnormal in 16 bits may be a zero of either sign.
+    assert_eq!(within(Numeric::Float, 16, &[(-1e-8, 1e-8)]), Some(vec![0, 1, 0x8000, 0x8001]));
+    assert_eq!(within(Numeric::Float, 16, &[(-1.0, 1.0)]), None, "too many to tell");
+    assert_eq!(within(Numeric::Float, 32, &[(1.0, 1.0)]), None);
+    assert_eq!(pack_within(Numeric::Unorm, 8, &Set::ANY), None);
+    // Every float of a set is stored as one of them.
+    let codes = within(Numeric::Unorm, 10, &[(0.3, 0.31)]).expect("they are few");
+    for step in 0..=100u32 {
+        let stored = pack(Numeric::Unorm, 10, (0.3 + 0.01 * step as f32 / 100.0).min(0.31).to_bits());
+        assert!(codes.contains(&stored.best) && stored.others.iter().all(|code| codes.contains(code)), "{step}");
+    }
 }

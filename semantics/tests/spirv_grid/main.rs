@@ -4,6 +4,7 @@ mod concurrency;
 mod exhibits;
 mod machine;
 mod rules;
+mod sets;
 mod undefined;
 mod values;
 

@@ -51,7 +51,7 @@ fn count(type_: &str) -> usize {
     }
 }
 
-/// The module whose `main`, of workgroups with `size` invocations, has that body; `%r`, of that type, is written to the buffer. An empty type
+/// The module, which declares all float controls, whose `main`, of workgroups with `size` invocations, has that body; `%r`, of that type, is written to the buffer. An empty type
 /// writes nothing. `%lix` is the local index, `%buf` the buffer and `%pword` a pointer to a word of it.
 pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
     let mut body = body.to_string();
@@ -97,6 +97,9 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
         ("split", 18, "smp"),
     ];
     let (mut decorations, mut declared) = (String::new(), String::new());
+    if body.contains("%x = OpExtInst") {
+        decorations.push_str("OpDecorate %x NoContraction ");
+    }
     for (name, binding, of) in variables {
         let _ = write!(decorations, "OpDecorate %{name} DescriptorSet 0 OpDecorate %{name} Binding {binding} ");
         let _ = write!(declared, "%p_{name} = OpTypePointer UniformConstant %{of} %{name} = OpVariable %p_{name} UniformConstant ");
@@ -104,8 +107,10 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
     format!(
         "OpCapability Shader OpCapability ImageQuery OpCapability ImageGatherExtended OpCapability StorageImageExtendedFormats
         OpCapability StorageImageReadWithoutFormat OpCapability StorageImageWriteWithoutFormat
+        OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve OpExtension \"SPV_KHR_float_controls\"
         OpExtension \"SPV_KHR_storage_buffer_storage_class\" %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
         OpEntryPoint GLCompute %main \"main\" %lix OpExecutionMode %main LocalSize {size} 1 1
+        OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32
         OpDecorate %lix BuiltIn LocalInvocationIndex OpDecorate %words ArrayStride 4 OpDecorate %block Block
         OpMemberDecorate %block 0 Offset 0 OpDecorate %buf DescriptorSet 0 OpDecorate %buf Binding 0 {decorations}
         %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1 %float = OpTypeFloat 32

@@ -3,17 +3,24 @@
 use std::ops::Range;
 
 use smallstep_semantics::image::Image;
+use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::spirv::Buffer;
-use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, BoundedFloat};
 use smallstep_semantics::spirv::module::Variable;
 
 use super::draw::{bytes_of, image_of, sampler_of};
 use super::play::End;
-use crate::amber::{BufferId, Buffers, Line, Pipeline, Resource, Script};
+use crate::amber::{BufferId, Buffers, Contents, Line, Pipeline, Resource, Script};
 use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
+
+/// The floats that may be any of a set and are aligned words of a range of a buffer, by first byte of the buffer.
+pub(super) fn given_sets<'c>(held: &'c Contents, range: &Range<usize>) -> impl Iterator<Item = (usize, Set)> + use<'c> {
+    let range = range.clone();
+    held.sets().filter(move |(at, _)| range.start <= *at && at + 4 <= range.end && (at - range.start).is_multiple_of(4))
+}
 
 /// A buffer behind a descriptor that an entry point uses.
 pub(super) struct BufferAt {
@@ -161,6 +168,16 @@ impl Bound {
     pub fn contents(&self, held: &Buffers) -> Vec<Buffer> {
         let bytes = |b: &BufferAt| held[b.buffer].bytes[b.range.clone()].to_vec();
         self.buffers.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect()
+    }
+
+    /// The floats among these bytes that may be any of a set, as the interpreters take them.
+    pub fn bounded(&self, held: &Buffers) -> Vec<BoundedFloat> {
+        let of = |b: &BufferAt| {
+            let (set, binding, first) = (b.place.set, b.place.binding, b.range.start);
+            let one = move |(at, allowed)| BoundedFloat { set, binding, offset: (at - first) as u64, allowed };
+            given_sets(&held[b.buffer], &b.range).map(one).collect::<Vec<_>>()
+        };
+        self.buffers.iter().flat_map(of).collect()
     }
 
     /// The images, as the interpreters take them.

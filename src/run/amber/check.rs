@@ -1,17 +1,19 @@
 //! A script on an interpreter and on devices at once: each against the script's expectations, and each device against the interpreter.
 //!
 //! After every RUN the buffers that it may have changed are compared, and all buffers at the end: byte by byte where the interpreter is decided, scalar by
-//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to. The rest is counted and left alone, such as
+//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to, or the set that a float is of. The rest is counted and left alone, such as
 //! pixels whose centres lie within the sub-pixel precision of an edge. From the command on that the interpreter calls undefined nothing is compared,
 //! and nothing is expected of devices.
 
 use std::fmt;
 
+use smallstep_semantics::number::Profile;
+
 use super::modules::Modules;
 use super::play::{End, Engine, Interpreter, Player, Step, commands};
 use super::{requirement, show};
 use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
-use crate::gpu::Device;
+use crate::gpu::{Device, Route};
 
 /// Two sides that should be the same, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +158,8 @@ pub struct Compared {
     pub bytes: u64,
     /// Of these, bytes of scalars that hold one of a few values by the interpreter.
     pub one_of: u64,
+    /// Of these, bytes of 32-bit floats that may be any of a bounded set by the interpreter's runs over sets.
+    pub within: u64,
     /// Bytes that were left alone, since the interpreter does not decide them.
     pub left: u64,
 }
@@ -261,7 +265,10 @@ struct Beside<'s, 'd> {
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
     // A device may run adapted words, and is compared with what the interpreter shows of these.
-    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), ..interpreter.clone() }));
+    // What it is given by naga has no float controls.
+    let without_controls = devices.iter().any(|device| device.route() == Route::Naga).then_some(Profile::Wgsl);
+    let profile = interpreter.profile.or(without_controls);
+    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), profile, ..interpreter.clone() }));
     let mut leg = Leg::new("interpreter".into(), false);
     let mut beside: Vec<Beside<'_, '_>> = devices
         .into_iter()
@@ -345,7 +352,7 @@ impl Beside<'_, '_> {
     fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
         for id in which {
             let (expected, found) = (&own[id], &self.player.buffers[id]);
-            let (mut left, mut one_of) = (0, 0);
+            let (mut left, mut one_of, mut within) = (0, 0, 0);
             for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
                 let admitted = match expected.known_at(at) {
                     Known::Decided => e == f,
@@ -353,10 +360,16 @@ impl Beside<'_, '_> {
                         one_of += 1;
                         expected.choice(at).is_none_or(|(start, choice)| start != at || admits(choice, &found.bytes[at..]))
                     }
-                    Known::Doubtful | Known::Undefined => {
-                        left += 1;
-                        true
-                    }
+                    Known::Doubtful | Known::Undefined => match expected.set(at) {
+                        Some((start, set)) => {
+                            within += 1;
+                            start != at || float_at(&found.bytes, at).is_none_or(|x| set.contains(x.into()))
+                        }
+                        None => {
+                            left += 1;
+                            true
+                        }
+                    },
                 };
                 if !admitted {
                     let (place, expected, found) = element(script, id, at, expected, &found.bytes);
@@ -367,6 +380,7 @@ impl Beside<'_, '_> {
                 }
             }
             self.leg.compared.one_of += one_of;
+            self.leg.compared.within += within;
             self.leg.compared.left += left;
             self.leg.compared.bytes += expected.bytes.len() as u64 - left;
             if left > 0 {
@@ -375,6 +389,11 @@ impl Beside<'_, '_> {
             }
         }
     }
+}
+
+/// The 32-bit float whose first byte that is.
+fn float_at(bytes: &[u8], at: usize) -> Option<f32> {
+    Some(f32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 /// Whether a scalar is one of these values, by its bytes and what follows them.
@@ -398,8 +417,9 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
                 let bits = slot.scalar.load(&bytes[start..]);
                 format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * size)
             };
-            let wanted = match expected.values(start, size) {
-                Ok(Some(choice)) => show::one_of(choice, slot.scalar),
+            let wanted = match (expected.values(start, size), expected.set(start)) {
+                (Ok(Some(choice)), _) => show::one_of(choice, slot.scalar),
+                (Err(_), Some((_, set))) => set.to_string(),
                 _ => value(&expected.bytes),
             };
             let name = match (buffer.extent.image(), buffer.format()) {
@@ -415,4 +435,43 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
         None => (format!("byte {at}, padding"), format!("{:#04x}", expected.bytes[at as usize]), format!("{:#04x}", found[at as usize])),
     };
     (Place { buffer: buffer.name.clone(), offset: Some(at), element }, expected, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::number::sets::{Set, Span};
+
+    use super::super::modules::Options;
+    use super::*;
+    use crate::amber::read;
+
+    /// A device that shows these floats, where the interpreter has left the second one anywhere from 1 to 2.
+    fn compared(shown: [f32; 3]) -> Leg {
+        let script = read("#!amber\nBUFFER data DATA_TYPE float DATA 7 1.5 3 END\n").expect("it is a script");
+        let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
+        let mut own = script.contents();
+        own[BufferId(0)].bound(4, Set::of(Span { low: 1.0, high: 2.0 }));
+        let mut player = Player::new(&script, &modules);
+        player.buffers[BufferId(0)].bytes = shown.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let engine = Engine::Interpreter(Box::default());
+        let mut beside = Beside { player, engine, leg: Leg::new("a device".into(), true), live: true, same: true };
+        beside.compare(&script, &own, [BufferId(0)].into_iter(), Line(9));
+        beside.leg
+    }
+
+    #[test]
+    fn a_device_is_judged_by_the_set_that_a_float_is_of() {
+        for inside in [1.0, 1.5, 2.0] {
+            let leg = compared([7.0, inside, 3.0]);
+            assert_eq!((leg.verdict, leg.compared.bytes, leg.compared.within, leg.compared.left), (Verdict::Agree, 12, 4, 0), "{inside}");
+        }
+        for outside in [2.0f32.next_up(), 1.0f32.next_down(), -1.5, f32::NAN] {
+            let Verdict::Disagree(difference) = compared([7.0, outside, 3.0]).verdict else { panic!("{outside} agrees") };
+            let found = format!("{outside} ({:#010x})", outside.to_bits());
+            assert_eq!((difference.expected.as_str(), difference.found.to_lowercase()), ("[1.0, 2.0]", found.to_lowercase()));
+            let place = difference.place.expect("a place");
+            assert_eq!((place.offset, place.element.as_str()), (Some(4), "IDX 4, float"));
+        }
+        assert!(matches!(compared([7.0, 1.5, 3.5]).verdict, Verdict::Disagree(_)), "the third float is decided");
+    }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use smallstep_semantics::image::Codes;
+use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::raster::DepthBuffer;
 use smallstep_semantics::spirv::draw::{Component, MadeBy, ObservedTarget};
 use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage, UndefinedBytes};
@@ -34,6 +35,16 @@ pub(super) struct StoredDepth {
     /// What the buffer holds as long as nothing else has written to it.
     pub held: Contents,
     pub depths: DepthBuffer,
+}
+
+/// What a RUN leaves open in one buffer.
+pub(super) struct LeftOpen {
+    /// Bytes that a device may hold other bits in.
+    pub doubtful: Vec<Doubtful>,
+    /// 32-bit floats that may be any of a bounded set, by first byte.
+    pub bounded: Vec<(u64, Set)>,
+    /// Why runs over sets did not say more, if they did not.
+    pub unsettled: Option<String>,
 }
 
 /// Bytes of an image that are not exact, to be marked in one go.
@@ -79,13 +90,13 @@ impl Player<'_> {
 
     /// Puts what the relation or the machine shows of a buffer in its place, with what is known of it: what it makes undefined or doubtful, and what was
     /// so before and is not `written` over.
-    pub(super) fn keep<'d>(
+    pub(super) fn keep(
         &mut self,
         made: &dyn Fn(&UndefinedBytes) -> String,
         given: &Given,
         which: usize,
         observed: &ObservedBuffer,
-        doubtful: impl Iterator<Item = &'d Doubtful>,
+        left: &LeftOpen,
         written: &[bool],
     ) {
         let BufferAt { place, buffer: id, range, .. } = &given.bound.buffers[which];
@@ -121,10 +132,16 @@ impl Player<'_> {
             self.buffers[id].mark(open.clone(), Known::Undefined);
             self.note(id, open, format!("any value, made at {} ({}), RUN in line {line}", made(bytes), bytes.kind));
         }
-        for one in doubtful {
+        let unsettled = left.unsettled.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+        for one in &left.doubtful {
             let open = within(one.start, one.end);
             self.buffers[id].mark(open.clone(), Known::Doubtful);
-            self.note(id, open, format!("{}, RUN in line {line}", why_text(one.why)));
+            self.note(id, open, format!("{}, RUN in line {line}{unsettled}", why_text(one.why)));
+        }
+        for (offset, set) in &left.bounded {
+            let open = within(*offset, offset + 4);
+            self.buffers[id].bound(open.start, *set);
+            self.note(id, open, format!("a float in {set}, RUN in line {line}"));
         }
     }
 
@@ -188,6 +205,11 @@ impl Player<'_> {
                 Component::OneOf(codes) => {
                     now.choose(range.start, range.len(), codes.clone());
                     marks.push(range, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
+                }
+                Component::Within(set) => {
+                    // Its bytes are in place, and so is what is known of them: only who made it is noted.
+                    now.bound(range.start, *set);
+                    marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
                 Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
                 Component::Undefined(by) => marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", made(by))),

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::Exploration;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::{Module, Sink};
+use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful, Report};
+use smallstep_semantics::spirv::{LoadError, Module, Sink};
 use smallstep_semantics::undefined::Undefined;
 
 use super::adapted;
-use super::bind::Bound;
+use super::bind::{Bound, given_sets};
 use super::clear::ClearValues;
-use super::keep::{Origin, StoredDepth};
+use super::keep::{LeftOpen, Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
 use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, judge};
@@ -44,6 +47,8 @@ pub struct Interpreter {
     pub raster: raster::Rules,
     /// The most instructions of all invocations of one RUN together.
     pub fuel: u64,
+    /// Under which profile floats are judged; by default that which each module asks for.
+    pub profile: Option<Profile>,
     /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and must show the same.
     pub adapted_too: bool,
 }
@@ -55,6 +60,7 @@ impl Default for Interpreter {
             engines: Engines::default(),
             raster: raster::Rules::default(),
             fuel: Limits::default().instructions,
+            profile: None,
             adapted_too: false,
         }
     }
@@ -271,7 +277,11 @@ impl<'s> Player<'s> {
             Engine::Interpreter(interpreter) => {
                 let (images, samplers) = (given.bound.image_contents(), &given.bound.samplers);
                 let push_constants = &given.bound.push_constants;
-                let resources = Resources { buffers: &buffers, images: &images, samplers, push_constants, ..Resources::default() };
+                let bounded = given.bound.bounded(&self.buffers);
+                let bounded = bounded.as_slice();
+                let profile = interpreter.profile;
+                let resources =
+                    Resources { buffers: &buffers, images: &images, samplers, push_constants, bounded, profile, ..Resources::default() };
                 let limits = interpreter.limits();
                 let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
                 self.interpret(module, lines, &dispatch, given, interpreter)
@@ -315,17 +325,15 @@ impl<'s> Player<'s> {
             by => by.clone(),
         };
         let engines = &interpreter.engines;
-        let known = |(buffer, range): &(BufferId, Range<usize>)| match self.buffers[*buffer].open(range.start, range.len()) {
-            Some(_) => &self.buffers[*buffer].known[range.clone()],
-            None => &[][..],
-        };
-        let mut watch = Watch::new(all.iter().map(known).collect());
+        // What the dispatch is given as a set is no more open than other bytes.
+        let known: Vec<Vec<Known>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
+        let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect());
         let sink: &mut dyn Sink = if first_open.is_some() { &mut watch } else { &mut () };
         let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink)
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
         let seen = watch.seen();
         let report = ran.report;
-        let observation = observed(report.outcome, &module.module, lines, dispatch.limits.instructions, *line)?;
+        let observation = observed(report.outcome.clone(), &module.module, lines, dispatch.limits.instructions, *line)?;
         if interpreter.adapted_too {
             adapted::shows(&self.for_device(module, given), dispatch, &by, engines, &observation)
                 .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
@@ -343,13 +351,17 @@ impl<'s> Player<'s> {
             )),
             None => None,
         };
+        let acceptance = match (&unknown, ran.engine) {
+            (None, "reference") => Some(accepted(module, dispatch, &report, engines, *line)?),
+            _ => None,
+        };
         let invocations = Invocations::OfDispatch(module, given.groups);
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
-            let doubtful = report.doubtful.iter().filter(|d| d.buffer == index);
+            let left = left_open(&report, acceptance.as_ref(), index);
             let made = |bytes: &_| invocations.origin(bytes);
-            self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
+            self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
             let made = |(at, by): (u32, InvocationId)| format!("{} by {}", told::instruction(&module.module, at), invocations.text(by));
@@ -362,6 +374,19 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
+    /// What is known of some bytes of a buffer, where some are open; if they are given as sets, what those say more is taken for known.
+    fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Known> {
+        let held = &self.buffers[*buffer];
+        if held.open(range.start, range.len()).is_none() {
+            return Vec::new();
+        }
+        let mut known: Vec<Known> = range.clone().map(|at| held.known_at(at)).collect();
+        for (at, _) in given_sets(held, range).filter(|_| with_sets) {
+            known[at - range.start..][..4].fill(Known::Decided);
+        }
+        known
+    }
+
     /// Why nothing is known of what a RUN computes that reads an open byte.
     pub(super) fn given_open(&self, (buffer, at): (BufferId, usize), line: Line) -> String {
         let kind = match self.buffers[buffer].known_at(at) {
@@ -370,6 +395,27 @@ impl<'s> Player<'s> {
         };
         let name = &self.script[buffer].name;
         format!("RUN in line {line} is given {kind} in byte {at} of {name}, and what it computes of that is not known")
+    }
+}
+
+/// What runs over sets say of what a run of the relation leaves open.
+fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, engines: &Engines, line: Line) -> Result<Acceptance, End> {
+    let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
+    let exploration = Exploration { rules: engines.sets, ..Exploration::under(Profile::Strict) };
+    grid::explore(&module.module, dispatch, report, &engines.relation, exploration).map_err(refused)
+}
+
+/// What is left open of one observed buffer.
+fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) -> LeftOpen {
+    let of = |all: &[Doubtful]| all.iter().filter(|d| d.buffer == buffer).copied().collect();
+    let Some(acceptance) = acceptance else {
+        return LeftOpen { doubtful: of(&report.doubtful), bounded: Vec::new(), unsettled: None };
+    };
+    let words = acceptance.words.iter().filter(|word| word.buffer == buffer);
+    LeftOpen {
+        doubtful: of(&acceptance.doubtful),
+        bounded: words.filter_map(|word| Some((word.offset, word.expected.set()?))).collect(),
+        unsettled: acceptance.unsettled.as_ref().map(ToString::to_string),
     }
 }
 

@@ -1,12 +1,13 @@
 //! A RUN of a graphics pipeline, on an interpreter or on a device.
 
 use smallstep_semantics::image::Image;
-use smallstep_semantics::spirv::draw::{DrawObservation, MadeBy, run_by};
-use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, UndefinedBytes};
+use smallstep_semantics::spirv::draw::{By, DrawObservation, MadeBy, run_with};
+use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, Resources, UndefinedBytes};
 use smallstep_semantics::spirv::{Event, Sink};
 
 use super::bind::Bound;
 use super::draw::{Assembled, Depth, Drawing, drawing};
+use super::keep::LeftOpen;
 use super::modules::Stage;
 use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
@@ -16,6 +17,7 @@ use crate::compute::given::Place;
 use crate::compute::{self, told};
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
 use crate::run::screen::drawn_by;
+use crate::theorem::dispatches::Engines;
 
 impl Player<'_> {
     /// Draws; gives the buffers that may have changed.
@@ -123,9 +125,10 @@ impl Player<'_> {
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
-            let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index);
+            let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index).copied().collect();
+            let left = LeftOpen { doubtful, bounded: Vec::new(), unsettled: None };
             let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
-            self.keep(&made, given, which, observed, doubtful, &seen.written[which]);
+            self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
             let made = |(instruction, _): (u32, InvocationId)| told::instruction(fragment, instruction);
@@ -228,8 +231,10 @@ fn draw_by(
         compute::Interpreter::Reference { schedule, .. } => schedule,
         _ => &interpreter.engines.schedule,
     };
-    let relation = &interpreter.engines.relation;
-    let ran = run_by(&vertex.module, &fragment.module, draw, relation, &interpreter.raster, schedule, sink);
+    let Engines { relation, sets, .. } = &interpreter.engines;
+    let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets) };
+    let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
+    let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let module = &[vertex, fragment][sink.last()].module;
     observed(outcome, module, None, interpreter.fuel, line)

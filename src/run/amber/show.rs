@@ -33,6 +33,10 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
         let text = match (known, held.values(start, size)) {
             (Known::Undefined, _) => "any value".into(),
             (_, Ok(Some(choice))) => one_of(choice, slot.scalar),
+            (_, Err(_)) if held.set(start).is_some_and(|(at, _)| at == start) => {
+                let set = held.set(start).map(|(_, set)| set.to_string()).unwrap_or_default();
+                format!("{} in {set}", slot.scalar.value(slot.scalar.load(bytes)))
+            }
             _ => slot.scalar.value(slot.scalar.load(bytes)).to_string(),
         };
         let why = open.and_then(|(at, _)| player.origin(id, at)).map(str::to_string);

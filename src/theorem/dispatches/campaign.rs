@@ -256,18 +256,18 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     let mut dispatches = Vec::with_capacity(observed.len());
     let mut expectations = Vec::with_capacity(observed.len());
     for &(seed, case, observation) in observed {
-        match asked(case, observation) {
-            Ok(Asked { dispatch, expected }) => {
+        match asked(case, observation, device.route()) {
+            Ok(Asked { dispatch, due }) => {
                 dispatches.push(dispatch);
-                expectations.push((seed, expected));
+                expectations.push((seed, due));
             }
             Err(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Machine, what, failed: false }),
         }
     }
     for finished in device.run_all(dispatches) {
-        let (seed, expected) = &expectations[finished.id as usize];
+        let (seed, due) = &expectations[finished.id as usize];
         let seed = *seed;
-        match OnDevice::of(expected, &finished.outcome) {
+        match OnDevice::of(due, &finished.outcome) {
             OnDevice::Agrees => tally.device_agrees += 1,
             OnDevice::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
             OnDevice::Wrong { what, failed } => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed }),
@@ -277,8 +277,8 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
 
 /// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing is, or nothing is known.
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Option<(String, bool)> {
-    let Asked { dispatch, expected } = asked(case, observed).ok()?;
-    match OnDevice::of(&expected, &device.run(dispatch).outcome) {
+    let Asked { dispatch, due } = asked(case, observed, device.route()).ok()?;
+    match OnDevice::of(&due, &device.run(dispatch).outcome) {
         OnDevice::Wrong { what, failed } => Some((what, failed)),
         OnDevice::Agrees | OnDevice::Unchecked(_) => None,
     }
@@ -290,8 +290,8 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
         let case = remedy.applied(&module)?.case();
         let Judged::Observed(observed) = judge(&case, &plan.engines) else { return None };
-        let Asked { dispatch, expected } = asked(&case, &observed).ok()?;
-        (OnDevice::of(&expected, &device.run(dispatch).outcome) == OnDevice::Agrees).then_some(name)
+        let Asked { dispatch, due } = asked(&case, &observed, device.route()).ok()?;
+        (OnDevice::of(&due, &device.run(dispatch).outcome) == OnDevice::Agrees).then_some(name)
     })
 }
 

@@ -6,6 +6,7 @@
 pub use crate::compute::MachineBug;
 
 pub mod campaign;
+pub mod due;
 pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;
@@ -14,14 +15,17 @@ pub mod quirk;
 use std::fmt;
 use std::sync::Arc;
 
+use smallstep_semantics::number::sets;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};
 
 use crate::compile::bindings;
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
+use crate::gpu::Route;
+use due::Due;
 
 /// What runs a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +65,8 @@ pub struct Engines {
     pub schedule: Schedule,
     /// What is wrong with the machine.
     pub planted: Option<MachineBug>,
+    /// What instructions may give in runs over sets.
+    pub sets: sets::Rules,
 }
 
 /// What the interpreters made of a dispatch.
@@ -227,16 +233,6 @@ fn same_bytes(expected: &ObservedBuffer, found: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Whether a device shows an observation in every buffer that it gives back, and if not, the first difference.
-pub fn same_on_device(expected: &Observation, shown: &ComputeResult) -> Result<(), String> {
-    for Buffer { set, binding, bytes } in &shown.buffers {
-        let due = expected.buffers.iter().find(|b| (b.set, b.binding) == (*set, *binding));
-        let Some(due) = due else { return Err(format!("a buffer at set {set}, binding {binding} that was not given")) };
-        same_bytes(due, bytes)?;
-    }
-    Ok(())
-}
-
 fn contents(case: &ComputeCase) -> Vec<Buffer> {
     let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
     case.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect()
@@ -248,17 +244,19 @@ pub struct Asked {
     /// The dispatch; where bindings had gaps, adapted by [`bindings`].
     pub dispatch: ComputeDispatch,
     /// What a conforming device shows.
-    pub expected: Observation,
+    pub due: Due,
 }
 
-/// The dispatch of a clean case for a device. Where the pass `bindings` had to adapt the words, an interpreter has run the adapted words, and
+/// The dispatch of a clean case for a device that it reaches by a route. Where the pass `bindings` had to adapt the words, an interpreter has run the adapted words, and
 /// shows at each adapted place what the original words show at the original one; otherwise the error says how they differ.
-pub fn asked(case: &ComputeCase, observed: &Observation) -> Result<Asked, String> {
+pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, String> {
     let original = for_device(case);
     let (dispatch, places) = bindings::adapt(&original).map_err(|error| error.to_string())?;
     let mut expected = observed.clone();
     if places.is_identity() {
-        return Ok(Asked { dispatch, expected });
+        let module = Module::load(&dispatch.words).map_err(|error| error.to_string())?;
+        let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+        return Ok(Asked { dispatch, due });
     }
     for buffer in &mut expected.buffers {
         let place = (buffer.set, buffer.binding);
@@ -278,7 +276,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation) -> Result<Asked, String
         }
         other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name())),
     }
-    Ok(Asked { dispatch, expected })
+    let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+    Ok(Asked { dispatch, due })
 }
 
 /// The dispatch as the module has it.

@@ -16,7 +16,8 @@ use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, Module, decode};
 
-use super::{first_undefined, same, same_on_device};
+use super::due::{Admitted, Due};
+use super::{first_undefined, same};
 use crate::compute::carried::Carried;
 use crate::compute::given::{Assignment, Contents, Place};
 use crate::compute::{ComputeModule, Given, Interpreter, Prepared, load};
@@ -77,18 +78,19 @@ pub enum OnDevice {
 
 impl OnDevice {
     /// Judges what became of a dispatch on a device against what the interpreters observe.
-    pub fn of(expected: &Observation, outcome: &DeviceOutcome) -> OnDevice {
+    pub fn of(due: &Due, outcome: &DeviceOutcome) -> OnDevice {
         match outcome {
-            DeviceOutcome::Computed(result) => OnDevice::shown(expected, result),
+            DeviceOutcome::Computed(result) => OnDevice::shown(due, result),
             DeviceOutcome::Refused(why) => OnDevice::Wrong { what: format!("it refuses a valid module: {why}"), failed: false },
             DeviceOutcome::Unchecked(why) => OnDevice::Unchecked(why.clone()),
             other => OnDevice::Wrong { what: other.to_string(), failed: true },
         }
     }
 
-    fn shown(expected: &Observation, result: &ComputeResult) -> OnDevice {
-        match same_on_device(expected, result) {
-            Ok(()) => OnDevice::Agrees,
+    fn shown(due: &Due, result: &ComputeResult) -> OnDevice {
+        match due.admits(result) {
+            Ok(Admitted { undecided: 0, .. }) => OnDevice::Agrees,
+            Ok(Admitted { undecided, .. }) => OnDevice::Unchecked(format!("{undecided} bytes are not decided")),
             Err(what) => OnDevice::Wrong { what, failed: false },
         }
     }
@@ -166,7 +168,7 @@ impl DispatchQuirk {
     /// # Errors
     /// As of [`DispatchQuirk::expected`].
     pub fn on(&self, device: &mut Device) -> Result<OnDevice, String> {
-        let expected = self.expected()?;
+        let expected = Due::exactly(self.expected()?);
         Ok(match self.prepared.run_on(device) {
             Ok(found) => {
                 let buffers = found.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });

@@ -188,7 +188,7 @@ pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Set
 
 /// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives how many ways were followed, and why there may be
 /// more than those and the ones that contradict themselves.
-pub(super) fn follow(
+pub(crate) fn follow(
     exploration: Exploration,
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
 ) -> (u32, Option<Unsettled>) {
@@ -292,18 +292,24 @@ impl Sets {
     /// OpSelect on conditions that are not decided: a branch for each.
     fn select(&mut self, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
         let [conditions, on_true, on_false] = [0, 1, 2].map(|i| args[i].lanes);
-        let mut results = Lanes::with_capacity(on_true.len());
+        let ways = self.choose(conditions, on_true.len())?;
+        Ok(ways.into_iter().enumerate().map(|(i, holds)| if holds { on_true[i] } else { on_false[i] }).collect())
+    }
+
+    /// Which of two objects each of so many components of a selection comes from, the first where it holds: by one condition, or one for each.
+    pub fn choose(&mut self, conditions: &[Lane], components: usize) -> Result<SmallVec<[bool; 4]>, Unsettled> {
+        let mut ways = SmallVec::with_capacity(components);
         let mut first = None;
-        for i in 0..on_true.len() {
+        for i in 0..components {
             let holds = match (conditions.len(), first) {
                 // Where it may be rewritten, for each component by itself.
                 (1, Some(known)) if !self.rewrites() => known,
                 (n, _) => self.decide(conditions[if n == 1 { 0 } else { i }])?,
             };
             first = Some(holds);
-            results.push(if holds { on_true[i] } else { on_false[i] });
+            ways.push(holds);
         }
-        Ok(results)
+        Ok(ways)
     }
 
     /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit floats or Booleans.
@@ -650,7 +656,7 @@ impl From<bool> for Truth {
 
 impl Expected {
     /// What a set says of a component that is observed: bits if it is one float, nothing if it is unbounded or holds NaN.
-    pub(super) fn of(set: Set, why: Why) -> Expected {
+    pub(crate) fn of(set: Set, why: Why) -> Expected {
         match set.only() {
             Some(x) => Expected::Bits((x as f32).to_bits()),
             None if set == Set::ZERO => Expected::Zero,

@@ -25,6 +25,7 @@ mod rules;
 mod set;
 
 pub use cause::{Cause, Site};
+pub(crate) use cells::follow;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use format::Format;
 pub use observation::{Observation, observe};

@@ -3,6 +3,7 @@
 //!
 //! Quads run side by side, but fragments reach the attachments in the order of triangles and, within one, of quads: rasterisation order.
 
+mod explore;
 mod interface;
 mod operations;
 
@@ -28,6 +29,7 @@ use crate::undefined::{Site, Unspecified};
 use interface::Source;
 use operations::{Left, Role};
 
+pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
 pub(super) use operations::Ended;
 
@@ -43,6 +45,8 @@ struct Running {
     /// The edges that the centres lie on, where nothing else decides who has the fragments.
     edges: [Option<Edge>; 4],
     depths: [Inexact; 4],
+    /// What its invocations are given, where they may be run again over sets.
+    begun: Option<Begun>,
 }
 
 impl Running {
@@ -71,6 +75,7 @@ struct Current {
 }
 
 /// The quad that begins.
+#[derive(Clone, Debug)]
 struct Begun {
     fragments: [Fragment; 4],
     /// What rasterisation alone says.
@@ -101,6 +106,8 @@ pub(super) struct Fragments<'m, 'd> {
     written_in_doubt: bool,
     /// Whether what a device may do differently is kept.
     keeps_doubt: bool,
+    /// What runs quads over sets, if they are.
+    explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
 }
@@ -137,6 +144,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             queue: VecDeque::new(),
             written_in_doubt: false,
             keeps_doubt: true,
+            explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
             depth: draw.depth.map(|depth| depth.buffer.clone()),
         }
@@ -211,13 +219,15 @@ impl<'m, 'd> Fragments<'m, 'd> {
         if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
             self.written_in_doubt = true;
         }
-        self.begun = Some(Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles });
+        let begun = Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles };
         let edges = [0, 1, 2, 3].map(|lane: i64| {
             let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
-        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths });
+        let again = self.explorer.as_ref().map(|_| begun.clone());
+        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths, begun: again });
+        self.begun = Some(begun);
         self.queue.push_back(Queued::Quad(workgroup));
         true
     }
@@ -412,6 +422,10 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         if let [a, b, c, d] = members.as_slice() {
             let number = 4 * workgroup;
             self.ended(workgroup, &[Related(a, number), Related(b, number + 1), Related(c, number + 2), Related(d, number + 3)]);
+            if let Some(mut explorer) = self.explorer.take() {
+                self.explore(&mut explorer, workgroup);
+                self.explorer = Some(explorer);
+            }
         }
     }
 }

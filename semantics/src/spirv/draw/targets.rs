@@ -3,8 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{Channel, Codes, Format, Image, Numeric, pack};
+use crate::image::{Channel, Codes, Format, Image, Numeric, pack, pack_within};
 use crate::number::integer::mask;
+use crate::number::sets::{Set, Span};
 use crate::number::{Expected, Profile, Why};
 use crate::spirv::environment::{ColourTarget, InvocationId};
 use crate::spirv::operation::Scalar as ComponentType;
@@ -18,6 +19,8 @@ pub enum Component {
     Exactly(u64),
     /// One of these codes, of which the best one is in the image: conversion to the format may round either way.
     OneOf(Codes),
+    /// One of these 32-bit floats, as runs over sets have it; what the image has is the definite answer.
+    Within(Set),
     /// That is not decided, for this reason; what the image has is the definite answer.
     Undecided(Why),
     /// Any code: an undefined value.
@@ -118,6 +121,8 @@ pub(super) enum Presence {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Written {
     Scalar(Scalar),
+    /// One of a bounded set of floats, with the definite answer.
+    Within(Scalar, Set),
     Nothing,
     Unknown(Why),
 }
@@ -237,6 +242,8 @@ fn admits(set: &Component, other: &Component) -> bool {
     match (set, other) {
         (Component::Exactly(a), Component::Exactly(b)) => a == b,
         (Component::OneOf(codes), Component::Exactly(code)) => codes.admits(*code),
+        (Component::Within(set), Component::Exactly(code)) => set.contains(f32::from_bits(*code as u32).into()),
+        (Component::Within(set), Component::Within(other)) => set.holds(other),
         (Component::OneOf(codes), Component::OneOf(others)) => {
             codes.nan == others.nan && codes.admits(others.best) && others.others.iter().all(|&code| codes.admits(code))
         }
@@ -262,8 +269,9 @@ fn made_by(origin: Origin) -> MadeBy {
 
 /// The definite code of what is written to a component, and what a device may show.
 fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile) -> (Option<u64>, Component) {
-    let scalar = match written {
-        Written::Scalar(scalar) => scalar,
+    let (scalar, set) = match written {
+        Written::Scalar(scalar) => (scalar, None),
+        Written::Within(scalar, set) => (scalar, Some(set)),
         Written::Nothing => {
             return (None, Component::Undefined(MadeBy { kind: Unspecified::UnwrittenOutput, instruction: None }));
         }
@@ -274,14 +282,16 @@ fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile
     }
     let codes = pack(numeric, channel.width, scalar.bits as u32);
     let best = codes.best;
-    let expected = if numeric.is_integer() {
+    let expected = if let Some(set) = set {
+        Expected::of(set, Why::Approximate)
+    } else if numeric.is_integer() {
         scalar.trust.doubt.map_or(Expected::Bits(scalar.bits as u32), Expected::Undecided)
     } else {
         scalar.lane().judge(profile)
     };
     let shown = match expected {
         Expected::Undecided(why) => Component::Undecided(why),
-        Expected::Within(_) => Component::Undecided(Why::Approximate),
+        Expected::Within(set) => within(numeric, channel.width, set, best),
         _ if codes.any.is_some() => {
             Component::Undefined(MadeBy { kind: codes.any.unwrap_or(Unspecified::ImageConversion), instruction: None })
         }
@@ -293,6 +303,24 @@ fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile
         _ => Component::OneOf(codes),
     };
     (Some(best), shown)
+}
+
+/// What a device may hold in a component that any float of a set is written to.
+fn within(numeric: Numeric, width: u8, set: Set, best: u64) -> Component {
+    if numeric == Numeric::Float && width == 32 {
+        // A subnormal may be flushed where it is written.
+        let least = f64::from(f32::MIN_POSITIVE);
+        let small = |span: &Span| span.low < least && span.high > -least;
+        return Component::Within(if set.spans().iter().any(small) { set.union(Set::ZERO) } else { set });
+    }
+    match pack_within(numeric, width, &set) {
+        Some(codes) => {
+            let others = codes.into_iter().filter(|code| *code != best).collect();
+            let codes = Codes { best, others, nan: 0, any: None };
+            if codes.is_exact() { Component::Exactly(best) } else { Component::OneOf(codes) }
+        }
+        None => Component::Undecided(Why::Approximate),
+    }
 }
 
 /// Whether an output of that component type may be written to an attachment of a format.

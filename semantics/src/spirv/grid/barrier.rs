@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use super::work::Work;
 use super::{Grid, State};
-use crate::number::Profile;
 use crate::rule::Rule;
 use crate::spirv::concurrency::schedule::Divergence;
 use crate::spirv::concurrency::{Footprint, Wait};
@@ -35,8 +34,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 /// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
 pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
+    let profile = grid.shared.profile();
     let in_doubt = |member: &u32| {
-        let control = grid.invocations.get(member).is_some_and(|i| i.config.control.is_doubtful(Profile::Strict));
+        let control = grid.invocations.get(member).is_some_and(|i| i.config.control.is_doubtful(profile));
         control || grid.shared.is_doubtful_reader(*member)
     };
     if grid.doubtful && members.iter().any(in_doubt) {

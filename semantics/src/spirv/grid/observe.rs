@@ -49,12 +49,16 @@ pub struct Report {
     pub doubtful: Vec<Doubtful>,
     /// The components of the observed images that other devices may hold other ones of.
     pub doubtful_texels: Vec<DoubtfulTexels>,
+    /// Words of the observed buffers that are a zero on every device, of one sign or the other: which buffer, and the first byte.
+    pub zeros: Vec<(usize, u64)>,
+    /// Whether some invocation has branched by what is in doubt, so that a device may have been elsewhere.
+    pub wanders: bool,
 }
 
 impl Report {
     /// The report of a run that ended without an observation.
     pub fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
-        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new() }
+        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new(), zeros: Vec::new(), wanders: false }
     }
 }
 
@@ -62,7 +66,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// The report of a run that has met no end but its own.
     pub(super) fn observed(&self) -> Report {
         let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
-        let mut doubtful = Vec::new();
+        let (mut doubtful, mut zeros) = (Vec::new(), Vec::new());
         for &(index, set, binding) in &self.prepared.storage {
             let buffer = observation.buffers.len();
             let mut observed = ObservedBuffer { set, binding, ..ObservedBuffer::default() };
@@ -80,6 +84,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             for (start, bytes, why) in self.shared.doubts(index) {
                 doubtful.push(Doubtful { buffer, start, end: start + bytes, why });
             }
+            zeros.extend(self.shared.zeros(index).map(|at| (buffer, at)));
             observation.buffers.push(observed);
         }
         let mut doubtful_texels = Vec::new();
@@ -95,7 +100,14 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             });
             observation.images.push(observed);
         }
-        Report { outcome: Outcome::Observed(observation), undefined: self.undefined.clone(), doubtful, doubtful_texels }
+        Report {
+            outcome: Outcome::Observed(observation),
+            undefined: self.undefined.clone(),
+            doubtful,
+            doubtful_texels,
+            zeros,
+            wanders: self.doubtful,
+        }
     }
 
     /// The instruction and the invocation that made an undefined value.

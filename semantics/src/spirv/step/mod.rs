@@ -34,7 +34,7 @@ pub mod function;
 pub mod image;
 pub mod memory;
 pub mod miscellaneous;
-mod over;
+pub(super) mod over;
 pub(super) mod run;
 mod sink;
 

@@ -1,57 +1,145 @@
 //! A run over sets, by rules that know nothing of sets: before a rule applies, what the run takes for granted is put into M; after it, what is not
 //! decided in its result gets a cell.
 
+use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
 
-use super::{Config, operation_of};
+use super::{Config, Next, operation_of};
 use crate::number;
 use crate::number::sets::{Sets, Unsettled};
-use crate::number::{Arithmetic, Lane, Lanes, Tuple};
+use crate::number::{Lane, Lanes, Why};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
+use crate::spirv::module::WHOLE;
+use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 
-/// M[x ↦ the way that is taken], where the next instruction branches by x, and x is not decided. Gives x and what it was, to be [put back](restore).
-pub(super) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<Option<(u32, Scalars)>, Unsettled> {
+/// What a branch was on, before the run took a way for granted.
+pub(in crate::spirv) type Branched = Option<(u32, Scalars)>;
+
+/// M[x ↦ the way that is taken], where the next instruction branches by x, and x is not decided. Gives x and what it was.
+pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<Branched, Unsettled> {
     let Some((_, operands)) = config.next_of(&[Op::BranchConditional]) else { return Ok(None) };
     let x = operands[0];
-    let Some(condition) = config.scalar(x).filter(|condition| !condition.trust.is_decided(sets.profile())) else { return Ok(None) };
+    let open = |condition: &Scalar| condition.undefined.is_none() && !condition.trust.is_decided(sets.profile());
+    let Some(condition) = config.scalar(x).filter(open) else { return Ok(None) };
     sets.stand_at(x);
     let way = Scalar::from(Lane::truth(sets.decide(condition.lane())?));
     config.memory.define(config.module, x, Value::Scalars(Scalars::from_slice(&[way])));
     Ok(Some((x, Scalars::from_slice(&[condition]))))
 }
 
-/// M[x ↦ what it was]: where it may be computed anew at each use, one branch says nothing of the next; where it may not, the run knows.
-pub(super) fn restore((x, was): (u32, Scalars), config: &mut Config<'_>) {
-    config.memory.define(config.module, x, Value::Scalars(was));
+/// After a rule has been applied: cells for what is not decided in its result, and x as it was where it branched by x. Where it may be computed anew at each
+/// use, one branch says nothing of the next; where it may not, the run knows.
+pub(in crate::spirv) fn applied(sets: &mut Sets, before: &Config<'_>, next: &mut Next<'_>, branched: Branched) -> Result<(), Unsettled> {
+    faults(sets, before)?;
+    let (Next::Config(after) | Next::Acts(after, _) | Next::Waits(after, _) | Next::Ends(after) | Next::Discards(after)) = next else {
+        return Ok(());
+    };
+    widen(sets, before, after)?;
+    if let Some((x, was)) = branched {
+        after.memory.define(after.module, x, Value::Scalars(was));
+    }
+    if after.control.is_doubtful(sets.profile()) {
+        let name = before.head().map_or_else(String::new, |head| head.name());
+        return Err(Unsettled::Reached(format!("{name} by a value that may be several")));
+    }
+    Ok(())
 }
 
-/// M[r ↦ its components, with cells], where the instruction that was applied computes r and r is not decided.
-pub(super) fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
-    let Some(head) = before.head() else { return Ok(()) };
-    let operands = before.operands(head);
-    let ids = if head.is(Op::ExtInst) { operands.get(2..).unwrap_or_default() } else { operands };
-    let Some(op) = operation_of(head, operands).and_then(|operation| operation.op) else { return Ok(()) };
-    let Some(mut results) = after.lanes(head.result) else { return Ok(()) };
-    let decided = |lanes: &Lanes| lanes.iter().all(|lane| lane.trust.is_decided(sets.profile()));
-    // What is selected by a condition that is decided keeps the cell that it has.
-    let selects = op == number::Op::Select;
-    if decided(&results) && !selects || selects && before.lanes(ids[0]).is_none_or(|conditions| decided(&conditions)) {
+/// What a component may be as an operand: an undefined value is anything.
+fn lane(scalar: &Scalar) -> Lane {
+    match scalar.undefined {
+        None => scalar.lane(),
+        Some(_) => Lane { bits: 0, trust: scalar.trust.in_doubt(Why::Domain) },
+    }
+}
+
+fn lanes(config: &Config<'_>, id: u32) -> Option<Lanes> {
+    config.scalars(id).map(|scalars| scalars.iter().map(lane).collect())
+}
+
+/// The operands of the next instruction, if it computes, and which it is.
+fn ids<'m>(config: &Config<'m>) -> Option<(&'m [u32], number::Instruction)> {
+    let head = config.head()?;
+    let operands = config.operands(head);
+    if head.is(Op::ExtInst) && config.module.is_non_semantic(head) {
+        return None;
+    }
+    let operation = operation_of(head, operands)?;
+    Some((if head.is(Op::ExtInst) { operands.get(2..)? } else { operands }, operation.instruction))
+}
+
+/// Gives cells to what the instruction that was applied has computed and is not decided.
+fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
+    let (Some(head), Some((ids, instruction))) = (before.head(), ids(before)) else { return Ok(()) };
+    let profile = sets.profile();
+    if head.is(Op::Select) {
+        return select(sets, ids, head.result, before, after);
+    }
+    let is_lanes = |id: u32| before.module.shape(id).is_lanes();
+    if !is_lanes(head.result) || !ids.iter().all(|&id| is_lanes(id)) {
         return Ok(());
     }
-    let lanes: Option<SmallVec<[Lanes; 3]>> = ids.iter().map(|&id| before.lanes(id)).collect();
-    let Some(lanes) = lanes else { return Ok(()) };
-    let columns = ids.iter().map(|&id| usize::from(before.module.shape(id).columns));
-    let args: SmallVec<[(&[Lane], usize); 3]> = lanes.iter().map(|lanes| lanes.as_slice()).zip(columns).collect();
-    sets.stand_at(head.result);
-    if selects {
-        let args: SmallVec<[Tuple<'_>; 3]> = args.iter().map(|&(lanes, columns)| Tuple { lanes, columns }).collect();
-        results = sets.apply(&Arithmetic::default(), op, &args)?;
-    } else {
-        sets.widen(op.instruction(), &args, &mut results)?;
+    let Some(mut scalars) = after.scalars(head.result) else { return Ok(()) };
+    let mut results: Lanes = scalars.iter().map(lane).collect();
+    if results.iter().all(|lane| lane.trust.is_decided(profile)) {
+        return Ok(());
     }
-    let scalars: Scalars = results.into_iter().map(Scalar::from).collect();
+    let operands: Option<SmallVec<[Lanes; 3]>> = ids.iter().map(|&id| lanes(before, id)).collect();
+    let Some(operands) = operands else { return Ok(()) };
+    let columns = ids.iter().map(|&id| usize::from(before.module.shape(id).columns));
+    let args: SmallVec<[(&[Lane], usize); 3]> = operands.iter().map(|lanes| lanes.as_slice()).zip(columns).collect();
+    sets.stand_at(head.result);
+    sets.widen(instruction, &args, &mut results)?;
+    for (scalar, result) in scalars.iter_mut().zip(results).filter(|(scalar, _)| scalar.undefined.is_none()) {
+        scalar.trust = result.trust;
+    }
     after.memory.define(after.module, head.result, Value::Scalars(scalars));
     Ok(())
+}
+
+/// OpSelect of any objects. What is selected by a condition that is decided keeps the cell that it has.
+fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
+    let Some(conditions) = lanes(before, ids[0]).filter(|c| !c.iter().all(|lane| lane.trust.is_decided(sets.profile()))) else {
+        return Ok(());
+    };
+    let (Some(on_true), Some(on_false)) = (before.scalars(ids[1]), before.scalars(ids[2])) else { return Ok(()) };
+    sets.stand_at(result);
+    let ways = sets.choose(&conditions, on_true.len())?;
+    let chosen: Scalars = ways.iter().enumerate().map(|(i, &holds)| if holds { on_true[i] } else { on_false[i] }).collect();
+    after.memory.define(after.module, result, Value::Scalars(chosen));
+    Ok(())
+}
+
+fn may_not_wrap(config: &Config<'_>, result: u32) -> bool {
+    let decorated = |decoration| config.module.decoration(result, WHOLE, decoration).is_some();
+    decorated(Decoration::NoSignedWrap) || decorated(Decoration::NoUnsignedWrap)
+}
+
+/// Whether the next instruction may be undefined behaviour for some value that an operand may have: then a device may do anything.
+fn faults(sets: &Sets, before: &Config<'_>) -> Result<(), Unsettled> {
+    const DIVISIONS: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod];
+    const WRAPPING: &[Op] = &[Op::IAdd, Op::ISub, Op::IMul, Op::SNegate, Op::ShiftLeftLogical];
+    let Some(head) = before.head() else { return Ok(()) };
+    let converts = head.is(Op::ConvertFToU) || head.is(Op::ConvertFToS);
+    let may_fail = converts || DIVISIONS.contains(&head.op) || WRAPPING.contains(&head.op) && may_not_wrap(before, head.result);
+    if !may_fail {
+        return Ok(());
+    }
+    let profile = sets.profile();
+    let bounded = |lane: Lane| {
+        let limit = match before.module.types().component(head.result_type) {
+            Some(Type::Int { width, .. }) if converts && before.module.shape(before.operands(head)[0]).is_lanes() => f64::from(width),
+            _ => return false,
+        };
+        let (low, high) = if head.is(Op::ConvertFToU) { (-1.0, limit.exp2()) } else { (-(limit - 1.0).exp2(), (limit - 1.0).exp2()) };
+        let set = sets.operand(lane).set;
+        set.is_bounded() && set.hull().is_some_and(|hull| low < hull.low && hull.high < high)
+    };
+    let open = |lane: &Lane| !lane.trust.is_decided(profile) && !bounded(*lane);
+    match before.operands(head).iter().any(|&id| lanes(before, id).is_some_and(|lanes| lanes.iter().any(open))) {
+        true => Err(Unsettled::Reached(format!("{} of a value that may be several", head.name()))),
+        false => Ok(()),
+    }
 }

@@ -76,11 +76,14 @@ fn run_from<'m>(
             Some(sets) => over::decide(sets, &mut config)?,
             None => None,
         };
-        let (rule, at, next) = match only(relation.step(&env, &config), &config) {
+        let (rule, at, mut next) = match only(relation.step(&env, &config), &config) {
             Ok(Reduct { rule, at, next }) => (rule, at, next),
             Err(why) => return Ok(Outcome::Stuck(Stuck { why, at: format!("{at}, step {steps}", at = config.place()) })),
         };
-        let mut after = match next {
+        if let Some(sets) = sets.as_deref_mut() {
+            over::applied(sets, &config, &mut next, branched)?;
+        }
+        let after = match next {
             // Nothing that is read here is written.
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) => next,
             // It has no quad: those whose modules take derivatives are refused.
@@ -95,12 +98,6 @@ fn run_from<'m>(
                 return Ok(Outcome::Undefined(undefined));
             }
         };
-        if let Some(sets) = sets.as_deref_mut() {
-            over::widen(sets, &config, &mut after)?;
-        }
-        if let Some(was) = branched {
-            over::restore(was, &mut after);
-        }
         emit(sink, rule, InvocationId::default(), steps, &config, Some(&after), &[]);
         config = after;
     }

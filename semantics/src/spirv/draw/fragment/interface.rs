@@ -59,7 +59,7 @@ impl<'m> Interface<'m> {
             depth: None,
             mask: None,
             effects: interface::effects(module, entry)?,
-            profile: module.profile(entry),
+            profile: draw.resources.profile(module, draw.fragment),
             modes,
         };
         if !interface.modes.origin_upper_left {

@@ -60,9 +60,9 @@ impl Role {
 /// What an invocation leaves for the attachments.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
-    role: Role,
+    pub(super) role: Role,
     /// By target.
-    written: Vec<[Written; 4]>,
+    pub(super) written: Vec<[Written; 4]>,
     depth: Inexact,
 }
 

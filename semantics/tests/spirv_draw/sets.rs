@@ -1,0 +1,125 @@
+//! Draws whose quads run over sets: what is interpolated is one value of a set, for each fragment.
+
+use pretty_assertions::assert_eq;
+use smallstep_semantics::number::Why;
+use smallstep_semantics::number::sets::{Rules, Set, Span};
+use smallstep_semantics::spirv::draw::By;
+
+use crate::*;
+
+/// A triangle that covers everything. Of its attribute the first component is (x + 1)/4 in device coordinates, the second twice that, the others 0 and 1.
+fn covering(fragment: Module, format: Format) -> Scene {
+    let mut scene = Scene::new(passing(), fragment, &[[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]);
+    scene.attributes.push(floats(1, Rate::Vertex, &[[0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]));
+    scene.targets = vec![target(0, format, [0; 4])];
+    scene
+}
+
+/// What its attachment shows with quads that run over sets, and without. Definite texels are the same.
+fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
+    let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets };
+    let run = |sets| {
+        let outcome =
+            scene.with(|draw| draw::run_with(&scene.vertex, &scene.fragment, draw, &by(sets), &mut ()).expect("the entry points"));
+        let Outcome::Observed(mut observation) = outcome else { panic!("{outcome:?}") };
+        observation.targets.remove(0)
+    };
+    let (over, alone) = (run(Some(Rules::default())), run(None));
+    assert_eq!(over.image, alone.image);
+    (over, alone)
+}
+
+/// A fragment stage that declares all float controls; its arithmetic is %q1 to %q4.
+fn strict(body: &str) -> Module {
+    let decorations: String =
+        (1..5).filter(|q| body.contains(&format!("%q{q} ="))).map(|q| format!("OpDecorate %q{q} NoContraction ")).collect();
+    let text = fragment_text("", &decorations, "", body)
+        .replace("OpCapability Shader", "OpCapability Shader OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve")
+        .replace("OpMemoryModel", "OpExtension \"SPV_KHR_float_controls\" OpMemoryModel")
+        .replace(
+            "OriginUpperLeft",
+            "OriginUpperLeft OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
+        );
+    load(&text)
+}
+
+const INPUT: &str = "%x = OpLoad %v4 %in %y = OpCompositeExtract %float %x 0 %z = OpCompositeExtract %float %x 1 ";
+
+/// The set of the first component at a pixel.
+#[track_caller]
+fn set_at(target: &ObservedTarget, x: u32, y: u32) -> Set {
+    match target.component(x, y, 0) {
+        Some(Component::Within(set)) => set,
+        Some(Component::Exactly(bits)) => Set::point(f32::from_bits(bits as u32).into()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_interpolated_is_written_as_a_set() {
+    let (over, alone) = both(&covering(fragment("", "", "", "%x = OpLoad %v4 %in OpStore %out %x"), Format::Rgba32Sfloat));
+    assert_eq!(alone.component(2, 3, 0), Some(Component::Undecided(Why::Interpolated)));
+    // 2.5 of 16.
+    let set = set_at(&over, 2, 3);
+    assert!(set.contains(0.15625) && set.hull().is_some_and(|Span { low, high }| 0.15 < low && high < 0.16), "{set}");
+    // The definite texel is a member, everywhere.
+    for (x, y) in (0..8).flat_map(|y| (0..8).map(move |x| (x, y))) {
+        let (texel, _) = over.image.raw(0, x, y).expect("a texel");
+        assert!(set_at(&over, x as u32, y as u32).contains(f32::from_bits(texel as u32).into()), "({x}, {y})");
+    }
+}
+
+#[test]
+fn a_set_is_rounded_to_the_codes_of_a_format() {
+    let (over, alone) = both(&covering(fragment("", "", "", "%x = OpLoad %v4 %in OpStore %out %x"), Format::Rgba8Unorm));
+    assert_eq!(alone.component(2, 3, 0), Some(Component::Undecided(Why::Interpolated)));
+    // 0.15625 · 255 = 39.84.
+    let Some(Component::OneOf(codes)) = over.component(2, 3, 0) else { panic!("{:?}", over.component(2, 3, 0)) };
+    assert_eq!((codes.best, codes.admits(39), codes.admits(41), codes.admits(42)), (40, true, false, false), "{codes:?}");
+}
+
+#[test]
+fn an_input_is_one_value_for_all_that_use_it() {
+    let colour = "%v = OpCompositeConstruct %v4 %q1 %f0 %f0 %f1 OpStore %out %v";
+    let same = strict(&format!("{INPUT} %w = OpLoad %v4 %in %u = OpCompositeExtract %float %w 0 %q1 = OpFSub %float %y %u {colour}"));
+    assert_eq!(set_at(&both(&covering(same, Format::Rgba32Sfloat)).0, 2, 3), Set::point(0.0));
+    // Another component is another value, though it is twice this one.
+    let other = strict(&format!("{INPUT} %q2 = OpFMul %float %y %f2 %q1 = OpFSub %float %q2 %z {colour}"));
+    let set = set_at(&both(&covering(other, Format::Rgba32Sfloat)).0, 2, 3);
+    assert!(set.hull().is_some_and(|Span { low, high }| low < 0.0 && 0.0 < high && high < 0.02), "{set}");
+}
+
+#[test]
+fn a_fragment_goes_both_ways_of_an_open_branch() {
+    // At the pixels of column 3 the value is 3.5/16, at those of column 4 4.5/16: a quarter is between them.
+    let select = strict(&format!(
+        "{INPUT} %k = OpFOrdLessThan %bool %y %quarter %q = OpSelect %float %k %f1 %f2 %v = OpCompositeConstruct %v4 %q %f0 %f0 %f1 OpStore %out %v"
+    ));
+    let (over, _) = both(&covering(select, Format::Rgba32Sfloat));
+    assert_eq!([set_at(&over, 3, 3), set_at(&over, 4, 3)], [Set::point(1.0), Set::point(2.0)]);
+    // Against its own value by another way it may be either.
+    let either = strict(&format!(
+        "{INPUT} %q1 = OpFMul %float %z %half %k = OpFOrdLessThan %bool %y %q1 OpSelectionMerge %m None OpBranchConditional %k %t %e
+         %t = OpLabel OpBranch %m %e = OpLabel OpBranch %m %m = OpLabel %r = OpPhi %float %f1 %t %f2 %e
+         %v = OpCompositeConstruct %v4 %r %f0 %f0 %f1 OpStore %out %v"
+    ));
+    let (over, alone) = both(&covering(either, Format::Rgba32Sfloat));
+    assert_eq!(set_at(&over, 2, 3), Set::point(1.0).union(Set::point(2.0)));
+    assert!(matches!(alone.component(2, 3, 0), Some(Component::Undecided(_))));
+    // Where a way discards it, it is left open.
+    let discards = strict(&format!(
+        "{INPUT} %q1 = OpFMul %float %z %half %k = OpFOrdLessThan %bool %y %q1 OpSelectionMerge %m None OpBranchConditional %k %t %m
+         %t = OpLabel OpKill %m = OpLabel OpStore %out %red"
+    ));
+    let (over, alone) = both(&covering(discards, Format::Rgba32Sfloat));
+    assert_eq!(over.component(2, 3, 0), alone.component(2, 3, 0));
+    assert!(matches!(over.component(2, 3, 0), Some(Component::Undecided(_))));
+}
+
+/// Stages that write memory, and what reaches no float, are as they are without sets.
+#[test]
+fn what_is_not_explored_stays_open() {
+    let writes = "%x = OpLoad %v4 %in OpStore %out %x %p = OpAccessChain %pword %buf %c0 %c0 %n = OpAtomicIAdd %uint %p %c1 %c0 %c1";
+    let (over, alone) = both(&covering(fragment("", "", "", writes), Format::Rgba32Sfloat));
+    assert_eq!(over, alone);
+}

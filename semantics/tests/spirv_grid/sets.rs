@@ -1,0 +1,277 @@
+//! Dispatches over sets: intervals worked out by hand, and what cannot be settled.
+
+use pretty_assertions::assert_eq;
+use smallstep_semantics::number::sets::{Exploration, Rules, Set, Span};
+use smallstep_semantics::number::{Expected, Profile};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{BoundedFloat, Dispatch, Limits, Resources};
+use smallstep_semantics::spirv::grid::{self, Acceptance, Report};
+use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};
+
+/// Everything that [`Profile::Strict`] asks for; NoContraction is for %q1 to %q9, which all bodies name their arithmetic by.
+const STRICT: [&str; 2] = [
+    "OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve",
+    "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
+];
+
+/// A module whose buffer %buf of floats is also the buffer %bits of words, with workgroups of `size` invocations.
+fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
+    let named = |q: &u32| body.contains(&format!("%q{q} ="));
+    let decorations: String = if controls == STRICT {
+        (1..10).filter(named).map(|q| format!("OpDecorate %q{q} NoContraction ")).collect()
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "; Version: 1.4
+        OpCapability Shader {} %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %lix %buf %bits %shared OpExecutionMode %main LocalSize {size} 1 1 {}
+        {decorations}
+        OpDecorate %lix BuiltIn LocalInvocationIndex
+        OpDecorate %floats ArrayStride 4 OpDecorate %block Block OpMemberDecorate %block 0 Offset 0
+        OpDecorate %words ArrayStride 4 OpDecorate %other Block OpMemberDecorate %other 0 Offset 0
+        OpDecorate %buf DescriptorSet 0 OpDecorate %buf Binding 0 OpDecorate %buf Aliased
+        OpDecorate %bits DescriptorSet 0 OpDecorate %bits Binding 0 OpDecorate %bits Aliased
+        %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool %float = OpTypeFloat 32 %uint = OpTypeInt 32 0
+        %c0 = OpConstant %uint 0 %c1 = OpConstant %uint 1 %c2 = OpConstant %uint 2 %c3 = OpConstant %uint 3 %c4 = OpConstant %uint 4
+        %c264 = OpConstant %uint 264
+        %zero = OpConstant %float 0 %one = OpConstant %float 1 %two = OpConstant %float 2 %half = OpConstant %float 0.5 %seven = OpConstant %float 7
+        %edge = OpConstant %float 0.4794 %far = OpConstant %float 0.4 %tenth = OpConstant %float 0.1 %three = OpConstant %float 3
+        %hundred = OpConstant %float 100 %minus = OpConstant %float -0.0
+        %floats = OpTypeRuntimeArray %float %block = OpTypeStruct %floats %pblock = OpTypePointer StorageBuffer %block
+        %words = OpTypeRuntimeArray %uint %other = OpTypeStruct %words %pother = OpTypePointer StorageBuffer %other
+        %buf = OpVariable %pblock StorageBuffer %bits = OpVariable %pother StorageBuffer
+        %pf = OpTypePointer StorageBuffer %float %pu = OpTypePointer StorageBuffer %uint
+        %wf = OpTypePointer Workgroup %float %shared = OpVariable %wf Workgroup %pin = OpTypePointer Input %uint %lix = OpVariable %pin Input
+        %main = OpFunction %void None %fn %entry = OpLabel
+        %p0 = OpAccessChain %pf %buf %c0 %c0 %p1 = OpAccessChain %pf %buf %c0 %c1 %p2 = OpAccessChain %pf %buf %c0 %c2
+        %p3 = OpAccessChain %pf %buf %c0 %c3 %b0 = OpAccessChain %pu %bits %c0 %c0 %b1 = OpAccessChain %pu %bits %c0 %c1
+        %i = OpLoad %uint %lix %pi = OpAccessChain %pf %buf %c0 %i
+        {body} OpReturn OpFunctionEnd",
+        controls[0], controls[1],
+    );
+    let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance) {
+    let bytes = [0u32; 16].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let buffers = [Buffer { set: 0, binding: 0, bytes }];
+    let limits = Limits { instructions: 100_000, ..Limits::default() };
+    let dispatch = Dispatch { entry: "main", groups: [1; 3], resources: Resources::of_buffers(&buffers), limits };
+    let relation = Relation::default();
+    let shown = grid::report(module, &dispatch, &Schedule::default(), &relation, false, &mut ()).expect("main is there");
+    assert!(matches!(shown.outcome, Outcome::Observed(_)), "{:?}", shown.outcome);
+    let profile = module.profile(&module.entry_points()[0]);
+    let exploration = Exploration { rules, ..Exploration::under(profile) };
+    let acceptance = grid::explore(module, &dispatch, &shown, &relation, exploration).expect("main is there");
+    // The definite value is always a member.
+    for word in &acceptance.words {
+        let observation = shown.outcome.observed().expect("it is observed");
+        let bytes = &observation.buffers[word.buffer].bytes[word.offset as usize..][..4];
+        let bits = u32::from_le_bytes(bytes.try_into().expect("4 bytes"));
+        assert_eq!(word.expected.admits(bits), Some(true), "{word:?} without {bits:#x}");
+    }
+    (shown, acceptance)
+}
+
+fn explored(controls: [&str; 2], size: u32, body: &str) -> Acceptance {
+    explored_by(&module(controls, size, body), Rules::default()).1
+}
+
+/// The sets by word.
+#[track_caller]
+fn sets(acceptance: &Acceptance) -> Vec<(u64, Set)> {
+    assert_eq!(acceptance.unsettled, None);
+    acceptance.words.iter().map(|w| (w.offset / 4, w.expected.set().expect("a word that is decided has a set"))).collect()
+}
+
+fn point(x: f32) -> Set {
+    Set::point(x.into())
+}
+
+/// %s is sin(0.5) = 0.479425538604203.
+const SINE: &str = "%q1 = OpExtInst %float %glsl Sin %half ";
+
+fn branch(condition: &str, then: &str) -> String {
+    format!(
+        "OpSelectionMerge %merge None OpBranchConditional {condition} %then %merge %then = OpLabel {then} OpBranch %merge %merge = OpLabel "
+    )
+}
+
+#[test]
+fn a_sine_has_an_absolute_error() {
+    let acceptance = explored(STRICT, 1, &format!("{SINE} OpStore %p0 %q1 OpStore %p1 %half"));
+    let (sine, error) = (0.479_425_538_604_203_f64, 1.0 / 2048.0);
+    let [(0, set)] = sets(&acceptance)[..] else { panic!("{acceptance:?}") };
+    let [Span { low, high }] = *set.spans() else { panic!("{set}") };
+    // The outermost floats that are within.
+    let ulp = 1.0 / f64::from(1u32 << 25);
+    assert!(sine - error <= low && low < sine - error + ulp, "{set}");
+    assert!(sine + error - ulp < high && high <= sine + error, "{set}");
+    assert_eq!((acceptance.ways, &acceptance.doubtful[..]), (1, &[][..]));
+    let admits = |x: f32| acceptance.words[0].expected.admits(x.to_bits());
+    assert_eq!(
+        [high as f32, (high as f32).next_up(), low as f32, (low as f32).next_down()].map(admits),
+        [true, false, true, false].map(Some)
+    );
+}
+
+#[test]
+fn memory_keeps_which_value_it_is() {
+    let difference = "%x = OpLoad %float %p0 %y = OpLoad %float %p0 %q2 = OpFSub %float %x %y OpStore %p1 %q2";
+    let of_memory = sets(&explored(STRICT, 1, &format!("{SINE} OpStore %p0 %q1 {difference}")));
+    assert_eq!(of_memory[1], (1, point(0.0)));
+    // Two evaluations may differ.
+    let of_two =
+        sets(&explored(STRICT, 1, &format!("{SINE} %q3 = OpExtInst %float %glsl Sin %half %q2 = OpFSub %float %q1 %q3 OpStore %p1 %q2")));
+    assert!(of_two[0].1.hull().is_some_and(|hull| hull.low == -hull.high && hull.high > 9e-4), "{of_two:?}");
+    // Another invocation reads it behind a barrier.
+    let body = format!(
+        "{SINE} OpStore %shared %q1 OpControlBarrier %c2 %c2 %c264 %x = OpLoad %float %shared %y = OpLoad %float %shared
+         %q2 = OpFSub %float %x %y OpStore %pi %q2"
+    );
+    // Each of two invocations writes: a race.
+    let one = body.replace("OpStore %shared %q1", "%is = OpIEqual %bool %i %c0 OpSelectionMerge %e None OpBranchConditional %is %f %e %f = OpLabel OpStore %shared %q1 OpBranch %e %e = OpLabel");
+    let acceptance = explored(STRICT, 2, &one);
+    assert_eq!((sets(&acceptance), acceptance.ways), (vec![(0, point(0.0)), (1, point(0.0))], 1));
+    // As bits of an integer it is the same, and what is computed of them is anything.
+    let copied = explored(
+        STRICT,
+        1,
+        &format!("{SINE} OpStore %p0 %q1 %u = OpLoad %uint %b0 OpStore %b1 %u %v = OpIAdd %uint %u %c1 OpStore %b0 %v"),
+    );
+    assert_eq!(copied.words.iter().map(|w| w.offset).collect::<Vec<_>>(), [4]);
+    assert_eq!(copied.doubtful.iter().map(|d| (d.start, d.end)).collect::<Vec<_>>(), [(0, 4)]);
+}
+
+#[test]
+fn each_invocation_goes_its_own_ways() {
+    let chosen = "%less = OpFOrdLessThan %bool %q1 %edge %x = OpSelect %float %less %one %two OpStore %pi %x";
+    let acceptance = explored(STRICT, 8, &format!("{SINE} {chosen}"));
+    let both = point(1.0).union(point(2.0));
+    assert_eq!((sets(&acceptance), acceptance.ways), ((0..8).map(|i| (i, both)).collect(), 16));
+    // The word 3 is written on one way only, which the definite values do not take.
+    let body = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge {}", branch("%less", "OpStore %p3 %seven"));
+    let (shown, acceptance) = explored_by(&module(STRICT, 1, &body), Rules::default());
+    assert_eq!((&shown.doubtful[..], shown.wanders), (&[][..], true));
+    assert_eq!(sets(&acceptance), [(3, point(0.0).union(point(7.0)))]);
+    // Further away it goes one way.
+    let far = explored(STRICT, 1, &body.replace("%edge", "%far"));
+    assert_eq!((sets(&far), far.ways), (vec![], 1));
+    // What is written on both ways alike is decided.
+    let alike = explored(STRICT, 1, &format!("{body} OpStore %p2 %three"));
+    assert_eq!(sets(&alike), [(2, point(3.0)), (3, point(0.0).union(point(7.0)))]);
+}
+
+#[test]
+fn what_cannot_be_settled_says_why() {
+    let less = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge OpStore %p0 %q1");
+    let atomic = "%old = OpAtomicIAdd %uint %b1 %c1 %c0 %c1";
+    let index = "%q2 = OpFMul %float %q1 %two %n = OpConvertFToU %uint %q2 %pn = OpAccessChain %pf %buf %c0 %n OpStore %pn %one";
+    let divides = "%q2 = OpFMul %float %q1 %three %n = OpConvertFToU %uint %q2 %m = OpUDiv %uint %c4 %n";
+    // Beyond π a sine may be anything.
+    let converts = "%q2 = OpExtInst %float %glsl Sin %hundred %n = OpConvertFToU %uint %q2";
+    let loops =
+        "OpBranch %head %head = OpLabel OpLoopMerge %done %next None OpBranchConditional %less %next %done %next = OpLabel OpBranch %head
+                 %done = OpLabel";
+    let unwritten = branch("%less", "OpUnreachable").replace("OpUnreachable OpBranch %merge", "OpUnreachable");
+    let cases = [
+        (atomic, "it has atomics"),
+        (index, "OpAccessChain by a value that may be several"),
+        (divides, "OpUDiv of a value that may be several"),
+        (converts, "OpConvertFToU of a value that may be several"),
+        (loops, "a way through its branches ends as out of fuel"),
+        (&unwritten, "a way through its branches ends as undefined"),
+    ];
+    for (body, why) in cases {
+        let acceptance = explored(STRICT, 1, &format!("{less} {body}"));
+        let told = acceptance.unsettled.map(|why| why.to_string()).unwrap_or_default();
+        assert!(told.contains(why), "{body}: {told:?}");
+        assert!(acceptance.words.is_empty() && !acceptance.doubtful.is_empty(), "{body}");
+    }
+    // Invocation 1 writes the word of invocation 0 on a way that it does not take by definite values.
+    let conflict = format!(
+        "%is = OpIEqual %bool %i %c1 {less0} %both = OpLogicalAnd %bool %is %less {} OpStore %pi %one",
+        branch("%both", "OpStore %p0 %two"),
+        less0 = less.replace("OpStore %p0 %q1", "")
+    );
+    let told = explored(STRICT, 2, &conflict).unsettled.map(|why| why.to_string());
+    assert_eq!(told.as_deref(), Some("invocations that access the same memory on some ways through their branches"));
+    // More than 64 ways of one invocation.
+    let many: String = (0..7)
+        .map(|n| format!("%s{n} = OpExtInst %float %glsl Sin %half %l{n} = OpFOrdLessThan %bool %s{n} %edge %x{n} = OpSelect %float %l{n} %one %two OpStore %p0 %x{n} "))
+        .collect();
+    let strict = many.replace("%s", "%q").replace("%q0", "%q8");
+    let told = explored(STRICT, 1, &strict).unsettled.map(|why| why.to_string()).unwrap_or_default();
+    assert!(told.starts_with("a branch on FOrdLessThan of [") && told.ends_with("64 ways followed"), "{told}");
+}
+
+/// A sampled or selected zero aside, an absolute value keeps no sign: the zero of a flushed product may have either.
+#[test]
+fn a_zero_of_unknown_sign_is_either_zero() {
+    let body = "%q1 = OpExtInst %float %glsl FMax %zero %minus OpStore %p0 %q1 %q2 = OpFMul %float %zero %minus OpStore %p1 %q2";
+    let acceptance = explored(STRICT, 1, body);
+    // The greater of 0 and -0 is either; a product has the sign that it must.
+    assert_eq!(sets(&acceptance), [(0, Set::ZERO)]);
+    assert_eq!(
+        (acceptance.ways, [0, 1 << 31, 1].map(|bits| acceptance.words[0].expected.admits(bits))),
+        (0, [true, true, false].map(Some))
+    );
+}
+
+/// A float that was left as a set by another dispatch: shared by all that read it.
+#[test]
+fn what_is_given_as_a_set_is_one_value() {
+    let body = "%x = OpLoad %float %p0 %y = OpLoad %float %p0 %q1 = OpFSub %float %x %y OpStore %p1 %q1 %q2 = OpFMul %float %x %two OpStore %p2 %q2";
+    let module = module(STRICT, 1, body);
+    let bytes = [0.5f32, 0.0, 0.0, 0.75].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let buffers = [Buffer { set: 0, binding: 0, bytes }];
+    let of = |low: f64, high: f64| Set::of(Span { low, high });
+    let bounded = [(0, of(0.25, 0.5)), (12, of(0.75, 1.0))].map(|(offset, allowed)| BoundedFloat { set: 0, binding: 0, offset, allowed });
+    let resources = Resources { bounded: &bounded, ..Resources::of_buffers(&buffers) };
+    let dispatch = Dispatch { entry: "main", groups: [1; 3], resources, limits: Limits { instructions: 1_000, ..Limits::default() } };
+    let shown = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");
+    assert_eq!(shown.doubtful.iter().map(|d| d.start).collect::<Vec<_>>(), [0, 4, 8, 12]);
+    let acceptance =
+        grid::explore(&module, &dispatch, &shown, &Relation::default(), Exploration::under(Profile::Strict)).expect("main is there");
+    assert_eq!(sets(&acceptance), [(0, of(0.25, 0.5)), (1, point(0.0)), (2, of(0.5, 1.0)), (3, of(0.75, 1.0))]);
+}
+
+#[test]
+fn without_controls_what_is_rewritten_stays_within() {
+    // 0.1 · 3 + 0.7, fused or not, rounded up or down.
+    let body = "%q1 = OpFMul %float %tenth %three OpStore %p0 %q1 %q2 = OpFAdd %float %q1 %seven OpStore %p1 %q2 %q3 = OpFMul %float %two %three OpStore %p2 %q3";
+    let module = module([""; 2], 1, body);
+    assert_eq!(module.profile(&module.entry_points()[0]), Profile::Wgsl);
+    let (shown, acceptance) = explored_by(&module, Rules::default());
+    assert_eq!(shown.doubtful.iter().map(|d| d.start).collect::<Vec<_>>(), [0, 4]);
+    let sets = sets(&acceptance);
+    let product = 0.1f32 * 3.0;
+    for x in [product, product.next_up(), product.next_down()] {
+        let exact = f64::from(0.1f32) * 3.0;
+        let near = (f64::from(x) - exact).abs() < f64::from(product.next_up() - product);
+        assert!(!near || sets[0].1.contains(x.into()), "{x} {sets:?}");
+    }
+    for x in [product + 7.0, 0.1f32.mul_add(3.0, 7.0)] {
+        assert!(sets[1].1.contains(x.into()), "{x} {sets:?}");
+    }
+    assert!(!sets[1].1.contains((product + 7.0 + 1e-5).into()));
+    // Declared, both are decided.
+    assert_eq!(explored(STRICT, 1, body), Acceptance::default());
+}
+
+#[test]
+fn a_planted_rule_of_sets_shows() {
+    let module = module(STRICT, 1, &format!("{SINE} OpStore %p0 %q1"));
+    let narrow = Rules { allowed: |_, _, _| Some(smallvec::smallvec![point(0.25)]), ..Rules::default() };
+    let bytes = vec![0; 64];
+    let buffers = [Buffer { set: 0, binding: 0, bytes }];
+    let limits = Limits { instructions: 100_000, ..Limits::default() };
+    let dispatch = Dispatch { entry: "main", groups: [1; 3], resources: Resources::of_buffers(&buffers), limits };
+    let shown = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");
+    let exploration = Exploration { rules: narrow, ..Exploration::under(Profile::Strict) };
+    let acceptance = grid::explore(&module, &dispatch, &shown, &Relation::default(), exploration).expect("main is there");
+    assert_eq!(acceptance.words.iter().map(|w| w.expected).collect::<Vec<_>>(), [Expected::Bits(0.25f32.to_bits())]);
+}

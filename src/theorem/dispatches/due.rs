@@ -1,0 +1,101 @@
+//! What a device must show of a dispatch: the definite bytes, but for floats of which runs over sets know more.
+
+use std::collections::BTreeMap;
+
+use smallstep_semantics::number::sets::{Exploration, Rules, Set};
+use smallstep_semantics::number::{Expected, Profile};
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::{self, Acceptance};
+use smallstep_semantics::spirv::{Buffer, Module, Relation};
+
+use super::same_bytes;
+use crate::dispatch::{ComputeDispatch, ComputeResult};
+use crate::gpu::Route;
+
+/// What a conforming device shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    /// The definite answer, with the places of its buffers on the device.
+    pub observation: Observation,
+    /// What a device may show instead.
+    pub acceptance: Acceptance,
+}
+
+/// How a device's bytes were judged that are as they must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Admitted {
+    /// Floats that were judged by a set.
+    pub by_sets: u64,
+    /// Bytes that nothing is known of, since devices may differ.
+    pub undecided: u64,
+}
+
+impl Due {
+    /// The definite bytes, on every device: of a program without floats.
+    pub fn exactly(observation: Observation) -> Due {
+        Due { observation, acceptance: Acceptance::default() }
+    }
+
+    /// Of a dispatch that shows that on a device which its words reach by a route: naga passes no float controls on.
+    ///
+    /// # Errors
+    /// A sentence: the module is refused, or shows something else by the relation.
+    pub fn of(module: &Module, dispatch: &ComputeDispatch, observation: Observation, route: Route, rules: Rules) -> Result<Due, String> {
+        if !module.instructions().iter().any(|i| i.is(Op::TypeFloat)) {
+            return Ok(Due::exactly(observation));
+        }
+        let (buffers, bound) = (dispatch.contents(), dispatch.bound());
+        let images = bound.image_contents();
+        let profile = (route == Route::Naga).then_some(Profile::Wgsl);
+        let push_constants = &dispatch.push_constants;
+        let resources =
+            Resources { images: &images, samplers: &dispatch.samplers, push_constants, profile, ..Resources::of_buffers(&buffers) };
+        let run = Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits: Limits::default() };
+        let relation = Relation::default();
+        let report = grid::report(module, &run, &Schedule::default(), &relation, false, &mut ()).map_err(|error| error.to_string())?;
+        match report.outcome.observed() {
+            Some(found) if found.buffers == observation.buffers => {}
+            _ => return Err(format!("the relation ends with {}, and not with what was observed", report.outcome.name())),
+        }
+        let exploration = Exploration { rules, ..Exploration::under(Profile::Strict) };
+        let acceptance = grid::explore(module, &run, &report, &relation, exploration).map_err(|error| error.to_string())?;
+        Ok(Due { observation, acceptance })
+    }
+
+    /// Whether a device may show this in every buffer that it gives back, and if not, the first difference.
+    pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, String> {
+        let mut admitted = Admitted::default();
+        for Buffer { set, binding, bytes } in &shown.buffers {
+            let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (*set, *binding));
+            let Some(which) = which else { return Err(format!("a buffer at set {set}, binding {binding} that was not given")) };
+            let mut due = self.observation.buffers[which].clone();
+            let words = self.acceptance.words.iter().filter(|word| word.buffer == which);
+            let sets: BTreeMap<u64, Expected> = words.map(|word| (word.offset, word.expected)).collect();
+            for (&offset, expected) in &sets {
+                let range = offset as usize..offset as usize + 4;
+                let Some(Ok(found)) = bytes.get(range.clone()).map(<[u8; 4]>::try_from) else { break };
+                let bits = u32::from_le_bytes(found);
+                if expected.admits(bits) == Some(false) {
+                    let allowed = expected.set().unwrap_or(Set::ANY);
+                    let x = f32::from_bits(bits);
+                    return Err(format!(
+                        "byte {offset} of the buffer at set {set}, binding {binding}: expected a float in {allowed}, saw {x:?} ({bits:#010x})"
+                    ));
+                }
+                admitted.by_sets += 1;
+                due.bytes[range.clone()].copy_from_slice(&bytes[range]);
+            }
+            for open in self.acceptance.doubtful.iter().filter(|open| open.buffer == which) {
+                let range = open.start as usize..open.end as usize;
+                if let (Some(to), Some(from)) = (due.bytes.get_mut(range.clone()), bytes.get(range)) {
+                    to.copy_from_slice(from);
+                    admitted.undecided += from.len() as u64;
+                }
+            }
+            same_bytes(&due, bytes)?;
+        }
+        Ok(admitted)
+    }
+}
