@@ -205,7 +205,7 @@ fn what_cannot_be_settled_says_why() {
         .collect();
     let strict = many.replace("%s", "%q").replace("%q0", "%q8");
     let told = explored(STRICT, 1, &strict).unsettled.map(|why| why.to_string()).unwrap_or_default();
-    assert!(told.starts_with("a branch on FOrdLessThan of [") && told.ends_with("64 ways followed"), "{told}");
+    assert!(told.starts_with("a branch on OpFOrdLessThan of [") && told.ends_with("64 paths explored"), "{told}");
 }
 
 /// A sampled or selected zero aside, an absolute value keeps no sign: the zero of a flushed product may have either.

@@ -467,7 +467,7 @@ mod tests {
         }
         for outside in [2.0f32.next_up(), 1.0f32.next_down(), -1.5, f32::NAN] {
             let Verdict::Disagree(difference) = compared([7.0, outside, 3.0]).verdict else { panic!("{outside} agrees") };
-            let found = format!("{outside} ({:#010x})", outside.to_bits());
+            let found = format!("{} ({:#010x})", f64::from(outside), outside.to_bits());
             assert_eq!((difference.expected.as_str(), difference.found.to_lowercase()), ("[1.0, 2.0]", found.to_lowercase()));
             let place = difference.place.expect("a place");
             assert_eq!((place.offset, place.element.as_str()), (Some(4), "IDX 4, float"));
