@@ -1,0 +1,9 @@
+//! WSL, the former WebGPU Shading Language: seed 004.
+//!
+//! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global environment and every function's derivation
+//! (`environment`, `typing`) → a typed program that execution needs nothing but.
+
+pub mod core;
+pub mod error;
+pub mod syntax;
+pub mod types;
