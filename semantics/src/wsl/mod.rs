@@ -4,6 +4,15 @@
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
 pub mod core;
+pub mod desugar;
+pub mod entry;
+pub mod environment;
 pub mod error;
+pub mod lex;
+pub mod library;
+pub mod parse;
 pub mod syntax;
+pub mod token;
 pub mod types;
+pub mod typing;
+pub mod validate;
