@@ -5,5 +5,6 @@
 
 pub mod core;
 pub mod error;
+pub mod library;
 pub mod syntax;
 pub mod types;
