@@ -163,6 +163,14 @@ impl LibraryFunction {
         self.signature().over.map(|_| self.t)
     }
 
+    /// The address space of the parameter at that index, if the signature says that it is a pointer.
+    pub fn space(self, parameter: usize) -> Option<AddressSpace> {
+        match self.signature().parameters.get(parameter) {
+            Some(Pattern::Pointer(..)) => Some(AddressSpace::ALL[usize::from(self.spaces >> (2 * parameter) & 3)]),
+            _ => None,
+        }
+    }
+
     /// The letters of an accessor's name; none of other functions.
     pub fn word(&self) -> &[u8] {
         self.word.indices()
@@ -329,15 +337,4 @@ pub fn declares(types: &Types, key: Key, parameters: &[TypeId]) -> bool {
         instances(types, key, entry.signature(), word, &arguments, |_| declared = true);
     }
     declared
-}
-
-/// The address space of the parameter at that index, for a function of which it is a pointer by its signature.
-impl LibraryFunction {
-    /// The address space of the parameter at that index, if the signature says that it is a pointer.
-    pub fn space(self, parameter: usize) -> Option<AddressSpace> {
-        match self.signature().parameters.get(parameter) {
-            Some(Pattern::Pointer(..)) => Some(AddressSpace::ALL[usize::from(self.spaces >> (2 * parameter) & 3)]),
-            _ => None,
-        }
-    }
 }
