@@ -4,6 +4,10 @@
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
 pub mod core;
+pub mod desugar;
 pub mod error;
+pub mod lex;
+pub mod parse;
 pub mod syntax;
+pub mod token;
 pub mod types;
