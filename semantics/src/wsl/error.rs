@@ -31,3 +31,13 @@ impl Error {
         self
     }
 }
+
+/// The errors in the order of their places, at most [`MAX_ERRORS`] of them; the last says if there are more.
+pub fn limited(mut errors: Vec<Error>) -> Vec<Error> {
+    errors.sort_by_key(|e| e.span.start);
+    if errors.len() > MAX_ERRORS {
+        errors.truncate(MAX_ERRORS);
+        errors[MAX_ERRORS - 1].notes.push((None, format!("there are more errors; only the first {MAX_ERRORS} are reported")));
+    }
+    errors
+}

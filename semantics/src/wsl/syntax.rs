@@ -478,6 +478,9 @@ pub enum Qualifier {
 }
 
 impl Qualifier {
+    /// Every qualifier.
+    pub const ALL: [Qualifier; 4] = [Qualifier::Nointerpolation, Qualifier::Noperspective, Qualifier::Centroid, Qualifier::Sample];
+
     /// The keyword.
     pub fn keyword(self) -> &'static str {
         match self {
@@ -644,6 +647,8 @@ pub struct Tree {
     pub exprs: Vec<(Expr, Span)>,
     /// The statements.
     pub stmts: Vec<(Stmt, Span)>,
+    /// Where the sign of each binary operator stands, in the order of the expressions; a tree that was never text has none.
+    pub signs: Vec<(ExprId, Span)>,
 }
 
 impl Tree {
