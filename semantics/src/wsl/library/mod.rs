@@ -46,7 +46,7 @@ pub enum Key<'a> {
 }
 
 /// An argument of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// An expression of that right-value type.
     Of(TypeId),
