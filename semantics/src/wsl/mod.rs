@@ -6,8 +6,11 @@
 pub mod core;
 pub mod desugar;
 pub mod error;
+pub mod generate;
 pub mod lex;
 pub mod parse;
+pub mod print;
+mod same;
 pub mod syntax;
 pub mod token;
 pub mod types;
