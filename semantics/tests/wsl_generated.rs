@@ -17,7 +17,11 @@ fn well_typed_programs_are_accepted_and_re_checked() {
     for seed in 0..programs() {
         let text = program(seed);
         let found = validate(&text);
-        let errors: Vec<String> = found.errors.iter().map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)])).collect();
+        let errors: Vec<String> = found
+            .errors
+            .iter()
+            .map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)]))
+            .collect();
         let wrong = match &found.program {
             None => Some(errors.join("\n")),
             Some(p) => recheck(p).err().map(|r| format!("refuted: {r} `{}`", &text[r.span.start as usize..r.span.end as usize])),
@@ -31,7 +35,9 @@ fn well_typed_programs_are_accepted_and_re_checked() {
         if let Some(wrong) = wrong {
             eprintln!("seed {seed}: {wrong}");
             failed += 1;
-            if failed == 1 { eprintln!("{text}"); }
+            if failed == 1 {
+                eprintln!("{text}");
+            }
         }
     }
     assert_eq!(failed, 0);
@@ -48,10 +54,16 @@ fn near_misses_break_the_rule() {
             here += 1;
             let found = validate(&text);
             if !found.errors.iter().any(|e| e.rule == rule) {
-                let errors: Vec<String> = found.errors.iter().map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)])).collect();
+                let errors: Vec<String> = found
+                    .errors
+                    .iter()
+                    .map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)]))
+                    .collect();
                 eprintln!("{fault:?} seed {seed}: {rule} was to be broken: {}", errors.join("\n"));
                 failed += 1;
-                if failed < 3 { eprintln!("{text}"); }
+                if failed < 3 {
+                    eprintln!("{text}");
+                }
             } else if found.errors.iter().all(|e| e.rule == rule) {
                 only += 1;
             }
@@ -60,7 +72,10 @@ fn near_misses_break_the_rule() {
             }
         }
         made += here;
-        if here < per { eprintln!("{fault:?}: {here} of {per}"); failed += 1; }
+        if here < per {
+            eprintln!("{fault:?}: {here} of {per}");
+            failed += 1;
+        }
     }
     println!("{made} near misses, {only} of which break no other rule");
     assert_eq!(failed, 0);

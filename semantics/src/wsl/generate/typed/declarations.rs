@@ -37,6 +37,7 @@ impl Generator {
         if self.one_in(6) {
             self.decls.push(";".into());
         }
+        self.faulty_calls();
         self.broken_declaration();
         for i in (1..self.decls.len()).rev() {
             let j = self.below(i + 1);
@@ -139,7 +140,8 @@ impl Generator {
         if !self.one_in(20) {
             return String::new();
         }
-        let all = ["SV_Position", "attribute(3)", "SV_Target 1", "register(b0)", "register(u1, space2)", "specialized", "PSIZE", "SV_GroupID"];
+        let all =
+            ["SV_Position", "attribute(3)", "SV_Target 1", "register(b0)", "register(u1, space2)", "specialized", "PSIZE", "SV_GroupID"];
         format!(" : {}", self.of(&all))
     }
 
@@ -325,7 +327,8 @@ impl Generator {
             Type::Struct(s) => self.structs[s.0 as usize].fields.clone(),
             _ => Vec::new(),
         };
-        let indexed = matches!(self.ty(of), Type::Struct(_)) && self.one_in(3) && !self.accessors.iter().any(|a| a.of == of && a.field.is_none());
+        let indexed =
+            matches!(self.ty(of), Type::Struct(_)) && self.one_in(3) && !self.accessors.iter().any(|a| a.of == of && a.field.is_none());
         let name = self.fresh("q");
         let dot = if indexed { "[]".to_string() } else { format!(".{name}") };
         let mut a = Accessor {

@@ -17,14 +17,14 @@ impl Generator {
         if self.is_reference(ty) {
             return self.reference(ty, depth);
         }
-        if let Some(e) = self.broken_value(ty) {
+        if let Some(e) = self.attempt(|g| g.broken_value(ty)) {
             return Some(e);
         }
         if depth == 0 || self.fuel < 0 {
             return Some(self.basic(ty));
         }
         for _ in 0..4 {
-            if let Some(e) = self.composed(ty, depth - 1) {
+            if let Some(e) = self.attempt(|g| g.composed(ty, depth - 1)) {
                 return Some(e);
             }
         }
@@ -260,7 +260,14 @@ impl Generator {
 
     /// A call of one of the program's functions that gives the type.
     pub(super) fn user_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
-        let all: Vec<Function> = self.functions.iter().filter(|f| f.ready && f.result == ty && self.flavour.calls(f.flavour) && f.name != "operator++").cloned().collect();
+        let all: Vec<Function> = self
+            .functions
+            .iter()
+            .filter(|f| {
+                f.ready && f.result == ty && self.flavour.calls(f.flavour) && !matches!(f.name.as_str(), "operator++" | "operator--")
+            })
+            .cloned()
+            .collect();
         if all.is_empty() {
             return None;
         }
@@ -304,7 +311,8 @@ impl Generator {
 
     /// Whether the arguments mean the function: it alone fits, or it does if literals are of type int.
     fn means(&self, f: &Function, given: &[Given]) -> bool {
-        let same: Vec<&Function> = self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();
+        let same: Vec<&Function> =
+            self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();
         let fits = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| a.fits(*p));
         let int = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| matches!(a, Given::Typed(_)) || *p == TypeId::INT);
         let first: Vec<&&Function> = same.iter().filter(fits).collect();
@@ -324,11 +332,17 @@ impl Generator {
         }
         if depth > 0
             && self.one_in(4)
-            && let Some(e) = self.user_call(ty, depth - 1)
+            && let Some(e) = self.attempt(|g| g.user_call(ty, depth - 1))
         {
             return Some(e);
         }
-        let e = match self.ty(ty) {
+        let Some(e) = self.attempt(|g| g.made_reference(ty)) else { return self.place(ty, Want::Value) };
+        Some(if self.one_in(10) { self.in_parens(e) } else { e })
+    }
+
+    /// `&e` or `@e`.
+    fn made_reference(&mut self, ty: TypeId) -> Option<Expression> {
+        Some(match self.ty(ty) {
             Type::Pointer(space, to) => {
                 if self.breaks(Fault::AddressOfValue, Rule::WslTAddressTaking) {
                     let e = self.right_value(TypeId::INT);
@@ -350,8 +364,7 @@ impl Generator {
                 Expression::new(format!("@{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty)
             }
             _ => return None,
-        };
-        Some(if self.one_in(10) { self.in_parens(e) } else { e })
+        })
     }
 
     /// Faults that can stand wherever a value is needed.
@@ -361,11 +374,7 @@ impl Generator {
         match fault {
             Fault::UnknownVariable if self.breaks(fault, Rule::WslTVariableName) => suffix("nowhere".into()),
             Fault::UnknownFunction if self.breaks(fault, Rule::WslTCall) => suffix("nowhere(1)".into()),
-            Fault::AmbiguousLiteral if self.breaks(fault, Rule::WslTCall) => {
-                // Both candidates take the literal, none takes an int.
-                self.decls.push("void twoways(uint a) { }\nvoid twoways(float a) { }".into());
-                suffix("twoways(3)".into())
-            }
+            Fault::AmbiguousLiteral if self.breaks(fault, Rule::WslTCall) => suffix("twoways(3)".into()),
             Fault::UnknownField => {
                 let e = self.place(ty, Want::Value)?;
                 let fits = !matches!(self.ty(ty), Type::Pointer(..)) && self.breaks(fault, Rule::WslTDotGetter);
@@ -389,12 +398,19 @@ impl Generator {
                     None
                 }
             }
-            Fault::EntryPointCall if self.breaks(fault, Rule::WslEpNotCalled) => {
-                self.decls.push("vertex void begins(uint i : SV_VertexID) { }".into());
-                suffix("(begins(1u), true)".into())
-            }
+            Fault::EntryPointCall if self.breaks(fault, Rule::WslEpNotCalled) => suffix("(begins(1u), true)".into()),
             _ => None,
         }
+    }
+
+    /// Declarations that a fault speaks of.
+    pub(super) fn faulty_calls(&mut self) {
+        self.decls.push(match self.fault.filter(|_| self.broken.is_some()) {
+            // Both candidates take the literal, none takes an int.
+            Some(Fault::AmbiguousLiteral) => "void twoways(uint a) { }\nvoid twoways(float a) { }".into(),
+            Some(Fault::EntryPointCall) => "vertex void begins(uint i : SV_VertexID) { }".into(),
+            _ => return,
+        });
     }
 
     fn value_of_scalar(&mut self) -> Option<Expression> {
@@ -408,7 +424,11 @@ impl Generator {
             0 => self.value_type(1),
             1 if !self.functions.is_empty() => {
                 let f = self.of(&self.functions.clone());
-                if self.flavour.calls(f.flavour) && !self.is_opaque(f.result) && f.result != TypeId::VOID && !self.is_reference(f.result) { f.result } else { TypeId::INT }
+                if self.flavour.calls(f.flavour) && !self.is_opaque(f.result) && f.result != TypeId::VOID && !self.is_reference(f.result) {
+                    f.result
+                } else {
+                    TypeId::INT
+                }
             }
             _ => self.scalar(),
         }

@@ -190,16 +190,24 @@ impl Generator {
             Fault::TypedefDuplicate => (format!("typedef {} = int;", self.type_taken()), Rule::WslEnvTypedefDuplicate),
             Fault::StructDuplicate => (format!("struct {} {{ int a; }}", self.type_taken()), Rule::WslEnvStructDuplicate),
             Fault::EnumDuplicate => (format!("enum {} {{ A }}", self.type_taken()), Rule::WslEnvEnumDuplicate),
-            Fault::FieldDuplicate => (format!("struct {name} {{ int a; {s} b; {} a; }}", self.pick(&["int", "PLAIN"])), Rule::WslEnvStructFields),
-            Fault::EnumBase => (format!("enum {name} : {} {{ A, B }}", self.pick(&["float", "bool", "PLAIN", "COMPOSITE", "atomic_int"])), Rule::WslEnvEnumBase),
+            Fault::FieldDuplicate => {
+                (format!("struct {name} {{ int a; {s} b; {} a; }}", self.pick(&["int", "PLAIN"])), Rule::WslEnvStructFields)
+            }
+            Fault::EnumBase => (
+                format!("enum {name} : {} {{ A, B }}", self.pick(&["float", "bool", "PLAIN", "COMPOSITE", "atomic_int"])),
+                Rule::WslEnvEnumBase,
+            ),
             Fault::EnumValue => {
                 let value = self.pick(&["1.0", "true", "0.", "false", ".5f"]);
                 (format!("enum {name} {{ A = 0, B = {value}, C = 7 }}"), Rule::WslEnvEnumValueExplicit)
             }
-            Fault::EnumZero => (format!("enum {name} {{ A = {}, B, C = 77 }}", self.pick(&["1", "2", "-3", "0x5", "6"])), Rule::WslEnvEnumZero),
-            Fault::EnumDistinct => {
-                (format!("enum {name} {{ A, {} }}", self.pick(&["B = 0", "B, C = 1", "B = 5, C = 4, D", "B = -1, C", "B = 0x0"])), Rule::WslEnvEnumDistinct)
+            Fault::EnumZero => {
+                (format!("enum {name} {{ A = {}, B, C = 77 }}", self.pick(&["1", "2", "-3", "0x5", "6"])), Rule::WslEnvEnumZero)
             }
+            Fault::EnumDistinct => (
+                format!("enum {name} {{ A, {} }}", self.pick(&["B = 0", "B, C = 1", "B = 5, C = 4, D", "B = -1, C", "B = 0x0"])),
+                Rule::WslEnvEnumDistinct,
+            ),
             Fault::EnumRange => {
                 let (base, values) = self.of(&[
                     (" : uint", "A, B = -1"),
@@ -240,12 +248,37 @@ impl Generator {
                 (text, Rule::WslEnvAddressTaker)
             }
             Fault::IndexGetter => {
-                let parameters = self.of(&["W s", "W* thread s, uint i", "W[2] s, uint i", "W s, float i", "W s, uint i, uint j", "", "W s, bool i", "W[] device s, int i"]).replace('W', &w);
+                let parameters = self
+                    .of(&[
+                        "W s",
+                        "W* thread s, uint i",
+                        "W[2] s, uint i",
+                        "W s, float i",
+                        "W s, uint i, uint j",
+                        "",
+                        "W s, bool i",
+                        "W[] device s, int i",
+                    ])
+                    .replace('W', &w);
                 (format!("{own}int operator[]({parameters}) {{ return 1; }}"), Rule::WslEnvIndexGetter)
             }
             Fault::IndexSetter => {
-                let (result, parameters) = self.of(&[("W", "W s, int i"), ("void", "W s, uint i, int v"), ("W", "W s, float i, int v"), ("W[2]", "W[2] s, uint i, int v"), ("W", "W s, uint i, int v, int w")]);
-                (format!("{own}{} operator[]=({}) {{ {} }}", result.replace('W', &w), parameters.replace('W', &w), if result == "void" { "" } else { "return s;" }), Rule::WslEnvIndexSetter)
+                let (result, parameters) = self.of(&[
+                    ("W", "W s, int i"),
+                    ("void", "W s, uint i, int v"),
+                    ("W", "W s, float i, int v"),
+                    ("W[2]", "W[2] s, uint i, int v"),
+                    ("W", "W s, uint i, int v, int w"),
+                ]);
+                (
+                    format!(
+                        "{own}{} operator[]=({}) {{ {} }}",
+                        result.replace('W', &w),
+                        parameters.replace('W', &w),
+                        if result == "void" { "" } else { "return s;" }
+                    ),
+                    Rule::WslEnvIndexSetter,
+                )
             }
             Fault::IndexAddressTaker => {
                 let (result, parameters) = self.of(&[
@@ -259,7 +292,10 @@ impl Generator {
                     ("thread int*", "thread W* s, uint i, int j"),
                 ]);
                 let value = if result == "int" { "" } else { "&" };
-                (format!("{own}{result} operator&[]({}) {{ int x; return {value}x; }}", parameters.replace('W', &w)), Rule::WslEnvIndexAddressTaker)
+                (
+                    format!("{own}{result} operator&[]({}) {{ int x; return {value}x; }}", parameters.replace('W', &w)),
+                    Rule::WslEnvIndexAddressTaker,
+                )
             }
             Fault::StepOperator => {
                 let sign = self.of(&["++", "--"]);
@@ -272,7 +308,11 @@ impl Generator {
             }
             Fault::SumOperator => {
                 let sign = self.of(&["+", "-"]);
-                let text = if self.one_in(2) { format!("int operator{sign}() {{ return 1; }}") } else { format!("{own}{w} operator{sign}({w} s, {w} t, {w} u) {{ return s; }}") };
+                let text = if self.one_in(2) {
+                    format!("int operator{sign}() {{ return 1; }}")
+                } else {
+                    format!("{own}{w} operator{sign}({w} s, {w} t, {w} u) {{ return s; }}")
+                };
                 (text, Rule::WslEnvPlusMinus)
             }
             Fault::BinaryOperator => {
@@ -303,7 +343,20 @@ impl Generator {
                 (text, Rule::WslVVoidComposite)
             }
             Fault::TypeArguments => {
-                let ty = self.of(&["vector<float, 5>", "vector<float>", "matrix<int, 2, 2>", "float<int>", "Texture2D<bool>", "vector<void, 2>", "matrix<float, 1, 2>", "sampler<float>", "TextureDepth2D<int>", "Texture2D<float, 2>", "vector<float, 2.0>", "Nowhere"]);
+                let ty = self.of(&[
+                    "vector<float, 5>",
+                    "vector<float>",
+                    "matrix<int, 2, 2>",
+                    "float<int>",
+                    "Texture2D<bool>",
+                    "vector<void, 2>",
+                    "matrix<float, 1, 2>",
+                    "sampler<float>",
+                    "TextureDepth2D<int>",
+                    "Texture2D<float, 2>",
+                    "vector<float, 2.0>",
+                    "Nowhere",
+                ]);
                 // A type that is an argument has its own rule where it may be void.
                 let rule = if ty.contains("void") { Rule::WslVVoid } else { Rule::WslVTypeDefined };
                 (format!("void {name}({ty} a) {{ }}"), rule)
@@ -320,7 +373,11 @@ impl Generator {
             }
             Fault::FieldReference => {
                 let field = self.pick(&["thread PLAIN*", "PLAIN[] device", "int* constant", "threadgroup float[]"]);
-                let text = if self.one_in(3) { format!("typedef {name}b = {field}; struct {name} {{ int a; {name}b b; }}") } else { format!("struct {name} {{ int a; {field} b; }}") };
+                let text = if self.one_in(3) {
+                    format!("typedef {name}b = {field}; struct {name} {{ int a; {name}b b; }}")
+                } else {
+                    format!("struct {name} {{ int a; {field} b; }}")
+                };
                 (text, Rule::WslVFieldReference)
             }
             Fault::ElementReference => {
@@ -345,11 +402,17 @@ impl Generator {
                 let getter = self.of(&["", "float operator.N(W s) { return 1; }", "int operator.N(thread W* s) { return 1; }"]);
                 // A getter of a pointer breaks its own rule.
                 let getter = if getter.contains('*') { "" } else { getter };
-                (format!("{own}{w} operator.{name}=({w} s, int v) {{ return s; }} {}", getter.replace('W', &w).replace('N', &name)), Rule::WslVSetterGetter)
+                (
+                    format!("{own}{w} operator.{name}=({w} s, int v) {{ return s; }} {}", getter.replace('W', &w).replace('N', &name)),
+                    Rule::WslVSetterGetter,
+                )
             }
             Fault::IndexSetterAlone => {
                 let getter = self.of(&["", "float operator[](W s, uint i) { return 1; }", "int operator[](W s, int i) { return 1; }"]);
-                (format!("{own}{w} operator[]=({w} s, uint i, int v) {{ return s; }} {}", getter.replace('W', &w)), Rule::WslVIndexSetterGetter)
+                (
+                    format!("{own}{w} operator[]=({w} s, uint i, int v) {{ return s; }} {}", getter.replace('W', &w)),
+                    Rule::WslVIndexSetterGetter,
+                )
             }
             Fault::FunctionDuplicate => {
                 let p = self.pick(&["", "int a", "PLAIN a", "PLAIN a, COMPOSITE b", "COMPOSITE a"]);
@@ -361,7 +424,9 @@ impl Generator {
                     1 => format!("{w} operator.a=({w} s, int v) {{ return s; }}"),
                     2 => format!("thread int* operator&.a(thread {w}* s) {{ int x; return &x; }}"),
                     3 => format!("thread int* operator&.c(thread {w}* s) {{ return &s->a; }} int operator.c({w} s) {{ return 1; }}"),
-                    _ => format!("thread int* operator&[](thread {w}* s, uint i) {{ return &s->a; }} int operator[]({w} s, uint i) {{ return 1; }}"),
+                    _ => format!(
+                        "thread int* operator&[](thread {w}* s, uint i) {{ return &s->a; }} int operator[]({w} s, uint i) {{ return 1; }}"
+                    ),
                 };
                 (format!("{own}{text}"), Rule::WslVFunctionDuplicate)
             }
@@ -377,13 +442,34 @@ impl Generator {
                     "float operator[](float4 v, uint i) { return 1; }",
                     "void AllMemoryBarrierWithGroupSync() { }",
                 ]);
-                (format!("{own}{}", text.replace('W', &w)).replace("AllMemoryBarrierWithGroupSync", "AllMemoryBarrierWithGroupSync").replace(&format!("All{w}"), "AllW"), Rule::WslVFunctionDuplicate)
+                (
+                    format!("{own}{}", text.replace('W', &w))
+                        .replace("AllMemoryBarrierWithGroupSync", "AllMemoryBarrierWithGroupSync")
+                        .replace(&format!("All{w}"), "AllW"),
+                    Rule::WslVFunctionDuplicate,
+                )
             }
-            Fault::ParameterDuplicate => (format!("void {name}({} a, {s} b, {} a) {{ }}", self.pick(&["int", "COMPOSITE"]), self.pick(&["int", "PLAIN"])), Rule::WslVFunctionParameters),
+            Fault::ParameterDuplicate => (
+                format!("void {name}({} a, {s} b, {} a) {{ }}", self.pick(&["int", "COMPOSITE"]), self.pick(&["int", "PLAIN"])),
+                Rule::WslVFunctionParameters,
+            ),
             Fault::EntryDiscard => {
                 let begin = self.of(&["vertex", "[numthreads(1, 1, 1)] compute"]);
-                let body = self.of(&["discard;", "if (N()) { }", "N();", "while (N()) { }", "bool b = N();", "S s; bool b = s.gone;", "S s; s = s + 1;"]).replace('N', &format!("{name}b")).replace("S s", &format!("{w} s"));
-                let helpers = format!("bool {name}b() {{ if (true) discard; return true; }} bool operator.gone({w} s) {{ return {name}b(); }} {w} operator+({w} s, int i) {{ {name}b(); return s; }}");
+                let body = self
+                    .of(&[
+                        "discard;",
+                        "if (N()) { }",
+                        "N();",
+                        "while (N()) { }",
+                        "bool b = N();",
+                        "S s; bool b = s.gone;",
+                        "S s; s = s + 1;",
+                    ])
+                    .replace('N', &format!("{name}b"))
+                    .replace("S s", &format!("{w} s"));
+                let helpers = format!(
+                    "bool {name}b() {{ if (true) discard; return true; }} bool operator.gone({w} s) {{ return {name}b(); }} {w} operator+({w} s, int i) {{ {name}b(); return s; }}"
+                );
                 (format!("{own}{helpers} {begin} void {name}() {{ {body} }}"), Rule::WslVFunctionDiscard)
             }
             Fault::TwoReturns => {
@@ -392,7 +478,10 @@ impl Generator {
             }
             Fault::NoSemantic => {
                 let text = match self.below(4) {
-                    0 => format!("vertex void {name}(uint i : SV_VertexID, {} a) {{ }}", self.pick(&["float", "int2", "sampler", "float[] device"])),
+                    0 => format!(
+                        "vertex void {name}(uint i : SV_VertexID, {} a) {{ }}",
+                        self.pick(&["float", "int2", "sampler", "float[] device"])
+                    ),
                     1 => format!("fragment float4 {name}() {{ return float4(); }}"),
                     2 => format!("{own}vertex void {name}({w} a) {{ }}"),
                     _ => format!("struct {name}b {{ float4 a : SV_Position; float b; }} vertex {name}b {name}() {{ return {name}b(); }}"),
@@ -400,7 +489,13 @@ impl Generator {
                 (text, Rule::WslEpBucket)
             }
             Fault::SameName => {
-                let text = self.of(&["int a : attribute(0)", "float a : attribute(1)", "float2 a : attribute(0)", "nointerpolation float a : attribute(0)", "float a : specialized"]);
+                let text = self.of(&[
+                    "int a : attribute(0)",
+                    "float a : attribute(1)",
+                    "float2 a : attribute(0)",
+                    "nointerpolation float a : attribute(0)",
+                    "float a : specialized",
+                ]);
                 (format!("struct {name}b {{ {text}; }} fragment void {name}({name}b s, float a : attribute(0)) {{ }}"), Rule::WslEpSameName)
             }
             Fault::BuiltinType => {
@@ -430,14 +525,40 @@ impl Generator {
                 ]);
                 (text.replacen('M', &name, 1), Rule::WslEpBuiltin)
             }
-            Fault::ResourceType => (format!("fragment void {name}({} a : register(r)) {{ }}", self.pick(&["float", "device int*", "PLAIN[3]", "float4x4", "atomic_int", "constant float4*"])).replace("device W", "W"), Rule::WslEpResourceType),
-            Fault::ResourceSpace => (format!("vertex void {name}(thread {}[] a : register(r)) {{ }}", self.of(&["int", "float4", "bool2x2", "uint"])), Rule::WslEpResourceSpace),
+            Fault::ResourceType => (
+                format!(
+                    "fragment void {name}({} a : register(r)) {{ }}",
+                    self.pick(&["float", "device int*", "PLAIN[3]", "float4x4", "atomic_int", "constant float4*"])
+                )
+                .replace("device W", "W"),
+                Rule::WslEpResourceType,
+            ),
+            Fault::ResourceSpace => (
+                format!("vertex void {name}(thread {}[] a : register(r)) {{ }}", self.of(&["int", "float4", "bool2x2", "uint"])),
+                Rule::WslEpResourceSpace,
+            ),
             Fault::SliceElement => {
-                let of = self.of(&["float[2]", "sampler", "E", "W", "Texture2D", "int* thread", "int[] constant"]).replace('W', &w).replace('E', &format!("{name}e"));
+                let of = self
+                    .of(&["float[2]", "sampler", "E", "W", "Texture2D", "int* thread", "int[] constant"])
+                    .replace('W', &w)
+                    .replace('E', &format!("{name}e"));
                 (format!("{own}enum {name}e {{ A }} fragment void {name}({of}[] device a : register(r, s)) {{ }}"), Rule::WslEpSliceElement)
             }
-            Fault::AttributeType => (format!("vertex void {name}({} a : attribute(1)) {{ }}", self.of(&["int[2]", "sampler", "float[] device", "thread int*", "Texture2D<float>", "atomic_int"])), Rule::WslEpStageVariable),
-            Fault::SpecializedType => (format!("{} void {name}({} a : specialized) {{ }}", self.of(&["vertex", "fragment"]), self.of(&["int2", "float4x4", "sampler", "bool[2]", "atomic_uint"])), Rule::WslEpSpecialized),
+            Fault::AttributeType => (
+                format!(
+                    "vertex void {name}({} a : attribute(1)) {{ }}",
+                    self.of(&["int[2]", "sampler", "float[] device", "thread int*", "Texture2D<float>", "atomic_int"])
+                ),
+                Rule::WslEpStageVariable,
+            ),
+            Fault::SpecializedType => (
+                format!(
+                    "{} void {name}({} a : specialized) {{ }}",
+                    self.of(&["vertex", "fragment"]),
+                    self.of(&["int2", "float4x4", "sampler", "bool[2]", "atomic_uint"])
+                ),
+                Rule::WslEpSpecialized,
+            ),
             Fault::StageBucket => {
                 let text = self.of(&[
                     "[numthreads(1, 1, 1)] compute void N(float a : attribute(0)) { }",
@@ -452,7 +573,11 @@ impl Generator {
                 (text.replacen('N', &name, 1), Rule::WslEpStageBuckets)
             }
             Fault::Interpolation | Fault::Sampling => {
-                let (a, b, rule) = if fault == Fault::Interpolation { ("nointerpolation", "noperspective", Rule::WslEpInterpolation) } else { ("centroid", "sample", Rule::WslEpSampling) };
+                let (a, b, rule) = if fault == Fault::Interpolation {
+                    ("nointerpolation", "noperspective", Rule::WslEpInterpolation)
+                } else {
+                    ("centroid", "sample", Rule::WslEpSampling)
+                };
                 let (a, b) = if self.one_in(2) { (a, b) } else { (b, a) };
                 let more = if self.one_in(2) { format!("{a} ") } else { String::new() };
                 let text = if self.one_in(2) {
@@ -473,7 +598,11 @@ impl Generator {
                     ("fragment", "AllMemoryBarrierWithGroupSync();"),
                     ("vertex", "GroupMemoryBarrierWithGroupSync();"),
                 ]);
-                let text = if self.one_in(2) { format!("{begin} void {name}() {{ {call} }}") } else { format!("void {name}b() {{ {call} }} {begin} void {name}() {{ {name}b(); }}") };
+                let text = if self.one_in(2) {
+                    format!("{begin} void {name}() {{ {call} }}")
+                } else {
+                    format!("void {name}b() {{ {call} }} {begin} void {name}() {{ {name}b(); }}")
+                };
                 (text, Rule::WslEpStageFunctions)
             }
             Fault::FunctionReturnInLoop => {
@@ -485,7 +614,10 @@ impl Generator {
                 ]);
                 (format!("device {s}[] {name}(device {s}[] r) {{ {text} return r; }}"), rule)
             }
-            Fault::CaseReturn => (format!("thread {s}* {name}(thread {s}* p, int i) {{ switch (i) {{ case 1: return p; default: break; }} return p; }}"), Rule::WslTSwitchBlock),
+            Fault::CaseReturn => (
+                format!("thread {s}* {name}(thread {s}* p, int i) {{ switch (i) {{ case 1: return p; default: break; }} return p; }}"),
+                Rule::WslTSwitchBlock,
+            ),
             _ => return None,
         })
     }

@@ -116,7 +116,7 @@ impl Generator {
     /// A call of one of the library's functions that give the type.
     pub(super) fn library_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         if self.one_in(4)
-            && let Some(e) = self.family_call(ty, depth)
+            && let Some(e) = self.attempt(|g| g.family_call(ty, depth))
         {
             return Some(e);
         }
@@ -169,7 +169,7 @@ impl Generator {
         while !all.is_empty() {
             let space = all.swap_remove(self.below(all.len()));
             let ty = self.pointer(space, to);
-            if let Some(e) = self.value(ty, depth) {
+            if let Some(e) = self.attempt(|g| g.value(ty, depth)) {
                 return Some(e);
             }
         }
@@ -250,7 +250,8 @@ impl Generator {
         for row in TABLE.iter().flat_map(|s| s.rows) {
             let Name::Function(name) = row.name else { continue };
             for signature in row.signatures {
-                let of_textures = signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
+                let of_textures =
+                    signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
                 if of_textures && self.may_call(row.stages) && signature.result.of(&self.types, texture, 0) == Some(ty) {
                     all.push((name, signature));
                 }
@@ -286,7 +287,14 @@ impl Generator {
         }
         for f in &self.functions {
             let sign = f.name.strip_prefix("operator").unwrap_or("");
-            if f.ready && !f.cast && SIGNS.contains(&sign) && f.parameters.len() == 2 && f.parameters[0] == ty && f.result == ty && self.flavour.calls(f.flavour) {
+            if f.ready
+                && !f.cast
+                && SIGNS.contains(&sign)
+                && f.parameters.len() == 2
+                && f.parameters[0] == ty
+                && f.result == ty
+                && self.flavour.calls(f.flavour)
+            {
                 out.push((sign.to_string(), f.parameters[1]));
             }
         }

@@ -244,6 +244,16 @@ impl Generator {
         true
     }
 
+    /// Makes something, or nothing: then a fault in what was left out was not made.
+    fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let before = self.broken;
+        let made = make(self);
+        if made.is_none() {
+            self.broken = before;
+        }
+        made
+    }
+
     fn ty(&self, id: TypeId) -> Type {
         self.types.get(id)
     }

@@ -125,7 +125,13 @@ impl Generator {
             let kind = match from.kind {
                 Kind::Left(space) if takers & (1 << space as u8) != 0 => Kind::Left(space),
                 Kind::Left(AddressSpace::Constant) | Kind::Right => Kind::Right,
-                Kind::Left(_) | Kind::Abstract => if setter { Kind::Abstract } else { Kind::Right },
+                Kind::Left(_) | Kind::Abstract => {
+                    if setter {
+                        Kind::Abstract
+                    } else {
+                        Kind::Right
+                    }
+                }
             };
             Expression::new(text, level, kind, ty)
         };
@@ -187,28 +193,32 @@ impl Generator {
             return None;
         }
         for _ in 0..8 {
-            let mut at = Generator::variable(&self.of(&all));
-            for _ in 0..4 {
-                if at.ty == ty && want.is(at.kind) && !self.one_in(4) {
-                    return Some(at);
-                }
-                let steps = self.steps(&at);
-                if steps.is_empty() {
-                    break;
-                }
-                let i = self.below(steps.len());
-                let Some(step) = steps.into_iter().nth(i) else { break };
-                at = self.take(&at, step);
-                if self.one_in(12) {
-                    at = self.in_parens(at);
-                }
-            }
-            if at.ty == ty && want.is(at.kind) {
-                return Some(at);
+            if let Some(e) = self.attempt(|g| g.walk(&all, ty, want)) {
+                return Some(e);
             }
         }
         let direct: Vec<Variable> = all.into_iter().filter(|v| v.ty == ty && want.is(Kind::Left(v.space))).collect();
         if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
+    }
+
+    fn walk(&mut self, all: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
+        let mut at = Generator::variable(&self.of(all));
+        for _ in 0..4 {
+            if at.ty == ty && want.is(at.kind) && !self.one_in(4) {
+                return Some(at);
+            }
+            let steps = self.steps(&at);
+            if steps.is_empty() {
+                break;
+            }
+            let i = self.below(steps.len());
+            let step = steps.into_iter().nth(i)?;
+            at = self.take(&at, step);
+            if self.one_in(12) {
+                at = self.in_parens(at);
+            }
+        }
+        (at.ty == ty && want.is(at.kind)).then_some(at)
     }
 
     /// A place of the type, for which a variable is declared before the statement if there is none.
@@ -218,7 +228,9 @@ impl Generator {
         }
         match want {
             Want::Value | Want::Assignable | Want::Address(AddressSpace::Thread) => self.declare(ty, AddressSpace::Thread),
-            Want::Address(AddressSpace::Threadgroup) if self.flavour == super::Flavour::Compute => self.declare(ty, AddressSpace::Threadgroup),
+            Want::Address(AddressSpace::Threadgroup) if self.flavour == super::Flavour::Compute => {
+                self.declare(ty, AddressSpace::Threadgroup)
+            }
             Want::Address(_) => None,
         }
     }
@@ -230,9 +242,10 @@ impl Generator {
         }
         let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
         // The initialising expression stands in the block: it does not see what the statement declares. It may itself need variables, declared before it.
-        let limit = std::mem::replace(&mut self.limit, at + 1);
+        // It stays when the statement is left out, so faults are not made in it.
+        let (limit, fault) = (std::mem::replace(&mut self.limit, at + 1), self.fault.take());
         let value = if self.is_reference(ty) { self.reference(ty, 0) } else { None };
-        self.limit = limit;
+        (self.limit, self.fault) = (limit, fault);
         if self.is_reference(ty) && value.is_none() {
             return None;
         }

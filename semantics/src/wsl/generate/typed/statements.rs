@@ -240,7 +240,11 @@ impl Generator {
             then.text = format!("{{ {} }}", then.text);
         }
         let or = self.inner(around);
-        Statement { text: format!("if ({}) {} else {}", c.text, then.text, or.text), behaviours: then.behaviours | or.behaviours, open: or.open }
+        Statement {
+            text: format!("if ({}) {} else {}", c.text, then.text, or.text),
+            behaviours: then.behaviours | or.behaviours,
+            open: or.open,
+        }
     }
 
     fn looped(b: u8) -> u8 {
@@ -290,7 +294,11 @@ impl Generator {
             }
         }
         self.frames.pop();
-        Statement { text: format!("for ({init}; {condition}; {each}) {}", s.text), behaviours: Generator::looped(s.behaviours), open: s.open }
+        Statement {
+            text: format!("for ({init}; {condition}; {each}) {}", s.text),
+            behaviours: Generator::looped(s.behaviours),
+            open: s.open,
+        }
     }
 
     fn switch_statement(&mut self, around: Around) -> Statement {
@@ -367,10 +375,11 @@ impl Generator {
         Statement::new(text, if behaviours & BREAK != 0 { behaviours & !BREAK | NOTHING } else { behaviours })
     }
 
-    /// A name that no other variable of the block has; it may hide one from outside.
+    /// A name that no other variable of the block has; it may hide one from outside. What can be returned of parameters only stays in sight.
     fn new_name(&mut self) -> String {
         if self.one_in(6) {
-            let outside: Vec<String> = self.visible().into_iter().map(|v| v.name).collect();
+            let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));
+            let outside: Vec<String> = values.map(|v| v.name).collect();
             let here = |n: &String| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
             let free: Vec<String> = outside.into_iter().filter(|n| !here(n)).collect();
             if !free.is_empty() {
@@ -407,7 +416,8 @@ impl Generator {
         if !self.one_in(4) {
             return self.value_type(2);
         }
-        let spaces: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| *s != AddressSpace::Threadgroup || self.flavour == Flavour::Compute).collect();
+        let spaces: Vec<AddressSpace> =
+            AddressSpace::ALL.into_iter().filter(|s| *s != AddressSpace::Threadgroup || self.flavour == Flavour::Compute).collect();
         let (space, to) = (self.of(&spaces), self.value_type(1));
         if self.one_in(2) { self.pointer(space, to) } else { self.reference_to(space, to) }
     }
@@ -417,7 +427,7 @@ impl Generator {
         let (plain, with) = (Rule::WslTVariableDecl, Rule::WslTVariableDeclInit);
         let mut ty = self.variable_type();
         let reference = self.is_reference(ty);
-        let first = if reference { self.value(ty, 1) } else { None };
+        let first = if reference { self.attempt(|g| g.value(ty, 1)) } else { None };
         if reference && first.is_none() {
             ty = self.scalar();
         }
@@ -449,10 +459,8 @@ impl Generator {
         let mut names: Vec<String> = Vec::new();
         let mut first = first;
         for _ in 0..n {
-            let mut name = self.new_name();
-            if names.contains(&name) {
-                name = self.fresh("v");
-            }
+            // Of several variables, the later ones' initialising expressions see the earlier ones.
+            let name = if n > 1 { self.fresh("v") } else { self.new_name() };
             let value = if reference {
                 first.take()
             } else if self.one_in(3) {
@@ -488,7 +496,10 @@ impl Generator {
             // The function comes to its own, whatever it is called.
             self.decls.push("int around(int a) { return about(a); }\nint about(int a) { return around(a); }".into());
         }
-        if self.flavour == Flavour::Any && self.fault == Some(Fault::ThreadgroupVertex) && self.breaks(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup) {
+        if self.flavour == Flavour::Any
+            && self.fault == Some(Fault::ThreadgroupVertex)
+            && self.breaks(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup)
+        {
             self.decls.push("void shares() { threadgroup int a; }\nvertex void sharing() { shares(); }".into());
         }
         let text = self.effect();
@@ -498,45 +509,54 @@ impl Generator {
     /// An expression that stands where a declaration could.
     pub(super) fn effect(&mut self) -> String {
         for _ in 0..4 {
-            let e = match self.below(10) {
-                0..=2 => {
-                    let ty = self.value_type(2);
-                    self.assignment(ty, 2)
-                }
-                3 => {
-                    let ty = self.value_type(0);
-                    self.compound(ty, 2)
-                }
-                4 => {
-                    let ty = self.of(&[TypeId::INT, TypeId::UINT]);
-                    self.step(ty)
-                }
-                5 => self.library_call(TypeId::VOID, 1),
-                6 | 7 => {
-                    let all: Vec<Function> = self.functions.iter().filter(|f| f.ready && !f.name.starts_with("operator") && self.flavour.calls(f.flavour)).cloned().collect();
-                    if all.is_empty() {
-                        continue;
-                    }
-                    let f = self.of(&all);
-                    self.user_call(f.result, 2)
-                }
-                8 => {
-                    let textures: Vec<TypeId> = self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
-                    if textures.is_empty() {
-                        continue;
-                    }
-                    let t = self.of(&textures);
-                    self.texture_call(t, TypeId::VOID, 1)
-                }
-                _ => {
-                    let ty = self.statement_type();
-                    self.value(ty, 2).map(|e| self.in_parens(e))
-                }
-            };
-            let Some(e) = e else { continue };
+            let Some(e) = self.attempt(Generator::effective) else { continue };
             return if e.stands { e.text } else { format!("({})", e.text) };
         }
         let e = self.place_or_new(TypeId::INT, Want::Assignable);
         e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
+    }
+
+    fn effective(&mut self) -> Option<Expression> {
+        match self.below(10) {
+            0..=2 => {
+                let ty = self.value_type(2);
+                self.assignment(ty, 2)
+            }
+            3 => {
+                let ty = self.value_type(0);
+                self.compound(ty, 2)
+            }
+            4 => {
+                let ty = self.of(&[TypeId::INT, TypeId::UINT]);
+                self.step(ty)
+            }
+            5 => self.library_call(TypeId::VOID, 1),
+            6 | 7 => {
+                let all: Vec<Function> = self
+                    .functions
+                    .iter()
+                    .filter(|f| f.ready && !f.name.starts_with("operator") && self.flavour.calls(f.flavour))
+                    .cloned()
+                    .collect();
+                if all.is_empty() {
+                    return None;
+                }
+                let f = self.of(&all);
+                self.user_call(f.result, 2)
+            }
+            8 => {
+                let textures: Vec<TypeId> =
+                    self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
+                if textures.is_empty() {
+                    return None;
+                }
+                let t = self.of(&textures);
+                self.texture_call(t, TypeId::VOID, 1)
+            }
+            _ => {
+                let ty = self.statement_type();
+                self.value(ty, 2).map(|e| self.in_parens(e))
+            }
+        }
     }
 }

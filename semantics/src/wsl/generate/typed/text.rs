@@ -57,7 +57,10 @@ impl Generator {
 
     /// Suffixes apply from left to right; the list has the last one first.
     fn suffixed(&mut self, name: &str, suffixes: &[Type], prefix: bool) -> String {
-        let spaces: Vec<AddressSpace> = suffixes.iter().filter_map(|s| if let Type::Pointer(a, _) | Type::ArrayReference(a, _) = s { Some(*a) } else { None }).collect();
+        let spaces: Vec<AddressSpace> = suffixes
+            .iter()
+            .filter_map(|s| if let Type::Pointer(a, _) | Type::ArrayReference(a, _) = s { Some(*a) } else { None })
+            .collect();
         let same = spaces.first().filter(|first| prefix && spaces.iter().all(|s| s == *first)).copied();
         let before = same.filter(|_| self.one_in(2));
         let mut out = before.map_or(String::new(), |s| format!("{} ", s.keyword()));
