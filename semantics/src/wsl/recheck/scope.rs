@@ -7,7 +7,7 @@ use crate::wsl::environment::{Function, FunctionId};
 use crate::wsl::syntax::{AddressSpace, FunctionKind};
 use crate::wsl::types::TypeId;
 use crate::wsl::typing::behaviour::Behaviour;
-use crate::wsl::typing::program::{Body, ExprId, Form, StmtForm, StmtId, StoreId};
+use crate::wsl::typing::program::{Body, Constant, ExprId, Form, StmtForm, StmtId, StoreId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the names of one function mean at a place.
@@ -98,13 +98,35 @@ impl Recheck<'_> {
         if scope.bound.len() != body.stores.len() {
             return refuse(None, f.name.span, "some store belongs to no parameter, declaration or operator");
         }
-        // The values of cases are in the switch; their nodes are left.
-        let left =
-            |e: &u32| !scope.exprs.contains(&ExprId(*e)) && !matches!(self.p.exprs[*e as usize].form, Form::Constant(_) | Form::Parens(_));
-        match scope.body.exprs.clone().find(left) {
-            Some(e) => refuse(None, self.p.exprs[e as usize].span, "this expression is in no other one and in no statement"),
-            None => Ok(()),
+        self.values_of_cases(&scope, f)
+    }
+
+    /// The expressions that no statement has are the values of cases, which are in their switches.
+    fn values_of_cases(&self, scope: &Scope, f: &Function) -> Check {
+        let mut tops: FxHashSet<ExprId> = scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)).collect();
+        for e in scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)) {
+            self.p.children(e).iter().for_each(|c| drop(tops.remove(c)));
         }
+        let mut values: FxHashMap<Constant, i64> = FxHashMap::default();
+        for e in tops {
+            let mut at = e;
+            while let Form::Parens(inner) = self.p.expr(at).form {
+                at = inner;
+            }
+            match self.p.expr(at).form {
+                Form::Constant(c) => *values.entry(c).or_default() += 1,
+                _ => return refuse(None, self.p.expr(e).span, "this expression is in no other one and in no statement"),
+            }
+        }
+        for s in scope.body.stmts.clone() {
+            if let StmtForm::Switch(_, cases) = &self.p.stmts[s as usize].form {
+                cases.iter().filter_map(|c| c.value).for_each(|v| *values.entry(v).or_default() -= 1);
+            }
+        }
+        if values.values().any(|n| *n != 0) {
+            return refuse(None, f.name.span, "the expressions that are in no statement are not the values of cases");
+        }
+        Ok(())
     }
 
     fn walk(&self, scope: &mut Scope, id: StmtId) -> Check {

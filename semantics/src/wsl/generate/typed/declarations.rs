@@ -38,11 +38,11 @@ impl Generator {
             self.decls.push(";".into());
         }
         self.faulty_calls();
-        self.broken_declaration();
         for i in (1..self.decls.len()).rev() {
             let j = self.below(i + 1);
             self.decls.swap(i, j);
         }
+        self.broken_declaration();
     }
 
     fn enumeration(&mut self) {

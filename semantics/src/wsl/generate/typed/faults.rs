@@ -139,7 +139,10 @@ impl Generator {
     pub(super) fn broken_declaration(&mut self) {
         let Some(fault) = self.fault.filter(|_| self.broken.is_none()) else { return };
         if let Some((text, rule)) = self.broken_text(fault) {
-            self.decls.push(text);
+            // Of two types of one name, the second breaks the rule.
+            let last = matches!(fault, Fault::TypedefDuplicate | Fault::StructDuplicate | Fault::EnumDuplicate);
+            let at = if last { self.decls.len() } else { self.below(self.decls.len() + 1) };
+            self.decls.insert(at, text);
             self.broken = Some(rule);
         }
     }
@@ -399,9 +402,7 @@ impl Generator {
                 (text, Rule::WslVElementOpaque)
             }
             Fault::SetterAlone => {
-                let getter = self.of(&["", "float operator.N(W s) { return 1; }", "int operator.N(thread W* s) { return 1; }"]);
-                // A getter of a pointer breaks its own rule.
-                let getter = if getter.contains('*') { "" } else { getter };
+                let getter = self.of(&["", "float operator.N(W s) { return 1; }"]);
                 (
                     format!("{own}{w} operator.{name}=({w} s, int v) {{ return s; }} {}", getter.replace('W', &w).replace('N', &name)),
                     Rule::WslVSetterGetter,
@@ -436,18 +437,13 @@ impl Generator {
                     "int operator+(int a, int b) { return a; }",
                     "operator float(int x) { return 1; }",
                     "float2 operator.xy(float3 v) { return float2(1, 2); }",
-                    "operator W() { W s; return s; }",
-                    "operator W(W s) { return s; }",
+                    "operator OWN() { OWN s; return s; }",
+                    "operator OWN(OWN s) { return s; }",
                     "bool operator==(bool a, bool b) { return a; }",
                     "float operator[](float4 v, uint i) { return 1; }",
                     "void AllMemoryBarrierWithGroupSync() { }",
                 ]);
-                (
-                    format!("{own}{}", text.replace('W', &w))
-                        .replace("AllMemoryBarrierWithGroupSync", "AllMemoryBarrierWithGroupSync")
-                        .replace(&format!("All{w}"), "AllW"),
-                    Rule::WslVFunctionDuplicate,
-                )
+                (format!("{own}{}", text.replace("OWN", &w)), Rule::WslVFunctionDuplicate)
             }
             Fault::ParameterDuplicate => (
                 format!("void {name}({} a, {s} b, {} a) {{ }}", self.pick(&["int", "COMPOSITE"]), self.pick(&["int", "PLAIN"])),
@@ -500,17 +496,17 @@ impl Generator {
             }
             Fault::BuiltinType => {
                 let text = self.of(&[
-                    "vertex void N(int i : SV_VertexID) { }",
-                    "vertex float3 N() : SV_Position { return float3(); }",
-                    "fragment float N() : SV_Target 0 { return 1; }",
-                    "fragment void N(uint i : SV_IsFrontFace) { }",
-                    "[numthreads(1, 1, 1)] compute void N(uint i : SV_GroupID) { }",
-                    "[numthreads(1, 1, 1)] compute void N(uint3 i : SV_GroupIndex) { }",
-                    "fragment int N() : SV_Coverage { return 1; }",
-                    "vertex float2 N() : PSIZE { return float2(); }",
-                    "fragment uint N() : SV_Depth { return 1; }",
+                    "vertex void M(int i : SV_VertexID) { }",
+                    "vertex float3 M() : SV_Position { return float3(); }",
+                    "fragment float M() : SV_Target 0 { return 1; }",
+                    "fragment void M(uint i : SV_IsFrontFace) { }",
+                    "[numthreads(1, 1, 1)] compute void M(uint i : SV_GroupID) { }",
+                    "[numthreads(1, 1, 1)] compute void M(uint3 i : SV_GroupIndex) { }",
+                    "fragment int M() : SV_Coverage { return 1; }",
+                    "vertex float2 M() : PSIZE { return float2(); }",
+                    "fragment uint M() : SV_Depth { return 1; }",
                 ]);
-                (text.replacen('N', &name, 1).replacen(&format!("SV_I{name}"), "SV_IN", 1), Rule::WslEpBuiltin)
+                (text.replacen('M', &name, 1), Rule::WslEpBuiltin)
             }
             Fault::BuiltinStage => {
                 let text = self.of(&[
@@ -529,8 +525,7 @@ impl Generator {
                 format!(
                     "fragment void {name}({} a : register(r)) {{ }}",
                     self.pick(&["float", "device int*", "PLAIN[3]", "float4x4", "atomic_int", "constant float4*"])
-                )
-                .replace("device W", "W"),
+                ),
                 Rule::WslEpResourceType,
             ),
             Fault::ResourceSpace => (
