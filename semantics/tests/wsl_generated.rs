@@ -43,6 +43,63 @@ fn well_typed_programs_are_accepted_and_re_checked() {
     assert_eq!(failed, 0);
 }
 
+/// The texts of the tokens, with what stands between them.
+fn tokens(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    for c in text.chars() {
+        match out.last_mut() {
+            Some(last) if word(c) && last.ends_with(word) => last.push(c),
+            Some(last) if "=<>&|+-".contains(c) && last.ends_with(|l: char| "=<>&|+-!*/%^".contains(l)) => last.push(c),
+            _ => out.push(c.to_string()),
+        }
+    }
+    out
+}
+
+#[test]
+fn what_is_accepted_of_changed_programs_re_checks() {
+    let mut state = 1u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let mut accepted = 0;
+    for seed in 0..programs() {
+        let good = tokens(&program(seed));
+        for _ in 0..8 {
+            let mut changed = good.clone();
+            let (i, j) = (below(changed.len()), below(changed.len()));
+            match below(4) {
+                0 => drop(changed.remove(i)),
+                1 => changed.swap(i, j),
+                _ => {
+                    // A token of the same kind in its place.
+                    let kind = |t: &String| {
+                        t.chars().next().map(|c| {
+                            if c.is_ascii_alphabetic() {
+                                0
+                            } else if c.is_ascii_digit() {
+                                1
+                            } else {
+                                2
+                            }
+                        })
+                    };
+                    let all: Vec<&String> = good.iter().filter(|t| kind(t) == kind(&good[i])).collect();
+                    changed[i] = all[below(all.len())].clone();
+                }
+            }
+            let text = changed.concat();
+            if let Some(p) = validate(&text).program {
+                accepted += 1;
+                recheck(&p).unwrap_or_else(|r| panic!("seed {seed}: refuted: {r}\n{text}"));
+            }
+        }
+    }
+    println!("{accepted} changed programs are accepted");
+}
+
 #[test]
 fn near_misses_break_the_rule() {
     let per = programs() / Fault::ALL.len() as u64 + 1;

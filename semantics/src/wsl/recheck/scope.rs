@@ -105,7 +105,9 @@ impl Recheck<'_> {
     fn values_of_cases(&self, scope: &Scope, f: &Function) -> Check {
         let mut tops: FxHashSet<ExprId> = scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)).collect();
         for e in scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)) {
-            self.p.children(e).iter().for_each(|c| drop(tops.remove(c)));
+            for child in self.p.children(e) {
+                tops.remove(&child);
+            }
         }
         let mut values: FxHashMap<Constant, i64> = FxHashMap::default();
         for e in tops {

@@ -201,8 +201,19 @@ impl Generator {
         if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
     }
 
+    /// A value that is no variable, of a type that has parts.
+    fn start(&mut self) -> Option<Expression> {
+        self.fuel -= 5;
+        let mut ty = self.value_type(1);
+        if self.one_in(4) {
+            ty = self.pointer(AddressSpace::Thread, ty);
+        }
+        let e = self.value(ty, 1)?;
+        Some(if self.one_in(3) { self.in_parens(e) } else { e })
+    }
+
     fn walk(&mut self, all: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
-        let mut at = Generator::variable(&self.of(all));
+        let mut at = if self.fuel > 0 && self.one_in(8) { self.start()? } else { Generator::variable(&self.of(all)) };
         for _ in 0..4 {
             if at.ty == ty && want.is(at.kind) && !self.one_in(4) {
                 return Some(at);
