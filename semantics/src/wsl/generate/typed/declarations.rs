@@ -23,13 +23,13 @@ impl Generator {
         for _ in 0..1 + self.below(5) {
             self.signature();
         }
-        for i in first..self.functions.len() {
+        let last = self.functions.len();
+        for _ in 0..self.below(3) {
+            self.own();
+        }
+        for i in first..last {
             self.function(i);
-            match self.below(6) {
-                0 => self.operator(),
-                1 => self.accessors(),
-                _ => {}
-            }
+            self.own();
         }
         for _ in 0..self.below(3) {
             self.entry_point();
@@ -43,6 +43,15 @@ impl Generator {
             self.decls.swap(i, j);
         }
         self.broken_declaration();
+    }
+
+    /// Perhaps an operator or accessors.
+    fn own(&mut self) {
+        match self.below(4) {
+            0 => self.operator(),
+            1 => self.accessors(),
+            _ => {}
+        }
     }
 
     fn enumeration(&mut self) {

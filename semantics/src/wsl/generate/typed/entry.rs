@@ -2,7 +2,7 @@
 
 use super::{Flavour, Generator, Variable};
 use crate::wsl::syntax::AddressSpace;
-use crate::wsl::types::{Scalar, TypeId};
+use crate::wsl::types::{Scalar, Type, TypeId};
 
 /// An argument or result, or a field of one.
 #[derive(Clone)]
@@ -143,12 +143,15 @@ impl Generator {
             };
             let semantic = if self.one_in(2) { format!("register(r{i})") } else { format!("register(r{i}, space{i})") };
             out.push(self.item(ty, semantic));
+            // Most of a texture's functions take a sampler.
+            if matches!(self.ty(ty), Type::Texture(..)) && self.one_in(2) {
+                out.push(self.item(TypeId::SAMPLER, format!("register(s{i})")));
+            }
         }
         out
     }
 
     fn slice(&self, ty: TypeId) -> bool {
-        use crate::wsl::types::Type;
         match self.ty(ty) {
             Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..) => true,
             Type::Struct(s) => self.structs[s.0 as usize].fields.iter().all(|f| self.slice(f.1)),

@@ -232,18 +232,23 @@ impl Generator {
         Some(Expression::effect(format!("{} {sign}= {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty))
     }
 
-    fn steppable(&self, ty: TypeId) -> bool {
-        let own = |f: &Function| f.ready && f.name == "operator++" && f.parameters[0] == ty && self.flavour.calls(f.flavour);
-        matches!(ty, TypeId::INT | TypeId::UINT) || self.functions.iter().any(own)
+    /// The signs that can step a value of the type.
+    fn steps_of(&self, ty: TypeId) -> Vec<&'static str> {
+        let own = |sign: &str| {
+            let name = format!("operator{sign}");
+            self.functions.iter().any(|f| f.ready && f.name == name && f.parameters[0] == ty && self.flavour.calls(f.flavour))
+        };
+        ["++", "--"].into_iter().filter(|sign| matches!(ty, TypeId::INT | TypeId::UINT) || own(sign)).collect()
     }
 
     pub(super) fn step(&mut self, ty: TypeId) -> Option<Expression> {
-        let sign = if matches!(ty, TypeId::INT | TypeId::UINT) { self.of(&["++", "--"]) } else { "++" };
         let postfix = self.one_in(2);
         let rule = if postfix { Rule::WslTPostfixIncr } else { Rule::WslTPrefixIncr };
-        if !self.steppable(ty) {
+        let signs = self.steps_of(ty);
+        if signs.is_empty() {
             return None;
         }
+        let sign = self.of(&signs);
         let mut e = self.place_or_new(ty, Want::Assignable)?;
         if self.breaks(if postfix { Fault::PostfixType } else { Fault::PrefixType }, rule) {
             e = self.place_or_new(TypeId::BOOL, Want::Assignable)?;
@@ -272,6 +277,11 @@ impl Generator {
             return None;
         }
         let f = self.of(&all);
+        self.call_of(&f, depth)
+    }
+
+    /// A call of the function.
+    pub(super) fn call_of(&mut self, f: &Function, depth: usize) -> Option<Expression> {
         let operator = f.name.starts_with("operator") || f.cast;
         let mut given = Vec::new();
         let mut texts = Vec::new();
@@ -286,7 +296,7 @@ impl Generator {
             given.push(literal.as_ref().map_or(Given::Typed(*p), |(_, v)| Given::Integer(*v)));
             texts.push(literal.map(|(text, _)| text));
         }
-        let literals = self.means(&f, &given);
+        let literals = self.means(f, &given);
         let mut arguments = Vec::new();
         for (p, text) in f.parameters.iter().zip(texts) {
             arguments.push(match text {
@@ -306,7 +316,7 @@ impl Generator {
             let array = self.array(TypeId::BOOL, 7);
             arguments[i] = self.basic(array);
         }
-        if f.cast { self.render("", ty, arguments) } else { self.render(&f.name, ty, arguments) }
+        self.render(if f.cast { "" } else { &f.name }, f.result, arguments)
     }
 
     /// Whether the arguments mean the function: it alone fits, or it does if literals are of type int.

@@ -212,7 +212,7 @@ impl Generator {
         let textures: Vec<TypeId> = self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
         if !textures.is_empty() && self.one_in(2) {
             let t = self.of(&textures);
-            return self.texture_call(t, ty, depth);
+            return self.texture_call(t, Some(ty), depth);
         }
         if ty == TypeId::BOOL && !self.enums.is_empty() {
             let i = self.below(self.enums.len());
@@ -244,15 +244,16 @@ impl Generator {
         None
     }
 
-    /// A call of a texture's function that gives the type.
-    pub(super) fn texture_call(&mut self, texture: TypeId, ty: TypeId, depth: usize) -> Option<Expression> {
+    /// A call of a texture's function, one that gives the type if there is one.
+    pub(super) fn texture_call(&mut self, texture: TypeId, ty: Option<TypeId>, depth: usize) -> Option<Expression> {
         let mut all: Vec<(&'static str, &'static Signature)> = Vec::new();
         for row in TABLE.iter().flat_map(|s| s.rows) {
             let Name::Function(name) = row.name else { continue };
             for signature in row.signatures {
                 let of_textures =
                     signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
-                if of_textures && self.may_call(row.stages) && signature.result.of(&self.types, texture, 0) == Some(ty) {
+                if of_textures && self.may_call(row.stages) && ty.is_none_or(|ty| signature.result.of(&self.types, texture, 0) == Some(ty))
+                {
                     all.push((name, signature));
                 }
             }

@@ -16,7 +16,7 @@ pub(super) enum Want {
 }
 
 impl Want {
-    fn is(self, kind: Kind) -> bool {
+    pub(super) fn is(self, kind: Kind) -> bool {
         match self {
             Want::Value => true,
             Want::Assignable => match kind {
@@ -117,6 +117,15 @@ impl Generator {
         let own: Vec<Accessor> = self.accessors.iter().filter(|a| a.of == from.ty && self.usable(a, from.kind)).cloned().collect();
         out.extend(own.iter().filter_map(|a| self.accessor(a)));
         out
+    }
+
+    /// The expression's part by one of the program's accessors, if it can be used on it.
+    pub(super) fn accessed(&mut self, from: &Expression, a: &Accessor) -> Option<Expression> {
+        if !self.usable(a, from.kind) {
+            return None;
+        }
+        let step = self.accessor(a)?;
+        Some(self.take(from, step))
     }
 
     fn take(&mut self, from: &Expression, step: Step) -> Expression {

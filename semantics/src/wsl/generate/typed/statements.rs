@@ -1,7 +1,7 @@
 //! Statements, with the behaviours that they have.
 
 use super::places::Want;
-use super::{Expression, Fault, Flavour, Frame, Function, Generator, Kind, Level, Variable};
+use super::{Accessor, Expression, Fault, Flavour, Frame, Function, Generator, Kind, Level, Variable};
 use crate::rule::Rule;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{EnumId, Scalar, Type, TypeId};
@@ -516,8 +516,55 @@ impl Generator {
         e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
     }
 
+    /// A use of one of the program's accessors.
+    fn own_accessor(&mut self) -> Option<Expression> {
+        let all: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
+        if all.is_empty() {
+            return None;
+        }
+        let a = self.of(&all);
+        let spaces: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| a.takers & (1 << *s as u8) != 0).collect();
+        let want = match self.below(4) {
+            0 => Want::Value,
+            1 if !spaces.is_empty() => Want::Address(self.of(&spaces)),
+            // Where there is no address-taker, one in thread still gives a getter and a setter.
+            2 if !spaces.is_empty() => Want::Address(self.of(&AddressSpace::ALL)),
+            _ => Want::Assignable,
+        };
+        let from = match self.below(4) {
+            0 => self.value(a.of, 1)?,
+            _ => self.place_or_new(a.of, want)?,
+        };
+        let e = self.accessed(&from, &a)?;
+        if Want::Assignable.is(e.kind) && !self.one_in(4) {
+            let value = self.expected(a.ty, 1)?;
+            return Some(Expression::effect(format!("{} = {}", e.at(Level::Prefix), value.at(Level::Ternary)), Level::Ternary, a.ty));
+        }
+        if let Kind::Left(_) = e.kind
+            && self.one_in(2)
+        {
+            return Some(Expression::new(format!("&{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, a.ty));
+        }
+        Some(self.in_parens(e))
+    }
+
+    /// A use of one of the program's operators.
+    fn own_operator(&mut self) -> Option<Expression> {
+        let own = |f: &&Function| f.ready && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
+        let all: Vec<Function> = self.functions.iter().filter(own).cloned().collect();
+        if all.is_empty() {
+            return None;
+        }
+        let f = self.of(&all);
+        match f.name.as_str() {
+            "operator++" | "operator--" => self.step(f.result),
+            _ if f.parameters.len() == 2 && f.result == f.parameters[0] && self.one_in(2) => self.compound(f.result, 1),
+            _ => self.call_of(&f, 1).map(|e| self.in_parens(e)),
+        }
+    }
+
     fn effective(&mut self) -> Option<Expression> {
-        match self.below(10) {
+        match self.below(14) {
             0..=2 => {
                 let ty = self.value_type(2);
                 self.assignment(ty, 2)
@@ -551,8 +598,10 @@ impl Generator {
                     return None;
                 }
                 let t = self.of(&textures);
-                self.texture_call(t, TypeId::VOID, 1)
+                self.texture_call(t, None, 1).map(|e| if e.stands { e } else { self.in_parens(e) })
             }
+            9 | 10 => self.own_accessor(),
+            11 | 12 => self.own_operator(),
             _ => {
                 let ty = self.statement_type();
                 self.value(ty, 2).map(|e| self.in_parens(e))
