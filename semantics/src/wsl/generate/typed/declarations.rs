@@ -229,7 +229,7 @@ impl Generator {
         } else {
             self.fresh("f")
         };
-        if parameters.iter().any(|p| *p == TypeId::VOID) || !self.free(&name, &parameters) {
+        if parameters.contains(&TypeId::VOID) || !self.free(&name, &parameters) {
             return;
         }
         let result = self.result_type(&parameters);
@@ -362,7 +362,8 @@ impl Generator {
                 let thread = self.one_in(2);
                 for space in AddressSpace::ALL {
                     // What is shared may only be named by what vertex and fragment stages do not reach.
-                    if space == AddressSpace::Threadgroup || !(thread && space == AddressSpace::Thread) && !self.one_in(2) {
+                    let kept = thread && space == AddressSpace::Thread || self.one_in(2);
+                    if space == AddressSpace::Threadgroup || !kept {
                         continue;
                     }
                     let (from, to) = (self.pointer(space, of), self.pointer(space, ty));

@@ -329,7 +329,7 @@ impl Generator {
         if first.len() == 1 {
             return first[0].parameters == f.parameters;
         }
-        let second: Vec<&&Function> = first.into_iter().filter(|g| int(&g)).collect();
+        let second: Vec<&&Function> = first.into_iter().filter(|g| int(g)).collect();
         second.len() == 1 && second[0].parameters == f.parameters
     }
 

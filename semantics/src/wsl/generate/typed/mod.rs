@@ -7,7 +7,9 @@
 //!
 //! A near miss is such a program with one [`Fault`]: at one place the generator writes what a rule forbids, and it says which rule that is.
 
+mod broken;
 mod declarations;
+mod effects;
 mod entry;
 mod expressions;
 mod faults;
@@ -15,6 +17,7 @@ mod library;
 mod places;
 mod statements;
 mod text;
+mod variables;
 
 pub use faults::Fault;
 

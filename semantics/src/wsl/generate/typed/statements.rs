@@ -1,9 +1,7 @@
 //! Statements, with the behaviours that they have.
 
-use super::places::Want;
-use super::{Accessor, Expression, Fault, Flavour, Frame, Function, Generator, Kind, Level, Variable};
+use super::{Expression, Fault, Flavour, Frame, Generator};
 use crate::rule::Rule;
-use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{EnumId, Scalar, Type, TypeId};
 
 /// Behaviours but for discards, a bit each.
@@ -11,7 +9,7 @@ const RETURN: u8 = 1;
 const BREAK: u8 = 2;
 const CONTINUE: u8 = 4;
 const FALLTHROUGH: u8 = 8;
-const NOTHING: u8 = 16;
+pub(super) const NOTHING: u8 = 16;
 
 /// A statement.
 pub(super) struct Statement {
@@ -22,7 +20,7 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    fn new(text: impl Into<String>, behaviours: u8) -> Statement {
+    pub(super) fn new(text: impl Into<String>, behaviours: u8) -> Statement {
         Statement { text: text.into(), behaviours, open: false }
     }
 }
@@ -139,7 +137,8 @@ impl Generator {
     }
 
     fn may_return(&self, around: Around) -> bool {
-        !(around.inner && self.is_reference(self.result)) && !self.is_opaque(self.result)
+        let late = around.inner && self.is_reference(self.result);
+        !late && !self.is_opaque(self.result)
     }
 
     fn return_statement(&mut self) -> Statement {
@@ -373,239 +372,5 @@ impl Generator {
         text.push('}');
         let behaviours = behaviours & !(FALLTHROUGH | NOTHING);
         Statement::new(text, if behaviours & BREAK != 0 { behaviours & !BREAK | NOTHING } else { behaviours })
-    }
-
-    /// A name that no other variable of the block has; it may hide one from outside. What can be returned of parameters only stays in sight.
-    fn new_name(&mut self) -> String {
-        if self.one_in(6) {
-            let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));
-            let outside: Vec<String> = values.map(|v| v.name).collect();
-            let here = |n: &String| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
-            let free: Vec<String> = outside.into_iter().filter(|n| !here(n)).collect();
-            if !free.is_empty() {
-                return self.of(&free);
-            }
-        }
-        self.fresh("v")
-    }
-
-    fn declaration(&mut self) -> Statement {
-        if self.flavour == Flavour::Compute && self.one_in(4) {
-            return self.threadgroup_declaration();
-        }
-        let text = self.declarations_text();
-        Statement::new(format!("{text};"), NOTHING)
-    }
-
-    fn threadgroup_declaration(&mut self) -> Statement {
-        let ty = if self.one_in(4) { self.of(&[TypeId::ATOMIC_INT, TypeId::ATOMIC_UINT]) } else { self.value_type(1) };
-        let name = self.fresh("g");
-        let written = self.written_with(ty, false);
-        self.bind(name.clone(), ty, AddressSpace::Threadgroup);
-        Statement::new(format!("threadgroup {written} {name};"), NOTHING)
-    }
-
-    fn bind(&mut self, name: String, ty: TypeId, space: AddressSpace) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.variables.push(Variable { name, ty, space });
-        }
-    }
-
-    /// The type of a variable, and whether a value for it can be made.
-    fn variable_type(&mut self) -> TypeId {
-        if !self.one_in(4) {
-            return self.value_type(2);
-        }
-        let spaces: Vec<AddressSpace> =
-            AddressSpace::ALL.into_iter().filter(|s| *s != AddressSpace::Threadgroup || self.flavour == Flavour::Compute).collect();
-        let (space, to) = (self.of(&spaces), self.value_type(1));
-        if self.one_in(2) { self.pointer(space, to) } else { self.reference_to(space, to) }
-    }
-
-    /// `T a = e, b` without the semicolon.
-    fn declarations_text(&mut self) -> String {
-        let (plain, with) = (Rule::WslTVariableDecl, Rule::WslTVariableDeclInit);
-        let mut ty = self.variable_type();
-        let reference = self.is_reference(ty);
-        let first = if reference { self.attempt(|g| g.value(ty, 1)) } else { None };
-        if reference && first.is_none() {
-            ty = self.scalar();
-        }
-        let reference = self.is_reference(ty);
-        if reference && self.breaks(Fault::NoInitialiser, plain) {
-            let (written, name) = (self.written(ty), self.fresh("v"));
-            return format!("{written} {name}");
-        }
-        if self.breaks(Fault::VariableSpace, plain) {
-            let name = self.fresh("v");
-            return format!("{} int {name}", self.of(&["device", "constant"]));
-        }
-        if self.breaks(Fault::VoidVariable, Rule::WslVVoid) {
-            return format!("void {}", self.fresh("v"));
-        }
-        if self.breaks(Fault::UnknownType, Rule::WslVTypeDefined) {
-            return format!("Nowhere {}", self.fresh("v"));
-        }
-        if self.breaks(Fault::OpaqueVariable, Rule::WslEpOpaque) {
-            return format!("{} {}", self.of(&["sampler", "Texture2D<float>", "RWTexture1D<int4>"]), self.fresh("v"));
-        }
-        if self.breaks(Fault::ArraySize, Rule::WslVArraySize) {
-            return format!("int[{}] {}", self.of(&["0", "0x0", "4294967296", "0u"]), self.fresh("v"));
-        }
-        let thread = !reference && self.one_in(10);
-        let written = self.written_with(ty, !thread);
-        let n = if reference { 1 } else { 1 + usize::from(self.one_in(4)) + usize::from(self.one_in(8)) };
-        let mut parts = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        let mut first = first;
-        for _ in 0..n {
-            // Of several variables, the later ones' initialising expressions see the earlier ones.
-            let name = if n > 1 { self.fresh("v") } else { self.new_name() };
-            let value = if reference {
-                first.take()
-            } else if self.one_in(3) {
-                None
-            } else if let Some(before) = names.last().cloned()
-                && self.one_in(3)
-            {
-                Some(Expression::new(before, Level::Suffix, Kind::Left(AddressSpace::Thread), ty))
-            } else {
-                self.expected(ty, 2)
-            };
-            let mut value = value;
-            if value.is_some() && self.breaks(Fault::InitialiserType, with) {
-                value = Some(self.other(ty));
-            }
-            if self.breaks(Fault::VariableDuplicate, if value.is_some() { with } else { plain }) {
-                // Both are in this block.
-                let (again, scalar) = (self.fresh("v"), self.of(&["int", "float"]));
-                let second = value.as_ref().map_or(String::new(), |_| " = 1".into());
-                return format!("{scalar} {again}, {again}{second}");
-            }
-            parts.push(value.map_or(name.clone(), |e| format!("{name} = {}", e.at(Level::Ternary))));
-            names.push(name);
-        }
-        for name in names {
-            self.bind(name, ty, AddressSpace::Thread);
-        }
-        format!("{}{written} {}", if thread { "thread " } else { "" }, parts.join(", "))
-    }
-
-    fn expression_statement(&mut self) -> Statement {
-        if self.breaks(Fault::Recursion, Rule::WslVRecursion) {
-            // The function comes to its own, whatever it is called.
-            self.decls.push("int around(int a) { return about(a); }\nint about(int a) { return around(a); }".into());
-        }
-        if self.flavour == Flavour::Any
-            && self.fault == Some(Fault::ThreadgroupVertex)
-            && self.breaks(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup)
-        {
-            self.decls.push("void shares() { threadgroup int a; }\nvertex void sharing() { shares(); }".into());
-        }
-        let text = self.effect();
-        Statement::new(format!("{text};"), NOTHING)
-    }
-
-    /// An expression that stands where a declaration could.
-    pub(super) fn effect(&mut self) -> String {
-        for _ in 0..4 {
-            let Some(e) = self.attempt(Generator::effective) else { continue };
-            return if e.stands { e.text } else { format!("({})", e.text) };
-        }
-        let e = self.place_or_new(TypeId::INT, Want::Assignable);
-        e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
-    }
-
-    /// A use of one of the program's accessors.
-    fn own_accessor(&mut self) -> Option<Expression> {
-        let all: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
-        if all.is_empty() {
-            return None;
-        }
-        let a = self.of(&all);
-        let spaces: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| a.takers & (1 << *s as u8) != 0).collect();
-        let want = match self.below(4) {
-            0 => Want::Value,
-            1 if !spaces.is_empty() => Want::Address(self.of(&spaces)),
-            // Where there is no address-taker, one in thread still gives a getter and a setter.
-            2 if !spaces.is_empty() => Want::Address(self.of(&AddressSpace::ALL)),
-            _ => Want::Assignable,
-        };
-        let from = match self.below(4) {
-            0 => self.value(a.of, 1)?,
-            _ => self.place_or_new(a.of, want)?,
-        };
-        let e = self.accessed(&from, &a)?;
-        if Want::Assignable.is(e.kind) && !self.one_in(4) {
-            let value = self.expected(a.ty, 1)?;
-            return Some(Expression::effect(format!("{} = {}", e.at(Level::Prefix), value.at(Level::Ternary)), Level::Ternary, a.ty));
-        }
-        if let Kind::Left(_) = e.kind
-            && self.one_in(2)
-        {
-            return Some(Expression::new(format!("&{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, a.ty));
-        }
-        Some(self.in_parens(e))
-    }
-
-    /// A use of one of the program's operators.
-    fn own_operator(&mut self) -> Option<Expression> {
-        let own = |f: &&Function| f.ready && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
-        let all: Vec<Function> = self.functions.iter().filter(own).cloned().collect();
-        if all.is_empty() {
-            return None;
-        }
-        let f = self.of(&all);
-        match f.name.as_str() {
-            "operator++" | "operator--" => self.step(f.result),
-            _ if f.parameters.len() == 2 && f.result == f.parameters[0] && self.one_in(2) => self.compound(f.result, 1),
-            _ => self.call_of(&f, 1).map(|e| self.in_parens(e)),
-        }
-    }
-
-    fn effective(&mut self) -> Option<Expression> {
-        match self.below(14) {
-            0..=2 => {
-                let ty = self.value_type(2);
-                self.assignment(ty, 2)
-            }
-            3 => {
-                let ty = self.value_type(0);
-                self.compound(ty, 2)
-            }
-            4 => {
-                let ty = self.of(&[TypeId::INT, TypeId::UINT]);
-                self.step(ty)
-            }
-            5 => self.library_call(TypeId::VOID, 1),
-            6 | 7 => {
-                let all: Vec<Function> = self
-                    .functions
-                    .iter()
-                    .filter(|f| f.ready && !f.name.starts_with("operator") && self.flavour.calls(f.flavour))
-                    .cloned()
-                    .collect();
-                if all.is_empty() {
-                    return None;
-                }
-                let f = self.of(&all);
-                self.user_call(f.result, 2)
-            }
-            8 => {
-                let textures: Vec<TypeId> =
-                    self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
-                if textures.is_empty() {
-                    return None;
-                }
-                let t = self.of(&textures);
-                self.texture_call(t, None, 1).map(|e| if e.stands { e } else { self.in_parens(e) })
-            }
-            9 | 10 => self.own_accessor(),
-            11 | 12 => self.own_operator(),
-            _ => {
-                let ty = self.statement_type();
-                self.value(ty, 2).map(|e| self.in_parens(e))
-            }
-        }
     }
 }
