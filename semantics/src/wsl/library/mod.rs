@@ -271,6 +271,11 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
         }
         return;
     };
+    if let (Key::Cast(id), Pattern::Fixed(result)) = (key, signature.result)
+        && id != result
+    {
+        return;
+    }
     // What stands for `T` itself says which types it can be.
     let (mut fixed, mut other) = (range.fixed, None);
     let cast = match key {
