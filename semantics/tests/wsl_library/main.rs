@@ -457,6 +457,7 @@ fn candidates_of_a_call_that_fails() {
     assert_eq!(named("cast int", Some(1)), ["int(int)", "int(T), T: bool, uint or float", "int(T), T: an enum of int"]);
     assert_eq!(named("cast F", Some(1)), ["F(F)", "F(uint)"]);
     assert_eq!(named("cast S", None), ["S()", "S(S)"]);
+    assert_eq!(named("cast float3x4", Some(12)), ["float3x4(float × 12)"]);
     assert_eq!(named("cast float2x3", Some(2)), ["float2x3(float3, float3)"]);
     assert_eq!(named("operator.zw", Some(1)), ["vector<scalar<T>, 2> operator.zw(T), T: bool4, uint4, int4 or float4"]);
     assert_eq!(named("operator.rg", Some(1)), Vec::<String>::new());
