@@ -142,4 +142,3 @@ pub fn print_number(x: f32, out: &mut String) {
     // Display of floats never uses an exponent, so very large and very small numbers would be long rows of zeros.
     let _ = if magnitude != 0.0 && !(1e-5..1e9).contains(&magnitude) && x.is_finite() { write!(out, "{x:e}") } else { write!(out, "{x}") };
 }
-

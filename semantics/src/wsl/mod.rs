@@ -5,12 +5,16 @@
 
 pub mod core;
 pub mod desugar;
+pub mod entry;
+pub mod environment;
 pub mod error;
 pub mod generate;
 pub mod lex;
+pub mod library;
 pub mod parse;
 pub mod print;
-mod same;
 pub mod syntax;
 pub mod token;
 pub mod types;
+pub mod typing;
+pub mod validate;

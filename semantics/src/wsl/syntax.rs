@@ -113,9 +113,10 @@ impl IntLiteral {
         self.value().and_then(|v| u32::try_from(v).ok())
     }
 
-    /// The nearest float.
+    /// The nearest float; an integer has no zero below zero.
     pub fn as_float(&self) -> f32 {
         let magnitude = match self.magnitude {
+            Magnitude::Exact(0) => return 0.0,
             Magnitude::Exact(m) => m as f32,
             Magnitude::Large(x) => x,
         };
