@@ -62,7 +62,10 @@ fn recursion() {
     // What is only assigned to is not read, and what is only read is not assigned to.
     accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
     accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");
-    rejects("wsl/v-recursion", "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }",
+    );
     rejects(
         "wsl/v-recursion",
         "struct S { int2 a; } int2 operator.b(S s) { s.b.x = 1; return s.a; } S operator.b=(S s, int2 v) { s.a = v; return s; }",
@@ -75,8 +78,16 @@ fn discards() {
     rejects("wsl/v-function-discard", "[numthreads(1, 1, 1)] compute void f() { discard; }");
     rejects("wsl/v-function-discard", "void g() { discard; } [numthreads(1, 1, 1)] compute void f() { g(); }");
     rejects("wsl/v-function-discard", "int g() { discard; } [numthreads(1, 1, 1)] compute void f() { int x = g() + 1; }");
-    rejects("wsl/v-function-discard", "struct S { int a; } int operator.b(S s) { discard; } [numthreads(1, 1, 1)] compute void f() { S s; s.b; }".replace("s.b;", "int x = s.b;").as_str());
-    rejects("wsl/v-function-discard", "int g() { discard; } int h() { return g(); } [numthreads(1, 1, 1)] compute void f() { while (h() == 1) { } }");
+    rejects(
+        "wsl/v-function-discard",
+        "struct S { int a; } int operator.b(S s) { discard; } [numthreads(1, 1, 1)] compute void f() { S s; s.b; }"
+            .replace("s.b;", "int x = s.b;")
+            .as_str(),
+    );
+    rejects(
+        "wsl/v-function-discard",
+        "int g() { discard; } int h() { return g(); } [numthreads(1, 1, 1)] compute void f() { while (h() == 1) { } }",
+    );
     accepts("int g() { discard; } int h() { return g(); } fragment void f() { while (h() == 1) { } }");
     accepts("void g() { discard; } vertex void f() { }");
     let accessors = "struct S { int a; } int operator.b(S s) { discard; } S operator.b=(S s, int v) { return s; }";
