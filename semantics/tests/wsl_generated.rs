@@ -1,5 +1,5 @@
 //! Generated WSL: well-typed programs are accepted, their derivations re-check and their trees print and read back; near misses are rejected by the rule that
-//! they break. `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 300 if it is not set.
+//! they break. `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
 use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};
 use smallstep_semantics::wsl::parse::parse;
@@ -8,7 +8,7 @@ use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::validate::validate;
 
 fn programs() -> u64 {
-    std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
 }
 
 #[test]

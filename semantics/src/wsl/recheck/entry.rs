@@ -2,7 +2,7 @@
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
-use crate::text::Span;
+use crate::text::{Span, Symbol};
 use crate::wsl::entry::{Direction, EntryPoint, Item, Stage};
 use crate::wsl::environment::access::Callee;
 use crate::wsl::environment::{Field, FunctionId, Semantic};
@@ -10,7 +10,7 @@ use crate::wsl::library::{Name, Stages};
 use crate::wsl::syntax::{AddressSpace, FunctionKind, Qualifier};
 use crate::wsl::types::{Scalar, Type, TypeId, ValueType};
 use crate::wsl::typing::program::{ExprId, Form};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Built-in variables: keyword, stage, whether it is a result, type.
 const BUILT_IN: [(&str, Stages, bool, TypeId); 13] = [
@@ -99,13 +99,10 @@ impl Recheck<'_> {
             );
         }
         for items in [&entry.inputs, &entry.outputs] {
-            for (i, a) in items.iter().enumerate() {
-                let clash = |b: &&Item| {
-                    a.name.is_some()
-                        && a.name == b.name
-                        && (a.ty != b.ty || a.qualifiers != b.qualifiers || a.semantic.map(|s| s.0) != b.semantic.map(|s| s.0))
-                };
-                if items[..i].iter().any(|b| clash(&b)) {
+            let mut seen: FxHashMap<Symbol, &Item> = FxHashMap::default();
+            for a in items {
+                let Some(b) = a.name.and_then(|name| seen.insert(name, a)) else { continue };
+                if a.ty != b.ty || a.qualifiers != b.qualifiers || a.semantic.map(|s| s.0) != b.semantic.map(|s| s.0) {
                     return refuse(Some(Rule::WslEpSameName), a.span, "members of the same name differ");
                 }
             }

@@ -113,6 +113,7 @@ impl<'a> Recheck<'a> {
         let mut found = false;
         while let Some(ty) = todo.pop() {
             match self.ty(ty) {
+                _ if self.opaque.borrow().contains_key(&ty) => found |= self.opaque.borrow()[&ty],
                 Type::Sampler | Type::Texture(..) => found = true,
                 Type::Array(of, _) => todo.push(of),
                 Type::Struct(_) if !seen.insert(ty) => {}
@@ -120,7 +121,11 @@ impl<'a> Recheck<'a> {
                 _ => {}
             }
         }
-        self.opaque.borrow_mut().insert(id, found);
+        let mut known = self.opaque.borrow_mut();
+        known.insert(id, found);
+        if !found {
+            known.extend(seen.into_iter().map(|ty| (ty, false)));
+        }
         found
     }
 
