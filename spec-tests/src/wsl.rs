@@ -1,0 +1,67 @@
+//! What the tests of a WSL program do.
+
+use crate::reject::Wrong;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::{desugar, parse, print, validate};
+
+/// What is found of a program.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// The rules that it fires.
+    pub fired: Vec<Rule>,
+    /// What is wrong with it, by place. Where the text cannot be read, nothing further is looked at.
+    pub wrong: Vec<Wrong>,
+    /// Whether it prints to a text that reads back to the same tree.
+    pub prints_back: bool,
+    /// The program without sugar.
+    pub core: Vec<String>,
+    /// Whether it is valid.
+    pub valid: bool,
+}
+
+/// How far a program is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Until {
+    /// Its tree.
+    Tree,
+    /// The program without sugar.
+    Core,
+    /// Whether it is valid.
+    Validity,
+}
+
+/// Reads a program, and goes on with it as far as asked.
+pub fn read(text: &str, until: Until) -> Read {
+    let (tree, errors, fired) = parse::parse_with_rules(text);
+    let mut read = Read { fired, ..Read::default() };
+    if !errors.is_empty() {
+        read.wrong = wrong(text, &errors);
+        return read;
+    }
+    let (again, errors) = parse::parse(&print::print(&tree));
+    read.prints_back = errors.is_empty() && again.same(&tree);
+    if until == Until::Tree {
+        return read;
+    }
+    let (core, done) = desugar::desugar(tree);
+    read.fired.extend(done.iter().map(|(rule, _)| *rule));
+    read.core = print::print_core(&core).lines().map(str::to_string).collect();
+    if until == Until::Core {
+        return read;
+    }
+    let (program, errors, fired) = validate::check(&core);
+    read.fired.extend(fired.rules());
+    read.wrong = wrong(text, &errors);
+    read.valid = program.is_some();
+    read
+}
+
+fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {
+    let each = errors.iter().map(|e| {
+        let (line, column) = line_column(text, e.span.start);
+        Wrong { code: e.rule.name().into(), message: e.message.clone(), line, column }
+    });
+    each.collect()
+}
