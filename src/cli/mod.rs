@@ -42,6 +42,7 @@ mod translate;
 mod type_of;
 mod vectors;
 mod worker;
+mod wsl;
 
 pub(crate) use exit::UNCHECKED;
 

@@ -3,8 +3,8 @@
 //! Gone are `while`, `if` without `else`, the first part of `for`, declarations of several variables, `->`, operators (they are calls), and the address
 //! space before a type. An expression may be shared: the condition of a `while` stands in the `if` and in the `do` that it becomes.
 
-pub use super::syntax::{AddressSpace, Fix, FunctionKind, Ident, Literal, Qualifier, Semantic, SemanticKind, Step};
 use super::syntax::IntLiteral;
+pub use super::syntax::{AddressSpace, Fix, FunctionKind, Ident, Literal, Qualifier, Semantic, SemanticKind, Step};
 use crate::text::{Span, Symbol, Symbols};
 
 /// The index of an expression in its [`Program`].

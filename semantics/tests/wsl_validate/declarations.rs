@@ -24,7 +24,11 @@ fn typedefs() {
     rejects("wsl/v-depends-cycle", "struct A { A[2] x; }");
     rejects("wsl/v-depends-cycle", "struct A { B x; } struct B { A y; }");
     rejects("wsl/v-void", "typedef A = void;");
-    accepts("typedef A = int; int operator A(float x) { return 1; } int f() { return 0; }".replace("int operator A(float x)", "int g(float x)").as_str());
+    accepts(
+        "typedef A = int; int operator A(float x) { return 1; } int f() { return 0; }"
+            .replace("int operator A(float x)", "int g(float x)")
+            .as_str(),
+    );
 }
 
 #[test]
@@ -50,7 +54,9 @@ fn types() {
     accepts("void f(vector<int, 2> a, vector<bool, 3> b, vector<uint, 4> c, matrix<float, 2, 3> d, matrix<bool, 4, 4> e) { }");
     accepts("void f(vector<float, 4> a, float4 b) { a = b; }");
     accepts("void f(matrix<float, 4, 3> a, float4x3 b) { a = b; }");
-    accepts("void f(Texture2D<float4> a, Texture2D b, Texture1D<int> c, TextureDepth2D<float> d, TextureDepthCube e, RWTexture3D<uint2> g, sampler s) { }");
+    accepts(
+        "void f(Texture2D<float4> a, Texture2D b, Texture1D<int> c, TextureDepth2D<float> d, TextureDepthCube e, RWTexture3D<uint2> g, sampler s) { }",
+    );
     accepts("void f(device atomic_int* a, threadgroup atomic_uint* b) { }");
     rejects("wsl/v-type-defined", "void f(Foo x) { }");
     rejects("wsl/v-type-defined", "Foo f() { return 1; }");
@@ -114,12 +120,16 @@ fn enums() {
 fn accessors() {
     let s = "struct S { int a; }";
     accepts(&format!("{s} int operator.b(S s) {{ return s.a; }}"));
-    accepts(&format!("{s} int operator.b(S s) {{ return s.a; }} S operator.b=(S s, int v) {{ s.a = v; return s; }} void f(S s) {{ s.b = 3; }}"));
+    accepts(&format!(
+        "{s} int operator.b(S s) {{ return s.a; }} S operator.b=(S s, int v) {{ s.a = v; return s; }} void f(S s) {{ s.b = 3; }}"
+    ));
     accepts(&format!("{s} thread int* operator&.b(thread S* s) {{ return &s->a; }} int f(S s) {{ s.b = 4; return s.b + *&s.b; }}"));
     accepts(&format!("{s} device int* operator&.b(device S* s) {{ return &s->a; }} int f(device S* s) {{ s->b = 4; return s->b; }}"));
     accepts(&format!("{s} int operator[](S s, uint i) {{ return s.a; }} int f(S s) {{ return s[3]; }}"));
     accepts(&format!("{s} int operator[](S s, int i) {{ return s.a; }}"));
-    accepts(&format!("{s} int operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }} void f(S s) {{ s[3] = 4; s[2] += 1; }}"));
+    accepts(&format!(
+        "{s} int operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }} void f(S s) {{ s[3] = 4; s[2] += 1; }}"
+    ));
     accepts(&format!("{s} thread int* operator&[](thread S* s, uint i) {{ return &s->a; }} int f(S s) {{ s[1] = 4; return s[3]; }}"));
     rejects("wsl/env-getter", &format!("{s} int operator.b(S s, int i) {{ return 1; }}"));
     rejects("wsl/env-getter", &format!("{s} int operator.b() {{ return 1; }}"));
@@ -131,20 +141,35 @@ fn accessors() {
     rejects("wsl/env-address-taker", &format!("{s} int operator&.b(thread S* s) {{ return 1; }}"));
     rejects("wsl/env-address-taker", &format!("{s} thread int* operator&.b(S s) {{ return &s.a; }}"));
     rejects("wsl/env-address-taker", &format!("{s} thread int* operator&.b(thread S* s, int i) {{ return &s->a; }}"));
-    rejects("wsl/env-address-taker", &format!("{s} device int* operator&.b(thread S* s, device int* p) {{ return p; }}").replace(", device int* p", "").replace("return p;", "trap();").replace("trap();", "for (;;) { } "));
+    rejects(
+        "wsl/env-address-taker",
+        &format!("{s} device int* operator&.b(thread S* s, device int* p) {{ return p; }}")
+            .replace(", device int* p", "")
+            .replace("return p;", "trap();")
+            .replace("trap();", "for (;;) { } "),
+    );
     rejects("wsl/env-index-getter", &format!("{s} int operator[](S s) {{ return 1; }}"));
     rejects("wsl/env-index-getter", &format!("{s} int operator[](S s, float i) {{ return 1; }}"));
     rejects("wsl/env-index-getter", &format!("{s} int operator[](int[3] s, uint i) {{ return 1; }}"));
     rejects("wsl/env-index-setter", &format!("{s} int operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, uint i) {{ return s; }}"));
-    rejects("wsl/env-index-setter", &format!("{s} int operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, bool i, int v) {{ return s; }}"));
+    rejects(
+        "wsl/env-index-setter",
+        &format!("{s} int operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, bool i, int v) {{ return s; }}"),
+    );
     rejects("wsl/env-index-address-taker", &format!("{s} int operator&[](thread S* s, uint i) {{ return 1; }}"));
     rejects("wsl/env-index-address-taker", &format!("{s} thread int* operator&[](thread int[4]* s, uint i) {{ return &(*s)[0]; }}"));
     rejects("wsl/env-index-address-taker", &format!("{s} thread int* operator&[](thread S* s, float i) {{ return &s->a; }}"));
     rejects("wsl/v-setter-getter", &format!("{s} S operator.b=(S s, int v) {{ return s; }}"));
     rejects("wsl/v-setter-getter", &format!("{s} float operator.b(S s) {{ return 1; }} S operator.b=(S s, int v) {{ return s; }}"));
     rejects("wsl/v-index-setter-getter", &format!("{s} S operator[]=(S s, uint i, int v) {{ return s; }}"));
-    rejects("wsl/v-index-setter-getter", &format!("{s} int operator[](S s, int i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }}"));
-    rejects("wsl/v-index-setter-getter", &format!("{s} float operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }}"));
+    rejects(
+        "wsl/v-index-setter-getter",
+        &format!("{s} int operator[](S s, int i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }}"),
+    );
+    rejects(
+        "wsl/v-index-setter-getter",
+        &format!("{s} float operator[](S s, uint i) {{ return 1; }} S operator[]=(S s, uint i, int v) {{ return s; }}"),
+    );
     accepts(&format!("{s} int operator[](S s, int i) {{ return 1; }} S operator[]=(S s, int i, int v) {{ return s; }}"));
 }
 
@@ -152,13 +177,21 @@ fn accessors() {
 fn other_operators() {
     let s = "struct S { int a; }";
     accepts(&format!("{s} S operator++(S s) {{ s.a++; return s; }} S operator--(S s) {{ --s.a; return s; }} void f(S s) {{ s++; --s; }}"));
-    accepts(&format!("{s} S operator+(S s) {{ return s; }} S operator+(S s, S t) {{ return s; }} S operator-(S s, int t) {{ return s; }} S f(S s) {{ s += s; s -= 3; return +s + s - 4; }}"));
+    accepts(&format!(
+        "{s} S operator+(S s) {{ return s; }} S operator+(S s, S t) {{ return s; }} S operator-(S s, int t) {{ return s; }} S f(S s) {{ s += s; s -= 3; return +s + s - 4; }}"
+    ));
     accepts(&format!("{s} int operator==(S s, S t) {{ return 1; }} int f(S s) {{ return s == s; }}"));
     accepts(&format!("{s} bool operator!=(S s, S t) {{ return true; }} bool f(S s) {{ return s != s; }}"));
-    accepts(&format!("{s} S operator~(S s) {{ return s; }} S f(S s) {{ return ~s; }} bool operator!(S s) {{ return true; }} bool g(S s) {{ return !s; }}"));
-    accepts(&format!("{s} S operator%(S s, float x) {{ return s; }} S operator<<(S s, S t) {{ return s; }} S f(S s) {{ s <<= s; return s % 1.0 << s; }}"));
+    accepts(&format!(
+        "{s} S operator~(S s) {{ return s; }} S f(S s) {{ return ~s; }} bool operator!(S s) {{ return true; }} bool g(S s) {{ return !s; }}"
+    ));
+    accepts(&format!(
+        "{s} S operator%(S s, float x) {{ return s; }} S operator<<(S s, S t) {{ return s; }} S f(S s) {{ s <<= s; return s % 1.0 << s; }}"
+    ));
     accepts(&format!("{s} operator int(S s) {{ return s.a; }} int f(S s) {{ return int(s); }}"));
-    accepts(&format!("{s} operator S(int a, int b) {{ S s; return s; }} S f() {{ return S(1, 2); }} S g() {{ return S(); }} S h(S s) {{ return S(s); }}"));
+    accepts(&format!(
+        "{s} operator S(int a, int b) {{ S s; return s; }} S f() {{ return S(1, 2); }} S g() {{ return S(); }} S h(S s) {{ return S(s); }}"
+    ));
     rejects("wsl/env-step", &format!("{s} int operator++(S s) {{ return 1; }}"));
     rejects("wsl/env-step", &format!("{s} S operator--(S s, S t) {{ return s; }}"));
     rejects("wsl/env-plus-minus", &format!("{s} S operator+() {{ S s; return s; }}"));
@@ -185,12 +218,18 @@ fn duplicates() {
     rejects("wsl/v-function-duplicate", "struct S { int a; } int operator.a(S s) { return 1; }");
     rejects("wsl/v-function-duplicate", "struct S { int a; } S operator.a=(S s, int v) { return s; }");
     rejects("wsl/v-function-duplicate", "struct S { int a; int c; } thread int* operator&.a(thread S* s) { return &s->c; }");
-    rejects("wsl/v-function-duplicate", "struct S { int a; } thread int* operator&.b(thread S* s) { return &s->a; } int operator.b(S s) { return 1; }");
+    rejects(
+        "wsl/v-function-duplicate",
+        "struct S { int a; } thread int* operator&.b(thread S* s) { return &s->a; } int operator.b(S s) { return 1; }",
+    );
     rejects("wsl/v-function-duplicate", "float operator.x(float4 v) { return 1; }");
     rejects("wsl/v-function-duplicate", "float2 operator.yx(float2 v) { return v; }");
     rejects("wsl/v-function-duplicate", "float operator[](float2 v, uint i) { return 1; }");
     accepts("float operator.foo(float4 v) { return v.x; } float f(float4 v) { return v.foo; }");
-    rejects("wsl/v-function-duplicate", "vertex float4 f(float4 p : attribute(0)) : SV_Position { return p; } fragment float4 f(float4 p : attribute(0)) : SV_Target 0 { return p; }");
+    rejects(
+        "wsl/v-function-duplicate",
+        "vertex float4 f(float4 p : attribute(0)) : SV_Position { return p; } fragment float4 f(float4 p : attribute(0)) : SV_Target 0 { return p; }",
+    );
     accepts("enum E { A } bool operator<(E a, E b) { return true; } bool f() { return E.A < E.A; }");
     rejects("wsl/v-function-duplicate", "enum E { A } bool operator==(E a, E b) { return true; }");
 }

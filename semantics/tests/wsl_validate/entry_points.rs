@@ -5,11 +5,21 @@ use crate::{accepts, rejects};
 #[test]
 fn stages() {
     accepts("vertex float4 f(float4 p : attribute(0), uint i : SV_VertexID, uint j : SV_InstanceID) : SV_Position { return p; }");
-    accepts("fragment float4 f(float4 p : attribute(0), bool b : SV_IsFrontFace, uint i : SV_SampleIndex, uint c : SV_InnerCoverage) : SV_Target 0 { return p; }");
-    accepts("[numthreads(8, 4, 1)] compute void f(uint3 a : SV_DispatchThreadID, uint3 b : SV_GroupID, uint c : SV_GroupIndex, uint3 d : SV_GroupThreadID) { }");
-    accepts("struct O { float4 p : SV_Position; float s : PSIZE; float3 c : attribute(0); nointerpolation int i : attribute(1); } vertex O f() { O o; return o; }");
-    accepts("struct O { float4 a : SV_Target 0; float4 b : SV_Target 1; float d : SV_Depth; uint c : SV_Coverage; } fragment O f() { O o; return o; }");
-    accepts("struct I { float4 p : attribute(0); J j; } struct J { float2 t : attribute(1); } vertex float4 f(I i) : SV_Position { return i.p; }");
+    accepts(
+        "fragment float4 f(float4 p : attribute(0), bool b : SV_IsFrontFace, uint i : SV_SampleIndex, uint c : SV_InnerCoverage) : SV_Target 0 { return p; }",
+    );
+    accepts(
+        "[numthreads(8, 4, 1)] compute void f(uint3 a : SV_DispatchThreadID, uint3 b : SV_GroupID, uint c : SV_GroupIndex, uint3 d : SV_GroupThreadID) { }",
+    );
+    accepts(
+        "struct O { float4 p : SV_Position; float s : PSIZE; float3 c : attribute(0); nointerpolation int i : attribute(1); } vertex O f() { O o; return o; }",
+    );
+    accepts(
+        "struct O { float4 a : SV_Target 0; float4 b : SV_Target 1; float d : SV_Depth; uint c : SV_Coverage; } fragment O f() { O o; return o; }",
+    );
+    accepts(
+        "struct I { float4 p : attribute(0); J j; } struct J { float2 t : attribute(1); } vertex float4 f(I i) : SV_Position { return i.p; }",
+    );
     accepts("vertex void f() { } fragment void g() { }");
     rejects("wsl/ep-bucket", "vertex float4 f(float4 p) : SV_Position { return p; }");
     rejects("wsl/ep-bucket", "vertex float4 f(float4 p : attribute(0)) { return p; }");
@@ -33,9 +43,15 @@ fn stages() {
 
 #[test]
 fn resources() {
-    accepts("fragment float4 f(Texture2D<float4> t : register(t0), sampler s : register(s0), float2 c : attribute(0)) : SV_Target 0 { return Sample(t, s, c); }");
-    accepts("[numthreads(1, 1, 1)] compute void f(device float[] b : register(u0), constant int4[] c : register(b0, space1)) { b[0] = 1; }");
-    accepts("struct P { float4 a; Q q; } struct Q { int2 b; float3x3 m; } [numthreads(1, 1, 1)] compute void f(device P[] b : register(u0)) { b[3].q.b.x = 2; }");
+    accepts(
+        "fragment float4 f(Texture2D<float4> t : register(t0), sampler s : register(s0), float2 c : attribute(0)) : SV_Target 0 { return Sample(t, s, c); }",
+    );
+    accepts(
+        "[numthreads(1, 1, 1)] compute void f(device float[] b : register(u0), constant int4[] c : register(b0, space1)) { b[0] = 1; }",
+    );
+    accepts(
+        "struct P { float4 a; Q q; } struct Q { int2 b; float3x3 m; } [numthreads(1, 1, 1)] compute void f(device P[] b : register(u0)) { b[3].q.b.x = 2; }",
+    );
     accepts("[numthreads(1, 1, 1)] compute void f(device atomic_uint[] b : register(u0)) { }");
     accepts("[numthreads(1, 1, 1)] compute void f(RWTexture2D<float> t : register(u0)) { }");
     rejects("wsl/ep-resource-type", "[numthreads(1, 1, 1)] compute void f(float x : register(b0)) { }");
@@ -58,13 +74,18 @@ fn same_names() {
     accepts("struct A { float4 p : attribute(0); } struct B { float4 p : attribute(0); } vertex void f(A a, B b) { }");
     rejects("wsl/ep-same-name", "struct A { float4 p : attribute(0); } struct B { float3 p : attribute(0); } vertex void f(A a, B b) { }");
     rejects("wsl/ep-same-name", "struct A { float4 p : attribute(0); } struct B { float4 p : attribute(1); } vertex void f(A a, B b) { }");
-    rejects("wsl/ep-same-name", "struct A { centroid float4 p : attribute(0); } struct B { float4 p : attribute(0); } fragment void f(A a, B b) { }");
+    rejects(
+        "wsl/ep-same-name",
+        "struct A { centroid float4 p : attribute(0); } struct B { float4 p : attribute(0); } fragment void f(A a, B b) { }",
+    );
     accepts("struct A { float4 p : attribute(0); } void f(A a, float4 p : attribute(3)) { }");
 }
 
 #[test]
 fn qualifiers() {
-    accepts("struct O { nointerpolation centroid float4 a : attribute(0); noperspective sample float4 b : attribute(1); } vertex O f() { O o; return o; }");
+    accepts(
+        "struct O { nointerpolation centroid float4 a : attribute(0); noperspective sample float4 b : attribute(1); } vertex O f() { O o; return o; }",
+    );
     rejects("wsl/ep-interpolation", "struct O { nointerpolation noperspective float4 a : attribute(0); } vertex O f() { O o; return o; }");
     rejects("wsl/ep-sampling", "fragment void f(centroid sample float4 a : attribute(0)) { }");
     accepts("vertex void f(nointerpolation noperspective float4 a : attribute(0)) { }");

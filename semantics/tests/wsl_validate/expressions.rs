@@ -14,7 +14,9 @@ fn rejects_in(rule: &str, statements: &str) {
 
 #[test]
 fn literals() {
-    accepts_in("i = 1; u = 1; x = 1; u = 1u; i = -1; x = -1; i = 0x7fffffff; u = 0xffffffff; x = .5; x = 5.; x = -.5f; b = true; b = false; i = - 3; i = (3); u = ((3)); i = -0x80000000;");
+    accepts_in(
+        "i = 1; u = 1; x = 1; u = 1u; i = -1; x = -1; i = 0x7fffffff; u = 0xffffffff; x = .5; x = 5.; x = -.5f; b = true; b = false; i = - 3; i = (3); u = ((3)); i = -0x80000000;",
+    );
     rejects_in("wsl/t-assignment", "i = 2147483648;");
     rejects_in("wsl/t-assignment", "i = 0x80000000;");
     rejects_in("wsl/t-assignment", "u = 4294967296;");
@@ -29,7 +31,9 @@ fn literals() {
 
 #[test]
 fn operators_of_control() {
-    accepts_in("b = b && b || i < 3; i = (b, 3); u = (i, 3); x = (b, 3); i = b ? 1 : 2; x = b ? x : 1; x = b ? 1 : 2.0; u = b ? 1 : u; s = b ? s : s; i = b ? i : (2);");
+    accepts_in(
+        "b = b && b || i < 3; i = (b, 3); u = (i, 3); x = (b, 3); i = b ? 1 : 2; x = b ? x : 1; x = b ? 1 : 2.0; u = b ? 1 : u; s = b ? s : s; i = b ? i : (2);",
+    );
     rejects_in("wsl/t-or", "b = b || i;");
     rejects_in("wsl/t-or", "b = 1 || b;");
     rejects_in("wsl/t-and", "b = b && x;");
@@ -46,7 +50,9 @@ fn operators_of_control() {
 
 #[test]
 fn assignments() {
-    accepts_in("i = 3; s.a = 4; s.b.x = 1; v.xy = float2(1, 2); v[3] = 2; a[2] = 3; r[1] = 4; *p = 5; s.b[0] = 3; i = u == 3 ? 1 : 2; i = i = 4; s = s; a = a;");
+    accepts_in(
+        "i = 3; s.a = 4; s.b.x = 1; v.xy = float2(1, 2); v[3] = 2; a[2] = 3; r[1] = 4; *p = 5; s.b[0] = 3; i = u == 3 ? 1 : 2; i = i = 4; s = s; a = a;",
+    );
     rejects_in("wsl/t-assignment", "3 = i;");
     rejects_in("wsl/t-assignment", "i + 1 = 3;".replace("i + 1", "(i + 1)").as_str());
     rejects_in("wsl/t-assignment", "i = x;");
@@ -91,7 +97,9 @@ fn pointers() {
 
 #[test]
 fn dots() {
-    accepts_in("i = s.a; x = s.b.z; e = E.B; v.x = v.y; float2 w = v.xx; float3 t = v.wzy; x = v.xyz.yx.x; v.xyz.x = 1; i = int(E.A); i = e.value;");
+    accepts_in(
+        "i = s.a; x = s.b.z; e = E.B; v.x = v.y; float2 w = v.xx; float3 t = v.wzy; x = v.xyz.yx.x; v.xyz.x = 1; i = int(E.A); i = e.value;",
+    );
     rejects_in("wsl/t-dot-getter", "i = s.c;");
     rejects_in("wsl/t-dot-getter", "i = i.a;");
     rejects_in("wsl/t-dot-getter", "x = v.r;");
@@ -108,7 +116,9 @@ fn dots() {
 
 #[test]
 fn indices() {
-    accepts_in("i = a[0]; i = a[u]; i = r[3]; x = v[u]; i = a[(2)]; float3x2 m; m[2][1] = 3; x = m[0].y; m[1] = float2(1, 2); i = a[u + 1]; i = a[1u];");
+    accepts_in(
+        "i = a[0]; i = a[u]; i = r[3]; x = v[u]; i = a[(2)]; float3x2 m; m[2][1] = 3; x = m[0].y; m[1] = float2(1, 2); i = a[u + 1]; i = a[1u];",
+    );
     rejects_in("wsl/t-array-ref-index", "i = a[i];");
     rejects_in("wsl/t-array-ref-index", "i = a[-1];");
     rejects_in("wsl/t-array-ref-index", "i = a[1.0];");
@@ -120,7 +130,9 @@ fn indices() {
 
 #[test]
 fn read_modify_write() {
-    accepts_in("i++; ++i; u--; --u; a[1]++; ++s.a; (*p)--; r[2]++; i += 3; u += 3; x += 1; x *= 2.5; v *= 2; v += v; v.x += 1; v[1] -= 2; i <<= 1; u >>= u; i %= 3; i ^= i; i |= 2; i &= 3; b &= b; b |= true; x /= 3; i -= 1; a[0] += 2; i = i++ + ++i;");
+    accepts_in(
+        "i++; ++i; u--; --u; a[1]++; ++s.a; (*p)--; r[2]++; i += 3; u += 3; x += 1; x *= 2.5; v *= 2; v += v; v.x += 1; v[1] -= 2; i <<= 1; u >>= u; i %= 3; i ^= i; i |= 2; i &= 3; b &= b; b |= true; x /= 3; i -= 1; a[0] += 2; i = i++ + ++i;",
+    );
     rejects_in("wsl/t-postfix-incr", "x++;");
     rejects_in("wsl/t-prefix-incr", "++x;");
     rejects_in("wsl/t-postfix-incr", "b++;");
@@ -163,7 +175,9 @@ fn calls() {
 
 #[test]
 fn arithmetic() {
-    accepts_in("i = 1 + 2; i = i * i - i / i % i; u = u + 1; x = x + 1; x = 1 + x; x = 1.0 + 2; v = v * 2; v = 2 * v; v = v + v; v = -v; x = -x; i = -i; i = ~i; b = ~b; b = !b; i = i & 3 | 4 ^ i; b = b & b; i = i << 3; u = u >> 3u; i = i >> u; v = +v;");
+    accepts_in(
+        "i = 1 + 2; i = i * i - i / i % i; u = u + 1; x = x + 1; x = 1 + x; x = 1.0 + 2; v = v * 2; v = 2 * v; v = v + v; v = -v; x = -x; i = -i; i = ~i; b = ~b; b = !b; i = i & 3 | 4 ^ i; b = b & b; i = i << 3; u = u >> 3u; i = i >> u; v = +v;",
+    );
     rejects_in("wsl/t-call", "i = 1 << 2;");
     accepts_in("u = 1u << 2;");
     rejects_in("wsl/t-call", "i = i << i;");
@@ -185,7 +199,9 @@ fn arithmetic() {
     rejects_in("wsl/t-assignment", "b = v == v;");
     rejects_in("wsl/t-assignment", "x = 1 / 2;");
     rejects_in("wsl/t-assignment", "u = 1 + 2;");
-    accepts_in("x = sin(x) + sqrt(2) + pow(x, 2) + clamp(x, 0, 1) + min(1.0, x) + dot(v, v) + length(v); i = min(1, 2) + abs(-3) + clamp(i, 0, 1); v = normalize(v); u = countbits(5); x = float(i) + float(u) + float(b); i = int(x); u = uint(i); b = bool(i); x = asfloat(i);");
+    accepts_in(
+        "x = sin(x) + sqrt(2) + pow(x, 2) + clamp(x, 0, 1) + min(1.0, x) + dot(v, v) + length(v); i = min(1, 2) + abs(-3) + clamp(i, 0, 1); v = normalize(v); u = countbits(5); x = float(i) + float(u) + float(b); i = int(x); u = uint(i); b = bool(i); x = asfloat(i);",
+    );
     accepts_in("float4 w = float4(1, 2, 3, 4); w = float4(v.xy, v.zw); w = float4(v.xyz, 1); w = float4(1, v.xy, 1); w = float4(); w = float4(v); float3x2 m = float3x2(1, 2, 3, 4, 5, 6); float2 c = mul(v.xyz, m).xx;".replace(" float2 c = mul(v.xyz, m).xx;", "").as_str());
     rejects_in("wsl/t-call", "float4 w = float4(1);");
     rejects_in("wsl/t-call", "float4 w = float4(1, 2, 3);");

@@ -67,8 +67,16 @@ fn discards() {
     rejects("wsl/v-function-discard", "[numthreads(1, 1, 1)] compute void f() { discard; }");
     rejects("wsl/v-function-discard", "void g() { discard; } [numthreads(1, 1, 1)] compute void f() { g(); }");
     rejects("wsl/v-function-discard", "int g() { discard; } [numthreads(1, 1, 1)] compute void f() { int x = g() + 1; }");
-    rejects("wsl/v-function-discard", "struct S { int a; } int operator.b(S s) { discard; } [numthreads(1, 1, 1)] compute void f() { S s; s.b; }".replace("s.b;", "int x = s.b;").as_str());
-    rejects("wsl/v-function-discard", "int g() { discard; } int h() { return g(); } [numthreads(1, 1, 1)] compute void f() { while (h() == 1) { } }");
+    rejects(
+        "wsl/v-function-discard",
+        "struct S { int a; } int operator.b(S s) { discard; } [numthreads(1, 1, 1)] compute void f() { S s; s.b; }"
+            .replace("s.b;", "int x = s.b;")
+            .as_str(),
+    );
+    rejects(
+        "wsl/v-function-discard",
+        "int g() { discard; } int h() { return g(); } [numthreads(1, 1, 1)] compute void f() { while (h() == 1) { } }",
+    );
     accepts("int g() { discard; } int h() { return g(); } fragment void f() { while (h() == 1) { } }");
     accepts("void g() { discard; } vertex void f() { }");
     rejects("wsl/t-block", "void g() { discard; return; }");

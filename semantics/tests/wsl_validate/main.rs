@@ -38,5 +38,7 @@ fn rejects(rule: &str, text: &str) {
 
 /// Statements of a function without parameters and result, with some variables before them.
 fn body(statements: &str) -> String {
-    format!("struct S {{ int a; float3 b; }}\nenum E {{ A, B = 5 }}\nvoid f(int i, uint u, float x, bool b, S s, E e, float4 v) {{ int[4] a; thread int* p = &i; thread int[] r = @a; {statements} }}")
+    format!(
+        "struct S {{ int a; float3 b; }}\nenum E {{ A, B = 5 }}\nvoid f(int i, uint u, float x, bool b, S s, E e, float4 v) {{ int[4] a; thread int* p = &i; thread int[] r = @a; {statements} }}"
+    )
 }

@@ -227,3 +227,42 @@ pub fn v_generated_indexers(env: &Environment, ty: TypeId, part: Part, generated
     let (id, of) = env.declared_address_taker(ty, AddressSpace::Thread, part)?;
     Some(Found::generated(generated(id), of))
 }
+
+impl Environment {
+    /// A generated function as its declaration would read.
+    pub fn generated_name(&self, generated: Generated) -> String {
+        let field = |s: StructId, i: u32| {
+            let (structure, field) = (self.structure(s), &self.structure(s).fields[i as usize]);
+            (self.names.name(structure.name), self.names.name(field.name), self.type_name(field.ty))
+        };
+        let element = |array: TypeId| match self.types.get(array) {
+            Type::Array(of, _) => self.type_name(of),
+            _ => String::new(),
+        };
+        match generated {
+            Generated::FieldAddress(s, i, space) => {
+                let ((s, f, ty), space) = (field(s, i), space.keyword());
+                format!("{ty}* {space} operator&.{f}({s}* {space})")
+            }
+            Generated::FieldGetter(s, i) => {
+                let (s, f, ty) = field(s, i);
+                format!("{ty} operator.{f}({s})")
+            }
+            Generated::FieldSetter(s, i) => {
+                let (s, f, ty) = field(s, i);
+                format!("{s} operator.{f}=({s}, {ty})")
+            }
+            Generated::ElementAddress(array, space) => {
+                let (of, array, space) = (element(array), self.type_name(array), space.keyword());
+                format!("{of}* {space} operator&[]({array}* {space}, uint)")
+            }
+            Generated::ElementGetter(array) => format!("{} operator[]({}, uint)", element(array), self.type_name(array)),
+            Generated::ElementSetter(array) => {
+                let (of, array) = (element(array), self.type_name(array));
+                format!("{array} operator[]=({array}, uint, {of})")
+            }
+            Generated::Getter(id) => format!("getter of {}", self.signature(id)),
+            Generated::Setter(id) => format!("setter of {}", self.signature(id)),
+        }
+    }
+}

@@ -14,6 +14,7 @@ pub mod expression;
 pub mod function;
 pub mod literal;
 pub mod program;
+pub mod show;
 pub mod statement;
 pub mod switch;
 
