@@ -22,7 +22,7 @@ impl Parser<'_> {
         while self.peek() != T::End {
             let from = self.at;
             match top_level_decl(self) {
-                Ok(decl) => self.tree.decls.push(decl),
+                Ok(decl) => self.tree.decls.extend(decl),
                 Err(Failed) => self.recover_declaration(from),
             }
         }
@@ -40,23 +40,30 @@ impl Parser<'_> {
     }
 }
 
+/// Nothing where a function's head could not be read, but its body.
+///
 /// ```text
 /// topLevelDecl ::= ";" | typedef | structDef | enumDef | funcDef        [wsl/g-top-level-decl]
 /// ```
-fn top_level_decl(p: &mut Parser<'_>) -> Result<Decl> {
+fn top_level_decl(p: &mut Parser<'_>) -> Result<Option<Decl>> {
     p.fire(Rule::WslGTopLevelDecl);
     match p.peek() {
         T::Semicolon => {
             p.bump();
-            Ok(Decl::Empty)
+            Ok(Some(Decl::Empty))
         }
-        T::Typedef => typedef(p).map(Decl::Typedef),
-        T::Struct => struct_def(p).map(Decl::Struct),
-        T::Enum => enum_def(p).map(Decl::Enum),
+        T::Typedef => typedef(p).map(|d| Some(Decl::Typedef(d))),
+        T::Struct => struct_def(p).map(|d| Some(Decl::Struct(d))),
+        T::Enum => enum_def(p).map(|d| Some(Decl::Enum(d))),
         T::Vertex | T::Fragment | T::LeftBracket | T::Compute | T::Operator | T::Identifier | T::AddressSpace(_) => {
-            func_def(p).map(Decl::Function)
+            func_def(p).map(|d| d.map(Decl::Function))
         }
         T::OperatorName => Err(p.error(Rule::WslGNormalFuncDecl, "a function's result type stands before its name")),
+        T::RightBrace if p.missing_braces > 0 => {
+            p.missing_braces -= 1;
+            p.bump();
+            Ok(None)
+        }
         T::RightBrace => Err(p.error(Rule::WslGTopLevelDecl, "no `{` is open here")),
         _ => Err(p.error(Rule::WslGTopLevelDecl, "at the top level stand typedefs, structs, enums, functions and `;`")),
     }
@@ -90,7 +97,10 @@ fn struct_def(p: &mut Parser<'_>) -> Result<StructDef> {
             Err(Failed) => p.recover_field(),
         }
     }
-    p.expect(Rule::WslGStructDef, T::RightBrace, "a struct")?;
+    if !p.eat(T::RightBrace) {
+        p.missing_braces += 1;
+        return Err(p.error(Rule::WslGStructDef, "a struct needs `}` here"));
+    }
     Ok(StructDef { name, fields })
 }
 
@@ -137,14 +147,20 @@ fn enum_def(p: &mut Parser<'_>) -> Result<EnumDef> {
     let name = p.identifier(Rule::WslGEnumDef, "an enum", "its name")?;
     let base = if p.eat(T::Colon) { Some(super::ty::ty(p)?) } else { None };
     p.expect(Rule::WslGEnumDef, T::LeftBrace, "an enum")?;
-    let mut elements = vec![enum_element(p)?];
-    while p.eat(T::Comma) {
-        elements.push(enum_element(p)?);
+    let mut elements = Vec::new();
+    loop {
+        match enum_element(p) {
+            Ok(element) => elements.push(element),
+            Err(Failed) => break p.recover_elements(),
+        }
+        if p.eat(T::RightBrace) {
+            break;
+        }
+        if !p.eat(T::Comma) {
+            p.error(Rule::WslGEnumDef, "an enum needs `,` or `}` behind an element");
+            break p.recover_elements();
+        }
     }
-    if p.peek() != T::RightBrace {
-        return Err(p.error(Rule::WslGEnumDef, "an enum needs `,` or `}` behind an element"));
-    }
-    p.bump();
     Ok(EnumDef { name, base, elements })
 }
 
@@ -161,21 +177,21 @@ fn enum_element(p: &mut Parser<'_>) -> Result<EnumElement> {
 /// ```text
 /// funcDef ::= funcDecl "{" stmt* "}"        [wsl/g-func-def; WSL-B2: a stmt may be a declaration of variables]
 /// ```
-fn func_def(p: &mut Parser<'_>) -> Result<FuncDef> {
+fn func_def(p: &mut Parser<'_>) -> Result<Option<FuncDef>> {
     p.fire(Rule::WslGFuncDef);
-    let start = p.start();
+    let (start, from) = (p.start(), p.at);
     let declared = func_decl(p).and_then(|declared| match p.peek() {
         T::LeftBrace => Ok(declared),
         _ => Err(p.error(Rule::WslGFuncDef, "a function needs its body in `{` and `}` here")),
     });
     let Ok((Head { kind, result, name }, parameters, semantic)) = declared else {
         // A function whose head could not be read may have more errors in its body.
-        p.recover_head()?;
+        p.recover_head(from)?;
         super::stmt::block(p)?;
-        return Err(Failed);
+        return Ok(None);
     };
     let body = super::stmt::block(p)?;
-    Ok(FuncDef { kind, result, name, parameters, semantic, body, span: p.since(start) })
+    Ok(Some(FuncDef { kind, result, name, parameters, semantic, body, span: p.since(start) }))
 }
 
 /// ```text
@@ -242,6 +258,7 @@ fn normal_func_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>)> {
     let rule = Rule::WslGNormalFuncDecl;
     p.fire(rule);
     let result = super::ty::ty(p)?;
+    let identifier = p.peek() == T::Identifier;
     let name = match p.peek() {
         T::Identifier | T::OperatorName => p.ident(),
         T::Operator => {
@@ -249,7 +266,7 @@ fn normal_func_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>)> {
         }
         _ => return Err(p.error(rule, "a function needs its name here")),
     };
-    if matches!(p.peek(), T::Semicolon | T::Equal | T::Comma) {
+    if identifier && matches!(p.peek(), T::Semicolon | T::Equal | T::Comma) {
         return Err(p.error(rule, "a function needs `(` behind its name; there are no variables at the top level"));
     }
     Ok((Head { kind: FunctionKind::Normal, result, name }, parameters(p)?))

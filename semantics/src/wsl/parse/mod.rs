@@ -55,6 +55,8 @@ struct Parser<'a> {
     errors: Vec<Error>,
     /// The token of the last error: one error for each.
     last_error: usize,
+    /// How many `}` have been missed, and may still come.
+    missing_braces: usize,
     /// Nothing more is read or reported.
     stopped: bool,
     fired: [bool; Rule::ALL.len()],
@@ -80,6 +82,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             errors,
             last_error: usize::MAX,
+            missing_braces: 0,
             stopped: false,
             fired: [false; Rule::ALL.len()],
         };
@@ -166,8 +169,13 @@ impl<'a> Parser<'a> {
     /// Reports an error at the next token: what was found, then what is needed.
     #[cold]
     fn error(&mut self, rule: Rule, needs: &str) -> Failed {
-        // What begins no token has been reported.
-        if self.peek() != TokenKind::Unknown {
+        // What begins no token has been reported, and so has a comment that swallows the end.
+        let reported = match self.peek() {
+            TokenKind::Unknown => true,
+            TokenKind::End => self.errors.iter().any(|e| e.rule == Rule::WslLexBlockComment),
+            _ => false,
+        };
+        if !reported {
             let message = format!("found {}; {needs}", self.found());
             return self.error_at(rule, self.span(), message);
         }

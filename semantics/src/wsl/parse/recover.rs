@@ -4,16 +4,17 @@ use super::{Failed, Parser, Result};
 use crate::wsl::token::TokenKind as T;
 
 impl Parser<'_> {
-    /// Whether the next token begins a declaration of the top level, and nothing else.
+    /// Whether the next tokens begin a declaration of the top level, and nothing else.
     pub(super) fn at_top_level(&self) -> bool {
         match self.peek() {
-            T::Struct | T::Typedef | T::Enum | T::Vertex | T::Fragment | T::Compute | T::Operator => true,
+            T::Struct | T::Typedef | T::Enum => self.nth(1) == T::Identifier,
+            T::Vertex | T::Fragment | T::Operator => matches!(self.nth(1), T::Identifier | T::AddressSpace(_)),
             T::LeftBracket => self.nth(1) == T::Numthreads,
             _ => false,
         }
     }
 
-    /// To the end of a statement that could not be read and that begins at the token `from`; an `else` behind it belongs to it.
+    /// To the end of a statement that could not be read and that begins at the token `from`; an `else` behind an `if` belongs to it.
     pub(super) fn recover_statement(&mut self, from: usize) {
         if self.at == from && !self.at_top_level() && !matches!(self.peek(), T::RightBrace | T::LeftBrace) {
             self.bump();
@@ -31,7 +32,7 @@ impl Parser<'_> {
             }
             let ended = matches!(self.peek(), T::Semicolon | T::RightBrace) && braces == 0;
             self.bump();
-            if ended && !self.eat(T::Else) {
+            if ended && !(self.tokens[from].kind == T::If && self.eat(T::Else)) {
                 return;
             }
         }
@@ -47,6 +48,10 @@ impl Parser<'_> {
                 _ => {}
             }
         }
+        // Without a `(`, the parts of a `for` still end in one.
+        if open == 0 && !semicolons {
+            open = 1;
+        }
         while open > 0 {
             match self.peek() {
                 T::LeftParen | T::LeftBracket => open += 1,
@@ -61,24 +66,47 @@ impl Parser<'_> {
         if self.at == from || self.stopped { Err(Failed) } else { Ok(()) }
     }
 
-    /// Behind the `;` that ends a field that could not be read, or before the `}` of its struct.
-    pub(super) fn recover_field(&mut self) {
-        while !matches!(self.peek(), T::RightBrace | T::End) && !self.at_top_level() {
-            if self.bump_is(T::Semicolon) {
-                return;
-            }
-        }
+    /// Behind the `}` of an enum whose elements could not be read.
+    pub(super) fn recover_elements(&mut self) {
+        while self.peek() != T::End && !self.at_top_level() && !self.bump_is(T::RightBrace) {}
     }
 
-    /// Before the body of a function whose head could not be read, if it has one before its `;`.
-    pub(super) fn recover_head(&mut self) -> Result<()> {
-        while !matches!(self.peek(), T::RightBrace | T::Semicolon | T::End) && !self.at_top_level() {
-            if self.peek() == T::LeftBrace {
-                return Ok(());
+    /// Behind the `;` that ends a field that could not be read, or before the `}` of its struct.
+    pub(super) fn recover_field(&mut self) {
+        let mut braces = 0;
+        while self.peek() != T::End && !self.at_top_level() {
+            match self.peek() {
+                T::LeftBrace => braces += 1,
+                T::RightBrace if braces == 0 => return,
+                T::RightBrace => braces -= 1,
+                T::Semicolon if braces == 0 => {
+                    self.bump();
+                    return;
+                }
+                _ => {}
             }
             self.bump();
         }
-        Err(Failed)
+    }
+
+    /// Before the body of a function whose head could not be read and begins at the token `from`, if it has one before its `;`.
+    pub(super) fn recover_head(&mut self, from: usize) -> Result<()> {
+        let opened = |kind| matches!(kind, T::LeftParen | T::LeftBracket);
+        let closed = |kind| matches!(kind, T::RightParen | T::RightBracket);
+        let count = |is: &dyn Fn(T) -> bool| self.tokens[from..self.at].iter().filter(|t| is(t.kind)).count();
+        let mut open = count(&opened).saturating_sub(count(&closed));
+        loop {
+            match self.peek() {
+                T::LeftBrace => return Ok(()),
+                T::RightBrace | T::End => return Err(Failed),
+                T::Semicolon if open == 0 => return Err(Failed),
+                _ if self.at_top_level() && self.at > from => return Err(Failed),
+                kind if opened(kind) => open += 1,
+                kind if closed(kind) => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.bump();
+        }
     }
 
     /// To the end of a declaration of the top level that could not be read and that begins at the token `from`.

@@ -60,6 +60,7 @@ impl Parser<'_> {
         if self.eat(T::RightBrace) {
             return Ok(());
         }
+        self.missing_braces += 1;
         let count = self.errors.len();
         let failed = self.error(rule, &format!("{whose} needs `}}` here"));
         if self.errors.len() > count
