@@ -5,6 +5,7 @@ mod listing;
 use listing::{Listing, OTHERS, key, listing, ty};
 use pretty_assertions::assert_eq;
 use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::wsl::library::pattern::Pattern;
 use smallstep_semantics::wsl::library::{
     self, Argument, Key, Meaning, Name, Overload, Stages, TABLE, TypeArgumentValue, TypeNameError, UserNames, all_named, declares,
     is_type_name, overloads, type_name, type_named,
@@ -278,6 +279,25 @@ fn instances_are_distinct() {
     }
 }
 
+/// Seed 004 "Checking the coherence of operators and functions": a setter sets what a getter gets.
+#[test]
+fn setters_have_their_getters() {
+    let listing = listing();
+    let mut types = listing.types.clone();
+    let mut setters = 0;
+    for (name, parameters) in listing.functions.keys() {
+        let Some((getter, (set, rest))) =
+            name.strip_suffix('=').filter(|n| n.starts_with("operator.") || *n == "operator[]").zip(parameters.split_last())
+        else {
+            continue;
+        };
+        let results: Vec<TypeId> = found(&mut types, Key::Name(getter), &of(rest)).iter().map(|o| o.result).collect();
+        assert_eq!(results, [*set], "{}", text(&types, name, parameters));
+        setters += 1;
+    }
+    assert!(setters > 300, "{setters}");
+}
+
 #[test]
 fn stages() {
     let fragment: BTreeSet<&str> =
@@ -307,6 +327,11 @@ fn each_rule_of_the_library_has_one_section_or_declares_types() {
         for row in section.rows {
             assert!(row.says.ends_with('.') && !row.says.contains('\n') && !row.says.contains("  "), "{:?}", row.says);
             assert!(!row.signatures.is_empty());
+            // An instance says the address spaces of eight parameters.
+            for signature in row.signatures {
+                let last = signature.parameters.iter().rposition(|p| matches!(p, Pattern::Pointer(..)));
+                assert!(last.is_none_or(|at| at < 8), "{:?}", row.name);
+            }
         }
     }
 }
@@ -350,7 +375,7 @@ fn names_of_types() {
     let (float, four) = (of(TypeId::FLOAT), of(TypeId::vector(Scalar::Float, 4)));
     let wrong: [(&str, Option<&[TypeArgumentValue]>, &str); 16] = [
         ("vector", None, "`vector` has 0 type arguments; it needs 2: the type of the elements and their number"),
-        ("vector", Some(&[float]), "`vector` has 1 type arguments; it needs 2: the type of the elements and their number"),
+        ("vector", Some(&[float]), "`vector` has 1 type argument; it needs 2: the type of the elements and their number"),
         ("vector", Some(&[float, integer(5)]), "the number of elements of `vector` is 5; it must be 2, 3 or 4"),
         ("vector", Some(&[float, integer(1)]), "the number of elements of `vector` is 1; it must be 2, 3 or 4"),
         ("vector", Some(&[float, integer(-2)]), "the number of elements of `vector` is -2; it must be 2, 3 or 4"),
@@ -363,7 +388,7 @@ fn names_of_types() {
         ),
         ("matrix", Some(&[float, integer(2), integer(5)]), "the number of rows of `matrix` is 5; it must be 2, 3 or 4"),
         ("matrix", Some(&[of(TypeId::INT), integer(2), integer(2)]), "the elements of `matrix` must be bool or float"),
-        ("float4", Some(&[float]), "`float4` has 1 type arguments; it takes none"),
+        ("float4", Some(&[float]), "`float4` has 1 type argument; it takes none"),
         ("Texture2D", Some(&[]), "`Texture2D` has 0 type arguments; it needs 1, or none without the `<` and `>`"),
         ("Texture2D", Some(&[of(TypeId::BOOL)]), "the elements of `Texture2D` must be uint, int, float or a vector of them"),
         (
@@ -432,6 +457,7 @@ fn candidates_of_a_call_that_fails() {
     assert_eq!(named("cast int", Some(1)), ["int(int)", "int(T), T: bool, uint or float", "int(T), T: an enum of int"]);
     assert_eq!(named("cast F", Some(1)), ["F(F)", "F(uint)"]);
     assert_eq!(named("cast S", None), ["S()", "S(S)"]);
+    assert_eq!(named("cast float3x4", Some(12)), ["float3x4(float × 12)"]);
     assert_eq!(named("cast float2x3", Some(2)), ["float2x3(float3, float3)"]);
     assert_eq!(named("operator.zw", Some(1)), ["vector<scalar<T>, 2> operator.zw(T), T: bool4, uint4, int4 or float4"]);
     assert_eq!(named("operator.rg", Some(1)), Vec::<String>::new());

@@ -38,7 +38,7 @@ pub(super) const fn default() -> &'static [Row] {
 /// `T(x)` of a `T`                                                           [wsl/lib-identity]
 pub(super) const fn identity() -> &'static [Row] {
     const ROWS: &[Row] =
-        &[cast(&[over(VALUES, &[T], T), over(ENUMS, &[T], T), over(STRUCTS, &[T], T)], Meaning::Identity, "The argument, NaN's bits too.")];
+        &[cast(&[over(VALUES, &[T], T), over(ENUMS, &[T], T), over(STRUCTS, &[T], T)], Meaning::Identity, "The argument.")];
     ROWS
 }
 

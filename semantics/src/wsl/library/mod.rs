@@ -230,28 +230,28 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// The signatures of that name and number of parameters, and for each what else its result must be.
+/// The letters of the name, if it is that of an accessor of vectors with that many parameters, and the signatures of such accessors.
+fn accessor(index: &'static Index, name: &str, count: usize) -> Option<(Word, &'static [Entry])> {
+    let rest = name.strip_prefix("operator.")?;
+    match (rest.strip_suffix('='), count) {
+        (None, 1) => Some((Word::of(rest)?, &index.getters)),
+        (Some(letters), 2) => Word::of(letters).filter(|word| word.distinct()).map(|word| (word, &index.setters[..])),
+        _ => None,
+    }
+}
+
+/// The signatures of that name and number of parameters, each with the letters of the name if it is an accessor's.
 fn entries(key: Key, count: usize) -> impl Iterator<Item = (Entry, Word)> {
     let index: &'static Index = &INDEX;
-    let (list, accessors, word): (&[Entry], &[Entry], Word) = match key {
-        Key::Cast(_) => (index.casts.get(&count).map_or(&[], Vec::as_slice), &[], Word::NONE),
+    let (list, accessors) = match key {
+        Key::Cast(_) => (index.casts.get(&count), None),
         Key::Name(name) => {
             let functions: &FxHashMap<(&str, usize), Vec<Entry>> = &index.functions;
-            let list = functions.get(&(name, count)).map_or(&[][..], Vec::as_slice);
-            match name.strip_prefix("operator.").map(|rest| (rest.strip_suffix('='), rest)) {
-                Some((Some(word), _)) if count == 2 => match Word::of(word) {
-                    Some(word) if word.distinct() => (list, &index.setters, word),
-                    _ => (list, &[], Word::NONE),
-                },
-                Some((None, word)) if count == 1 => match Word::of(word) {
-                    Some(word) => (list, &index.getters, word),
-                    None => (list, &[], Word::NONE),
-                },
-                _ => (list, &[], Word::NONE),
-            }
+            (functions.get(&(name, count)), accessor(index, name, count))
         }
     };
-    list.iter().map(|&e| (e, Word::NONE)).chain(accessors.iter().map(move |&e| (e, word)))
+    let (word, accessors) = accessors.unwrap_or((Word::NONE, &[]));
+    list.into_iter().flatten().map(|&e| (e, Word::NONE)).chain(accessors.iter().map(move |&e| (e, word)))
 }
 
 /// Every type that the signature's variable can be so that each argument can be given its parameter's type and the result is what a cast's name says.
@@ -271,6 +271,11 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
         }
         return;
     };
+    if let (Key::Cast(id), Pattern::Fixed(result)) = (key, signature.result)
+        && id != result
+    {
+        return;
+    }
     // What stands for `T` itself says which types it can be.
     let (mut fixed, mut other) = (range.fixed, None);
     let cast = match key {

@@ -11,6 +11,7 @@ const HEAD: &str = "# WSL's standard library\n\n\
     `T` is any one of the types that stand after the signature; N and M are 2, 3 or 4. Of a matrix, `floatNxM` is N columns of `floatM` each. What follows from\n\
     `T`:\n\n\
     | | |\n|---|---|\n\
+    | `scalar<T> × 6` | six parameters of that type |\n\
     | `scalar<T>` | the scalar that `T` is made of; of a scalar, itself |\n\
     | `like<T, bool>` | `T` with `bool` in place of that scalar |\n\
     | `column<T>`, `row<T>` | the vector of as many elements as the matrix `T` has rows, columns |\n\

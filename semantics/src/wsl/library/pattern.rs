@@ -91,8 +91,9 @@ impl Set {
         while i < of.len() {
             let mut columns = 2;
             while columns <= 4 {
-                if elements % columns == 0 && elements / columns >= 2 && elements / columns <= 4 {
-                    set = set.or(Set::one(TypeId::matrix(of[i], columns, elements / columns)));
+                let rows = elements / columns;
+                if columns * rows == elements && rows >= 2 && rows <= 4 {
+                    set = set.or(Set::one(TypeId::matrix(of[i], columns, rows)));
                 }
                 columns += 1;
             }

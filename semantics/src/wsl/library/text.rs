@@ -56,13 +56,19 @@ impl Printer<'_> {
         }
     }
 
-    /// The result, the name and the parameters.
+    /// The result, the name and the parameters; more than four of one type are counted.
     pub(super) fn head(&self, name: &str, signature: &Signature) -> String {
-        let parameters: Vec<String> = signature.parameters.iter().map(|p| self.pattern(*p)).collect();
+        let parameters = match signature.parameters {
+            // The scalars of a matrix.
+            [first, rest @ ..] if rest.len() > 3 && rest.iter().all(|p| p == first) => {
+                format!("{} × {}", self.pattern(*first), rest.len() + 1)
+            }
+            all => all.iter().map(|p| self.pattern(*p)).collect::<Vec<_>>().join(", "),
+        };
         let result = self.pattern(signature.result);
         match name {
-            "" => format!("{result}({})", parameters.join(", ")),
-            _ => format!("{result} {name}({})", parameters.join(", ")),
+            "" => format!("{result}({parameters})"),
+            _ => format!("{result} {name}({parameters})"),
         }
     }
 }

@@ -30,12 +30,16 @@ type Arguments<'a> = Option<&'a [TypeArgumentValue]>;
 fn without_arguments(rule: Rule, id: TypeId, name: &str, arguments: Arguments) -> Found {
     match arguments {
         None => Ok(id),
-        Some(found) => Err(TypeNameError::Arguments(rule, format!("`{name}` has {} type arguments; it takes none", found.len()))),
+        Some(found) => Err(TypeNameError::Arguments(rule, format!("`{name}` has {}; it takes none", counted(found.len())))),
     }
 }
 
+fn counted(arguments: usize) -> String {
+    format!("{arguments} type argument{}", if arguments == 1 { "" } else { "s" })
+}
+
 fn count(rule: Rule, name: &str, found: usize, required: &str) -> TypeNameError {
-    TypeNameError::Arguments(rule, format!("`{name}` has {found} type arguments; it needs {required}"))
+    TypeNameError::Arguments(rule, format!("`{name}` has {}; it needs {required}", counted(found)))
 }
 
 /// The scalar of that type.

@@ -118,8 +118,6 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 T::End => return,
-                // Behind the size of its threadgroups it belongs to what could not be read.
-                T::Compute if self.at > 0 && self.tokens[self.at - 1].kind == T::RightBracket => {}
                 _ if self.at_top_level() => return,
                 T::LeftBrace => braces += 1,
                 T::RightBrace if braces <= 1 => {
