@@ -404,7 +404,10 @@ mod tests {
         let file = read("//@ rules: wsl/t-if\n//@ test typing\n//@ test desugar\n//@ core:\n//| a\nvoid f() { }").expect("it is a case");
         assert_eq!((file.tests.len(), file.rules.len()), (2, 1));
         assert_eq!(file.tests[1].blocks[0].lines, ["a"]);
-        assert_eq!(file.with_blocks(&[(4, vec!["b".into()])]), "//@ rules: wsl/t-if\n//@ test typing\n//@ test desugar\n//@ core:\n//| b\nvoid f() { }\n");
+        assert_eq!(
+            file.with_blocks(&[(4, vec!["b".into()])]),
+            "//@ rules: wsl/t-if\n//@ test typing\n//@ test desugar\n//@ core:\n//| b\nvoid f() { }\n"
+        );
         assert_eq!(read(";@ test typing").expect_err("no directive"), "wsl/x.wsl:1: the file has no `//@ test` directive");
         assert_eq!(read("//@ test step\n//@ expect: 1").expect_err("no step yet"), "wsl/x.wsl:1: `step` is not for this kind of program");
         assert_eq!(read("//@ test parse").expect_err("nothing"), "wsl/x.wsl:1: the test expects nothing, so it could not fail");

@@ -13,6 +13,7 @@ pub mod lex;
 pub mod library;
 pub mod parse;
 pub mod print;
+mod same;
 pub mod syntax;
 pub mod token;
 pub mod types;
