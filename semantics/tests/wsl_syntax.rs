@@ -10,6 +10,8 @@ mod hostile;
 mod random;
 #[path = "wsl_syntax/recovery.rs"]
 mod recovery;
+#[path = "wsl_syntax/registry.rs"]
+mod registry;
 #[path = "wsl_syntax/round_trip.rs"]
 mod round_trip;
 #[path = "wsl_syntax/tokens.rs"]

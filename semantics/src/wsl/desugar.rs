@@ -218,7 +218,8 @@ impl Desugar {
                 let elements = def.elements.into_iter().map(|e| (e.name, e.value.map(|v| self.of(v)))).collect();
                 core::Decl::Enum(core::Enum { name: def.name, base: def.base.map(ty), elements })
             }
-            Decl::Function(FuncDef { kind, result, name, parameters, semantic, body, span }) => {
+            Decl::Function(function) => {
+                let FuncDef { kind, result, name, parameters, semantic, body, span } = *function;
                 let parameters = parameters.into_iter().map(slot).collect();
                 core::Decl::Function(core::Function { kind, result: ty(result), name, parameters, semantic, body: self.body(body), span })
             }

@@ -120,7 +120,7 @@ impl Generator<'_> {
                 let element = |g: &mut Self| EnumElement { name: g.name(), value: g.maybe(2, Self::constexpr) };
                 Decl::Enum(EnumDef { name, base, elements: self.some(1, 4, element) })
             }
-            _ => Decl::Function(self.function()),
+            _ => Decl::Function(Box::new(self.function())),
         }
     }
 

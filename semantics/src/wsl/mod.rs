@@ -13,6 +13,7 @@ pub mod lex;
 pub mod library;
 pub mod parse;
 pub mod print;
+pub mod recheck;
 mod same;
 pub mod syntax;
 pub mod token;

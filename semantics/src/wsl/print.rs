@@ -557,7 +557,7 @@ fn sugared(program: &core::Program) -> Tree {
             let elements = def.elements.iter().map(|(name, value)| EnumElement { name: *name, value: value.map(e) }).collect();
             Decl::Enum(EnumDef { name: def.name, base: def.base.map(t), elements })
         }
-        core::Decl::Function(f) => Decl::Function(FuncDef {
+        core::Decl::Function(f) => Decl::Function(Box::new(FuncDef {
             kind: f.kind,
             result: t(f.result),
             name: f.name,
@@ -565,7 +565,7 @@ fn sugared(program: &core::Program) -> Tree {
             semantic: f.semantic,
             body: s(f.body),
             span: f.span,
-        }),
+        })),
     };
     fn each<A, B>(arena: &[(A, Span)], node: impl Fn(&A) -> B) -> Vec<(B, Span)> {
         arena.iter().map(|(a, span)| (node(a), *span)).collect()

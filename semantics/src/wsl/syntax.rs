@@ -8,7 +8,7 @@ use crate::text::{Span, Symbol, Symbols};
 /// The deepest nesting of expressions, statements and types that is read: the height of the tree, so that a long chain of operators counts too.
 pub const MAX_NESTING: usize = 10_000;
 /// The longest program text, in bytes.
-pub const MAX_TEXT: usize = 64 << 20;
+pub const MAX_TEXT: usize = 16 << 20;
 
 /// The index of an expression in its [`Tree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -433,7 +433,7 @@ pub enum Decl {
     /// `enum E : T { … }`
     Enum(EnumDef),
     /// A function.
-    Function(FuncDef),
+    Function(Box<FuncDef>),
 }
 
 /// `typedef A = T;`

@@ -59,6 +59,14 @@ fn recursion() {
     rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { int x = (*s).b; return &s->a; }");
     rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { S t; int x = S(t).b; return &s->a; }");
     rejects("wsl/v-recursion", "struct S { int a; } operator S(int x) { return S(x); }");
+    // What is only assigned to is not read, and what is only read is not assigned to.
+    accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
+    accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");
+    rejects("wsl/v-recursion", "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int2 a; } int2 operator.b(S s) { s.b.x = 1; return s.a; } S operator.b=(S s, int2 v) { s.a = v; return s; }",
+    );
 }
 
 #[test]
@@ -79,6 +87,10 @@ fn discards() {
     );
     accepts("int g() { discard; } int h() { return g(); } fragment void f() { while (h() == 1) { } }");
     accepts("void g() { discard; } vertex void f() { }");
+    let accessors = "struct S { int a; } int operator.b(S s) { discard; } S operator.b=(S s, int v) { return s; }";
+    accepts(&format!("{accessors} vertex void f() {{ S s; s.b = 1; }}"));
+    rejects("wsl/v-function-discard", &format!("{accessors} vertex void f() {{ S s; s.b++; }}"));
+    rejects("wsl/v-function-discard", &format!("{accessors} vertex void f() {{ S s; (s.b); }}"));
     rejects("wsl/t-block", "void g() { discard; return; }");
     accepts("void d() { discard; } void g() { d(); return; }");
 }

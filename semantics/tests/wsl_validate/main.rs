@@ -9,6 +9,7 @@ mod statements;
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::validate::validate;
 
 fn report(text: &str) -> String {
@@ -25,6 +26,9 @@ fn report(text: &str) -> String {
 fn accepts(text: &str) {
     let found = validate(text);
     assert!(found.errors.is_empty() && found.program.is_some(), "refused:\n{text}\n{}", report(text));
+    if let Err(refuted) = recheck(found.program.as_ref().expect("it is valid")) {
+        panic!("refuted: {refuted}\n{text}");
+    }
 }
 
 /// The program breaks the rule, and no other.

@@ -56,7 +56,7 @@ fn top_level_decl(p: &mut Parser<'_>) -> Result<Option<Decl>> {
         T::Struct => struct_def(p).map(|d| Some(Decl::Struct(d))),
         T::Enum => enum_def(p).map(|d| Some(Decl::Enum(d))),
         T::Vertex | T::Fragment | T::LeftBracket | T::Compute | T::Operator | T::Identifier | T::AddressSpace(_) => {
-            func_def(p).map(|d| d.map(Decl::Function))
+            func_def(p).map(|d| d.map(|f| Decl::Function(Box::new(f))))
         }
         T::OperatorName => Err(p.error(Rule::WslGNormalFuncDecl, "a function's result type stands before its name")),
         T::RightBrace if p.missing_braces > 0 => {

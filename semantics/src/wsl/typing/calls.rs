@@ -173,7 +173,7 @@ fn add_discards(program: &mut Program, bodies: &[Option<Body>], body: &Body) {
     };
     for i in body.exprs.clone() {
         let id = super::program::ExprId(i);
-        let called = program.callees(id).filter_map(declared).any(|f| of_function(program, f));
+        let called = program.callees(id).into_iter().filter_map(declared).any(|f| of_function(program, f));
         let discards = called || program.children(id).iter().any(|e| program.expr(*e).discards);
         program.exprs[i as usize].discards = discards;
     }

@@ -286,16 +286,38 @@ impl Program {
         }
     }
 
-    /// The functions that an expression calls by itself.
-    pub fn callees(&self, id: ExprId) -> impl Iterator<Item = Callee> {
-        let (a, b) = match &self.expr(id).form {
-            Form::Dot(_, _, access) | Form::Index(_, _, access) => match access {
-                Access::AddressTaker(c) | Access::Getter(c) => (Some(*c), None),
-                Access::Setter(s, g) => (Some(*s), Some(*g)),
-            },
-            Form::Step(_, _, _, c, _) | Form::CompoundAssign(c, ..) | Form::Call(c, _) => (Some(*c), None),
-            _ => (None, None),
-        };
-        a.into_iter().chain(b)
+    /// The functions that evaluating an expression calls, its operands apart. What can only be assigned to calls nothing by itself: reading it calls its
+    /// getters, assigning to it its setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    pub fn callees(&self, id: ExprId) -> smallvec::SmallVec<[Callee; 4]> {
+        let mut out = smallvec::SmallVec::new();
+        match &self.expr(id).form {
+            Form::Dot(_, _, Access::AddressTaker(c) | Access::Getter(c))
+            | Form::Index(_, _, Access::AddressTaker(c) | Access::Getter(c)) => out.push(*c),
+            Form::Call(c, _) => out.push(*c),
+            Form::Coerce(Coercion::AbstractToRight, e) => self.accessors(*e, true, false, &mut out),
+            Form::Assign(e, _) => self.accessors(*e, false, true, &mut out),
+            Form::Step(_, _, e, c, _) | Form::CompoundAssign(c, e, _) => {
+                out.push(*c);
+                self.accessors(*e, true, true, &mut out);
+            }
+            _ => {}
+        }
+        out
+    }
+
+    /// The accessors that are called to read or to assign to an abstract left-value; assigning to a part of one reads and assigns to the whole.
+    fn accessors(&self, mut at: ExprId, mut read: bool, write: bool, out: &mut smallvec::SmallVec<[Callee; 4]>) {
+        loop {
+            at = match &self.expr(at).form {
+                Form::Parens(e) => *e,
+                Form::Dot(e, _, Access::Setter(setter, getter)) | Form::Index(e, _, Access::Setter(setter, getter)) => {
+                    out.extend(Some(*getter).filter(|_| read));
+                    out.extend(Some(*setter).filter(|_| write));
+                    read |= write;
+                    *e
+                }
+                _ => return,
+            };
+        }
     }
 }

@@ -179,7 +179,7 @@ impl Show<'_> {
             Form::Coerce(Coercion::AbstractToRight, _) => Some("its getter".into()),
             Form::Coerce(Coercion::LeftToAbstract, _) => Some("to be assigned to".into()),
             _ => {
-                let called: Vec<String> = self.program.callees(id).map(callee).collect();
+                let called: Vec<String> = self.program.callees(id).into_iter().map(callee).collect();
                 (!called.is_empty()).then(|| format!("calls {}", called.join(" and ")))
             }
         }
