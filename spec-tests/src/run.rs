@@ -383,8 +383,9 @@ impl Run<'_> {
 
     fn validate(&mut self) -> Ran<Found> {
         match self.wsl(Until::Validity)?.valid {
-            true => Ok(Found::ending("valid", "")),
-            false => Err("nothing is wrong with the program, and it has no meaning".into()),
+            Some(Ok(())) => Ok(Found::ending("valid", "")),
+            Some(Err(what)) => Err(format!("the typed program does not follow by the rules: {what}")),
+            None => Err("nothing is wrong with the program, and it has no meaning".into()),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::reject::Wrong;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::{desugar, parse, print, validate};
 
 /// What is found of a program.
@@ -17,8 +18,8 @@ pub struct Read {
     pub prints_back: bool,
     /// The program without sugar.
     pub core: Vec<String>,
-    /// Whether it is valid.
-    pub valid: bool,
+    /// That it is valid, and its typed program follows by the rules: what does not follow.
+    pub valid: Option<Result<(), String>>,
 }
 
 /// How far a program is looked at.
@@ -54,7 +55,12 @@ pub fn read(text: &str, until: Until) -> Read {
     let (program, errors, fired) = validate::check(&core);
     read.fired.extend(fired.rules());
     read.wrong = wrong(text, &errors);
-    read.valid = program.is_some();
+    read.valid = program.map(|program| {
+        recheck(&program).map_err(|refuted| {
+            let (line, column) = line_column(text, refuted.span.start);
+            format!("{line}:{column}: {}: {}", refuted.rule.map_or("a whole", Rule::name), refuted.message)
+        })
+    });
     read
 }
 
