@@ -1,9 +1,10 @@
-//! WSL: a program of 10,000 lines lexed, parsed and desugared.
+//! WSL: a program of 10,000 lines lexed, parsed, desugared and validated, and a small program with them all.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::wsl::desugar::desugar;
 use smallstep_semantics::wsl::lex::lex;
 use smallstep_semantics::wsl::parse::parse;
+use smallstep_semantics::wsl::validate::{check, validate};
 use std::fmt::Write;
 use std::hint::black_box;
 
@@ -47,6 +48,14 @@ fn wsl(criterion: &mut Criterion) {
     group.bench_function("lex and parse", |b| b.iter(|| parse(black_box(&text))));
     let tree = parse(&text).0;
     group.bench_function("desugar", |b| b.iter_batched(|| tree.clone(), desugar, criterion::BatchSize::LargeInput));
+    let (core, _) = desugar(tree);
+    let found = validate(&text);
+    assert!(found.program.is_some(), "{:?}", found.errors.first());
+    group.bench_function("environment and typing", |b| b.iter(|| check(black_box(&core))));
+    group.bench_function("everything", |b| b.iter(|| validate(black_box(&text))));
+    let small = program(25);
+    group.throughput(Throughput::Bytes(small.len() as u64));
+    group.bench_function("everything of 25 lines", |b| b.iter(|| validate(black_box(&small))));
     group.finish();
 }
 

@@ -62,7 +62,10 @@ fn recursion() {
     // What is only assigned to is not read, and what is only read is not assigned to.
     accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
     accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");
-    rejects("wsl/v-recursion", "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }",
+    );
     rejects(
         "wsl/v-recursion",
         "struct S { int2 a; } int2 operator.b(S s) { s.b.x = 1; return s.a; } S operator.b=(S s, int2 v) { s.a = v; return s; }",

@@ -159,25 +159,45 @@ pub struct Accessors {
     pub address_takers: Vec<FunctionId>,
 }
 
+/// A bug that stands beside the rules: what validation does wrong, to see it caught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planted {
+    /// Nothing.
+    #[default]
+    None,
+    /// What breaks the rule is not reported.
+    Unchecked(Rule),
+    /// The rule never holds.
+    Refused(Rule),
+}
+
 /// Which rules fired.
 #[derive(Clone, Debug)]
-pub struct Fired(Vec<bool>);
+pub struct Fired {
+    fired: Vec<bool>,
+    refused: Option<Rule>,
+}
 
 impl Default for Fired {
     fn default() -> Fired {
-        Fired(vec![false; Rule::ALL.len()])
+        Fired { fired: vec![false; Rule::ALL.len()], refused: None }
     }
 }
 
 impl Fired {
     /// Notes that a rule fired.
     pub fn note(&mut self, rule: Rule) {
-        self.0[rule as usize] = true;
+        self.fired[rule as usize] = true;
+    }
+
+    /// The planted rule that never holds, if it was to hold.
+    pub fn refusal(&self) -> Option<Rule> {
+        self.refused.filter(|r| self.fired[*r as usize])
     }
 
     /// The rules that fired, in registry order.
     pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
-        Rule::ALL.iter().copied().filter(|r| self.0[*r as usize])
+        Rule::ALL.iter().copied().filter(|r| self.fired[*r as usize])
     }
 }
 
@@ -187,11 +207,15 @@ pub struct Errors {
     /// In the order in which they were found.
     pub list: Vec<Error>,
     seen: FxHashSet<(Span, String)>,
+    unchecked: Option<Rule>,
 }
 
 impl Errors {
     /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the condition of a while is checked twice).
     pub fn push(&mut self, error: Error) {
+        if self.unchecked == Some(error.rule) {
+            return;
+        }
         if self.list.len() < MAX_ERRORS && self.seen.insert((error.span, error.message.clone())) {
             self.list.push(error);
         }
@@ -308,6 +332,16 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The builder with a bug.
+    pub fn planted(mut self, planted: Planted) -> Self {
+        match planted {
+            Planted::None => {}
+            Planted::Unchecked(rule) => self.errors.unchecked = Some(rule),
+            Planted::Refused(rule) => self.fired.refused = Some(rule),
+        }
+        self
+    }
+
     /// All steps in order.
     pub fn build(&mut self) {
         self.declare_types();
@@ -326,7 +360,8 @@ impl<'a> Builder<'a> {
             let error = error(&self.env);
             self.errors.push(error);
         }
-        holds
+        // A planted bug does not see it.
+        holds || self.errors.unchecked == Some(rule)
     }
 
     /// A semantic as written.

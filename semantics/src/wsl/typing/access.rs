@@ -108,7 +108,7 @@ impl Checker<'_> {
     }
 
     fn by_setter(&mut self, whole: ExprId, part: Part) -> Option<(ExprId, Found, Found)> {
-        let ty = self.value_type(whole).assignable()?;
+        let ty = (self.premises.assignable)(self.value_type(whole))?;
         let setter = self.b.env.setter(ty, part)?;
         let getter = self.b.env.getter(ty, part)?;
         let (whole, _) = self.coerce_abstract(whole)?;

@@ -103,7 +103,7 @@ fn t_block(c: &mut Checker, first: &Part, rest: Behaviours) -> (Rule, Behaviours
         return (Rule::WslTBlock, first.behaviours);
     }
     c.fire(Rule::WslTBlock);
-    (Rule::WslTBlock, first.behaviours.without(Behaviour::Nothing).without(Behaviour::Fallthrough).union(rest))
+    (Rule::WslTBlock, (c.premises.block_behaviours)(first.behaviours, rest))
 }
 
 /// Γ[x ↦ LVal(τ, a)] ⊢ {s…} : B gives Γ ⊢ {a τ x; s…} : B                      [wsl/t-variable-decl, 004 Typing statements]
@@ -121,7 +121,16 @@ pub fn t_variable_decl(c: &mut Checker, d: &Declaration, span: Span) -> Option<S
 /// The initialising expression does not see x.
 pub fn t_variable_decl_init(c: &mut Checker, d: &Declaration, e: core::ExprId, span: Span) -> Option<StmtId> {
     let rule = Rule::WslTVariableDeclInit;
+    // By the letter it would see the variable itself (WSL-C4).
+    let early = c.premises.initializer_sees_itself.then(|| c.b.resolve(d.ty, Place::Variable)).flatten();
+    if let Some(ty) = early {
+        let store = c.store(ty, d.space.unwrap_or(AddressSpace::Thread), d.name.span);
+        c.scope.bind(d.name.name, Some(store), d.name.span);
+    }
     let judged = c.expr(e);
+    if early.is_some() {
+        c.scope.unbind(d.name.name);
+    }
     let ty = c.declared(d, rule);
     let value = ty.and_then(|ty| c.expect(judged, ty, rule, "the initialising expression"));
     let bound = c.bind(d, ty, value, rule, span);

@@ -110,7 +110,7 @@ impl Checker<'_> {
             1 => Resolution::One(candidates.into_iter().next().expect("there is one"), false),
             _ => {
                 // Integer literals are now of type int.
-                let fits = |c: &Candidate| operands.iter().zip(&c.parameters).all(|(o, ty)| !o.literal || *ty == TypeId::INT);
+                let fits = |c: &Candidate| operands.iter().zip(&c.parameters).all(|(o, ty)| (self.premises.second_round)(o.literal, *ty));
                 let left: Vec<&Candidate> = candidates.iter().filter(|c| fits(c)).collect();
                 match left[..] {
                     [one] => Resolution::One(one.clone(), true),

@@ -6,7 +6,7 @@ use super::program::{Body, Form, Program, StmtForm};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::environment::FunctionId;
-use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::environment::access::Callee;
 use crate::wsl::error::Error;
 use crate::wsl::library::{Meaning, Stages};
 use crate::wsl::syntax::{AddressSpace, FunctionKind};
@@ -25,14 +25,6 @@ struct Facts {
     threadgroup: Option<Span>,
 }
 
-/// The functions that a callee calls: itself, or the address-taker that it is generated from.
-pub fn declared(callee: Callee) -> Option<FunctionId> {
-    match callee {
-        Callee::Declared(id) | Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),
-        Callee::Generated(_) | Callee::Library(_) => None,
-    }
-}
-
 impl Checker<'_> {
     /// Checks calls, and adds what they may discard. `bodies` has nothing for a function that is wrong.
     pub fn calls(&mut self, bodies: &[Option<Body>]) -> Vec<FunctionId> {
@@ -42,7 +34,7 @@ impl Checker<'_> {
         let order = v_recursion(self, &facts);
         for &id in &order {
             if let Some(body) = &bodies[id.0 as usize] {
-                add_discards(&mut self.program, bodies, body);
+                add_discards(&mut self.program, self.premises.called, bodies, body);
             }
         }
         for i in 0..bodies.len() {
@@ -85,7 +77,7 @@ impl Checker<'_> {
             }
             for callee in self.program.callees(super::program::ExprId(i)) {
                 callee.rules(&self.b.env).into_iter().for_each(|rule| self.b.fired.note(rule));
-                if let Some(id) = declared(callee) {
+                if let Some(id) = (self.premises.called)(callee, matches!(expr.form, Form::Call(..))) {
                     facts.calls.push((id, expr.span));
                 }
                 if let Callee::Library(function) = callee
@@ -167,13 +159,14 @@ fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
 }
 
 /// "May discard" of expressions, and `Discard` of statements, where it comes from calls. Children stand before their parents.
-fn add_discards(program: &mut Program, bodies: &[Option<Body>], body: &Body) {
+fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<FunctionId>, bodies: &[Option<Body>], body: &Body) {
     let of_function = |program: &Program, id: FunctionId| {
         bodies[id.0 as usize].as_ref().is_some_and(|b| program.stmt(b.block).behaviours.has(Behaviour::Discard))
     };
     for i in body.exprs.clone() {
         let id = super::program::ExprId(i);
-        let called = program.callees(id).into_iter().filter_map(declared).any(|f| of_function(program, f));
+        let by_call = matches!(program.expr(id).form, Form::Call(..));
+        let called = program.callees(id).into_iter().filter_map(|c| called(c, by_call)).any(|f| of_function(program, f));
         let discards = called || program.children(id).iter().any(|e| program.expr(*e).discards);
         program.exprs[i as usize].discards = discards;
     }

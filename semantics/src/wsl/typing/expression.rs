@@ -92,7 +92,7 @@ pub fn t_variable_name(c: &mut Checker, name: Symbol, span: Span) -> Judged {
     };
     let Some(store) = binding.store else { return Judged::Wrong };
     let of = *c.program.store(store);
-    c.conclude(Rule::WslTVariableName, Form::Variable(store), ValueType::Left(of.ty, of.space), span)
+    c.conclude(Rule::WslTVariableName, Form::Variable(store), (c.premises.variable)(of.ty, of.space), span)
 }
 
 /// Γ ⊢ e : τ gives Γ ⊢ (e) : τ                                                 [wsl/t-parens, 004 Typing expressions]
@@ -262,10 +262,7 @@ pub fn t_ptr_deref(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
 pub fn t_take_ref_lval(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     let judged = c.expr(e);
     let Some((e, ty, space)) = c.left(judged, Rule::WslTTakeRefLval, "@") else { return Judged::Wrong };
-    let (element, size) = match c.ty(ty) {
-        Type::Array(of, n) => (of, Some(n)),
-        _ => (ty, None),
-    };
+    let (element, size) = (c.premises.reference)(&c.b.env.types, ty);
     let reference = c.b.env.types.intern(Type::ArrayReference(space, element));
     c.conclude(Rule::WslTTakeRefLval, Form::MakeReference(e, size), ValueType::Right(reference), span)
 }

@@ -13,6 +13,7 @@ pub mod calls;
 pub mod expression;
 pub mod function;
 pub mod literal;
+pub mod premises;
 pub mod program;
 pub mod show;
 pub mod statement;
@@ -88,6 +89,12 @@ impl Scope {
         self.log.push(name);
     }
 
+    /// Takes the last binding of a name back.
+    fn unbind(&mut self, name: Symbol) {
+        self.names.entry(name).or_default().pop();
+        self.log.pop();
+    }
+
     fn find(&self, name: Symbol) -> Option<Binding> {
         self.names.get(&name).and_then(|b| b.last()).copied()
     }
@@ -106,14 +113,16 @@ pub struct Checker<'a> {
     returns: u32,
     /// Whether it was said that it returns a pointer or an array reference from inside a statement.
     inner_return: bool,
+    premises: premises::Premises,
     keys: FxHashMap<Symbol, Key>,
     resolutions: FxHashMap<(Key, call::Operands), call::Resolution>,
 }
 
 impl<'a> Checker<'a> {
     /// A checker of the functions of an environment.
-    pub fn new(b: Builder<'a>) -> Checker<'a> {
+    pub fn new(b: Builder<'a>, premises: premises::Premises) -> Checker<'a> {
         Checker {
+            premises,
             b,
             program: Program::default(),
             scope: Scope::default(),
@@ -196,7 +205,7 @@ impl<'a> Checker<'a> {
     /// The expression as something to assign to, and the type of what is assigned.
     fn coerce_abstract(&mut self, id: ExprId) -> Option<(ExprId, TypeId)> {
         let span = self.program.expr(id).span;
-        let ty = self.value_type(id).assignable()?;
+        let ty = (self.premises.assignable)(self.value_type(id))?;
         Some(match self.value_type(id) {
             ValueType::Left(..) => (expression::t_lval_to_alval(self, id, ty, span), ty),
             _ => (id, ty),
@@ -207,7 +216,7 @@ impl<'a> Checker<'a> {
     fn expect(&mut self, judged: Judged, ty: TypeId, rule: Rule, what: &str) -> Option<ExprId> {
         match judged {
             Judged::Wrong => None,
-            Judged::Integer(id, literal, _) if literal::representable(&literal, ty) => {
+            Judged::Integer(id, literal, _) if (self.premises.representable)(&literal, ty) => {
                 self.give(id, &literal, ty);
                 Some(id)
             }

@@ -59,7 +59,7 @@ impl Checker<'_> {
         if body.has(Behaviour::Fallthrough) {
             self.error(Error::new(rule, span, "the body of this loop may fall through; fallthrough ends a case, and no loop inside one"));
         }
-        body.without(Behaviour::Continue).without(Behaviour::Break).without(Behaviour::Fallthrough).with(Behaviour::Nothing)
+        (self.premises.loop_behaviours)(body)
     }
 
     fn do_while(&mut self, s: core::StmtId, e: core::ExprId, span: Span) -> (Option<StmtId>, Behaviours) {
@@ -190,7 +190,7 @@ pub fn t_return(c: &mut Checker, e: core::ExprId, span: Span) -> (Option<StmtId>
     let behaviours = Behaviours::of(Behaviour::Return);
     let e = match judged {
         Judged::Wrong => return (None, behaviours),
-        Judged::Integer(id, literal, _) if super::literal::representable(&literal, c.result) => {
+        Judged::Integer(id, literal, _) if (c.premises.representable)(&literal, c.result) => {
             let result = c.result;
             c.give(id, &literal, result);
             id

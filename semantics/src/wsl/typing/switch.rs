@@ -39,7 +39,7 @@ impl Checker<'_> {
         // Where a label is wrong, it is not known what is covered.
         let covered = !labelled || ty.is_none_or(|ty| self.covers(ty, seen.len() as u64, default, span));
         let b = t_switch_block(self, &typed, span);
-        let (rule, behaviours) = if b.has(Behaviour::Break) { t_switch_break(b) } else { t_switch_no_break(b) };
+        let (rule, behaviours) = if b.has(Behaviour::Break) { t_switch_break(self, b) } else { t_switch_no_break(self, b) };
         let cases: Option<Vec<Case>> = typed.into_iter().map(|t| t.case).collect();
         let (Some(value), Some(cases), true) = (value, cases, covered) else { return (None, behaviours) };
         (Some(self.push_stmt(rule, StmtForm::Switch(value, cases), behaviours, span)), behaviours)
@@ -144,11 +144,11 @@ fn t_switch_block(c: &mut Checker, typed: &[Typed], span: Span) -> Behaviours {
 }
 
 /// B - {Break, Fallthrough} ∪ {Nothing}                                        [wsl/t-switch-break, 004 Typing statements]
-pub fn t_switch_break(b: Behaviours) -> (Rule, Behaviours) {
-    (Rule::WslTSwitchBreak, b.without(Behaviour::Break).without(Behaviour::Fallthrough).with(Behaviour::Nothing))
+fn t_switch_break(c: &Checker, b: Behaviours) -> (Rule, Behaviours) {
+    (Rule::WslTSwitchBreak, (c.premises.switch_behaviours)(b))
 }
 
 /// B - {Fallthrough}                                                           [wsl/t-switch-no-break, 004 Typing statements]
-pub fn t_switch_no_break(b: Behaviours) -> (Rule, Behaviours) {
-    (Rule::WslTSwitchNoBreak, b.without(Behaviour::Fallthrough))
+fn t_switch_no_break(c: &Checker, b: Behaviours) -> (Rule, Behaviours) {
+    (Rule::WslTSwitchNoBreak, (c.premises.switch_behaviours)(b))
 }
