@@ -42,6 +42,8 @@ pub struct Engines {
     pub device: Option<Device>,
     /// Bugs planted in the engines, for tests of the cases themselves.
     pub planted: Planted,
+    /// The rules of WSL, or such with a bug.
+    pub wsl: wsl::Rules,
 }
 
 /// What became of a case file.
@@ -340,7 +342,7 @@ impl Run<'_> {
             Language::LambdaV => self.reject_program().into_iter().collect(),
             Language::Assembly => self.reject_module().into_iter().collect(),
             Language::Wsl => {
-                let read = wsl::read(&self.file.text, Until::Validity);
+                let read = wsl::read(&self.file.text, Until::Validity, &self.wsl_rules());
                 self.report.fired.extend(read.fired);
                 read.wrong
             }
@@ -364,9 +366,16 @@ impl Run<'_> {
 
     // WSL.
 
+    fn wsl_rules(&self) -> wsl::Rules {
+        match self.literal.and_then(|literal| literal.premises) {
+            Some(plant) => self.engines.wsl.by_the_letter(plant),
+            None => self.engines.wsl,
+        }
+    }
+
     /// The program, in which nothing is wrong that far.
     fn wsl(&mut self, until: Until) -> Ran<wsl::Read> {
-        let read = wsl::read(&self.file.text, until);
+        let read = wsl::read(&self.file.text, until, &self.wsl_rules());
         if !read.wrong.is_empty() {
             let each = read.wrong.iter().map(|w| format!("\n{}:{}:{}: error[{}] {}", self.file.name, w.line, w.column, w.code, w.message));
             return Err(format!("the program is rejected{}", each.collect::<String>()));

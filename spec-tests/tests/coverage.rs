@@ -6,12 +6,15 @@ use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::opcodes::{self, Standing};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
+use smallstep_semantics::wsl::environment::Planted as Bug;
 use smallstep_spec_tests::file::{CaseFile, Language};
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::cases_of;
 use smallstep_spec_tests::root;
 use smallstep_spec_tests::run::{self, Engines, FileReport};
+use smallstep_spec_tests::wsl;
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 fn files() -> Vec<CaseFile> {
@@ -53,6 +56,10 @@ const WITHOUT_NEAR_MISS: [(Rule, &str); 27] = [
     (Rule::WslTParens, "its premise is its expression's rule"),
     (Rule::WslTComma, "its premises are its operands' rules"),
 ];
+
+/// The judgements of WSL's validation.
+const OF_VALIDATION: [Judgement; 5] =
+    [Judgement::Environment, Judgement::StatementTyping, Judgement::ExpressionTyping, Judgement::EntryPoint, Judgement::Library];
 
 /// The rules whose function is not called as they are, and how it is called.
 const OTHERWISE_CALLED: [(Rule, &str); 3] = [
@@ -141,6 +148,30 @@ fn every_rule_of_an_invocation_is_missed() {
         let missed = files.iter().any(|file| !run::run(file, &mut engines).failures.is_empty());
         assert!(missed, "{rule}: no case fails without it");
     }
+}
+
+/// What breaks a rule of WSL's validation is not reported, and then the rule never holds, for each of them: the cases of the rule must see it.
+#[test]
+fn every_rule_of_validation_is_missed() {
+    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
+    let fails = |file: &CaseFile, planted: Bug| {
+        let mut engines = Engines { wsl: wsl::Rules { planted, ..wsl::Rules::default() }, ..Engines::default() };
+        // A function that should have been refused may break what later steps rely on.
+        std::panic::catch_unwind(AssertUnwindSafe(|| !run::run(file, &mut engines).failures.is_empty())).unwrap_or(true)
+    };
+    let (mut unchecked, mut refused) = (0, 0);
+    for &rule in Rule::ALL.iter().filter(|r| OF_VALIDATION.contains(&r.judgement())) {
+        let mut rejected = files.iter().filter(|f| f.errors.iter().any(|e| e.code == rule.name())).peekable();
+        // What a rule without errors of its own refuses, others do.
+        if rejected.peek().is_some() {
+            assert!(rejected.any(|f| fails(f, Bug::Unchecked(rule))), "{rule}: no case fails if it is not checked");
+            unchecked += 1;
+        }
+        let mut firing = files.iter().filter(|f| f.rules.iter().any(|(_, r)| *r == rule));
+        assert!(firing.any(|f| fails(f, Bug::Refused(rule))), "{rule}: no case fails if it never holds");
+        refused += 1;
+    }
+    assert!(unchecked >= 80 && refused >= 180, "{unchecked} unchecked, {refused} refused");
 }
 
 #[test]
