@@ -107,6 +107,9 @@ struct Counts {
 const NAMES: [&str; 10] =
     ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported", "valid"];
 
+/// The place of "valid", which only WSL programs are, among the names.
+const VALID: usize = 9;
+
 impl Counts {
     fn count(&mut self, name: &str, lanes: Lanes, known: Option<String>) {
         match NAMES.iter().position(|n| *n == name) {
@@ -128,6 +131,10 @@ impl Counts {
     }
 
     fn text(&self) -> String {
+        if self.programs[VALID] > 0 {
+            let others = NAMES.iter().zip(self.programs).filter(|(name, n)| *n > 0 && **name != "valid");
+            return std::iter::once(format!("{} valid", self.programs[VALID])).chain(others.map(|(name, n)| format!("{n} {name}"))).collect::<Vec<_>>().join(", ");
+        }
         // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
         let mut counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();

@@ -6,6 +6,7 @@ use smallstep::diagnostic::Diagnostic;
 use smallstep::source;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
@@ -18,6 +19,8 @@ pub(super) enum Checked {
     Valid { functions: usize, entry_points: Vec<String>, nodes: usize },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
+    /// It was found valid, and its derivations do not check: a bug of ours.
+    Refuted(String),
 }
 
 fn read(name: &str, bytes: &[u8]) -> Result<(String, Program), Checked> {
@@ -37,10 +40,13 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
     match read(name, bytes) {
         Err(invalid) => invalid,
-        Ok((_, program)) => Checked::Valid {
-            functions: program.bodies.len(),
-            entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
-            nodes: program.exprs.len() + program.stmts.len(),
+        Ok((_, program)) => match recheck(&program) {
+            Err(refutation) => Checked::Refuted(refutation.to_string()),
+            Ok(()) => Checked::Valid {
+                functions: program.bodies.len(),
+                entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
+                nodes: program.exprs.len() + program.stmts.len(),
+            },
         },
     }
 }
@@ -55,14 +61,15 @@ impl Checked {
         match self {
             Checked::Valid { .. } => "valid",
             Checked::Invalid { .. } => "invalid",
+            Checked::Refuted(_) => "disagree",
         }
     }
 
     /// The rules that are broken.
     pub(super) fn codes(&self) -> impl Iterator<Item = &'static str> {
         let errors: &[Error] = match self {
-            Checked::Valid { .. } => &[],
             Checked::Invalid { errors, .. } => errors,
+            Checked::Valid { .. } | Checked::Refuted(_) => &[],
         };
         errors.iter().map(|e| e.rule.name())
     }
@@ -71,6 +78,7 @@ impl Checked {
         match self {
             Checked::Valid { .. } => exit::DONE,
             Checked::Invalid { .. } => exit::INVALID,
+            Checked::Refuted(_) => exit::DISAGREE,
         }
     }
 
@@ -78,9 +86,10 @@ impl Checked {
         match self {
             Checked::Valid { functions, entry_points, nodes } => {
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes; not executed", self.word());
+                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; not executed", self.word());
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
+            Checked::Refuted(why) => say!("{:<10} {name}: the derivations do not check, which is a bug of ours: {why}", self.word()),
         }
     }
 
@@ -93,6 +102,7 @@ impl Checked {
                 object["nodes"] = json!(nodes);
             }
             Checked::Invalid { errors, text } => object["errors"] = errors_json(errors, text),
+            Checked::Refuted(why) => object["why"] = json!(why),
         }
         object
     }
