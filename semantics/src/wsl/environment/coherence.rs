@@ -105,7 +105,7 @@ fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
         Key::Cast(ty) => library::Key::Cast(ty),
         Key::Name(_) => library::Key::Name(&text),
     };
-    if library::declares(&mut b.env.types, key, &types) {
+    if library::declares(&b.env.types, key, &types) {
         return Some(Other::Library("it".into()));
     }
     if matches!(f.kind, FunctionKind::Cast) {

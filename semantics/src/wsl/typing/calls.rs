@@ -37,13 +37,13 @@ impl Checker<'_> {
                 add_discards(&mut self.program, self.premises.called, bodies, body);
             }
         }
-        for i in 0..bodies.len() {
+        for (i, body) in bodies.iter().enumerate() {
             let id = FunctionId(i as u32);
             let kind = self.b.env.function(id).kind;
             if !kind.is_entry_point() {
                 continue;
             }
-            if let Some(body) = &bodies[i] {
+            if let Some(body) = body {
                 v_function_discard(self, id, body);
             }
             ep_threadgroup(self, id, &facts);
