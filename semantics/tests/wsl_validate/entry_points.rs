@@ -37,6 +37,9 @@ fn stages() {
     rejects("wsl/ep-stage-buckets", "[numthreads(1, 1, 1)] compute void f(float x : specialized) { }");
     rejects("wsl/ep-stage-buckets", "fragment float4 f() : attribute(0) { return float4(); }");
     rejects("wsl/ep-stage-buckets", "vertex float f() : specialized { return 1; }");
+    rejects("wsl/ep-bucket", "vertex void f(float4 p : attribute(4294967296)) { }");
+    rejects("wsl/ep-bucket", "fragment float4 f() : SV_Target 4294967296 { return float4(); }");
+    accepts("struct S { float4 p : attribute(4294967296); } void f(S s, float4 p : SV_Target 4294967296) { }");
     rejects("wsl/ep-numthreads", "[numthreads(0, 1, 1)] compute void f() { }");
     rejects("wsl/ep-numthreads", "[numthreads(1, 4294967296, 1)] compute void f() { }");
 }

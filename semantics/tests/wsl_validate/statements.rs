@@ -94,6 +94,8 @@ fn switches() {
     rejects_in("wsl/t-case", "switch (u) { case -1: break; default: break; }");
     rejects_in("wsl/t-case", "switch (e) { case 0: break; default: break; }");
     rejects_in("wsl/t-case", "switch (i) { case E.A: break; default: break; }");
+    rejects_in("wsl/t-case", "switch (e) { case E.A: break; case 5: break; }");
+    rejects_in("wsl/t-case", "switch (e) { case E.A: break; case E.A: break; }");
     rejects_in("wsl/t-case", "switch (i) { case 1: break; case 1: break; default: break; }");
     rejects_in("wsl/t-case", "switch (i) { case 16: break; case 0x10: break; default: break; }");
     rejects_in("wsl/t-default", "switch (i) { default: break; default: break; }");

@@ -30,6 +30,8 @@ pub fn check(b: &mut Builder, item: &Item, stage: Stage, direction: Direction) {
             }
         }
         Semantic::Specialized => ep_specialized(b, item),
+        // It is in no bucket.
+        Semantic::OutOfRange => {}
     }
 }
 
@@ -44,6 +46,7 @@ fn shown(semantic: Semantic) -> String {
         Semantic::Attribute(n) => format!("attribute({n})"),
         Semantic::Register(..) => "register".into(),
         Semantic::Specialized => "specialized".into(),
+        Semantic::OutOfRange => "a semantic without number".into(),
     }
 }
 

@@ -74,13 +74,21 @@ fn flatten(b: &mut Builder, item: Item, out: &mut Vec<Item>) {
 
 /// An item's semantic says which bucket it is in.                              [wsl/ep-bucket, 004 Arguments and Return Types]
 pub fn ep_bucket(b: &mut Builder, item: &Item) -> Option<Semantic> {
-    b.require(Rule::WslEpBucket, item.semantic.is_some(), |env| {
+    let semantic = match item.semantic {
+        Some((Semantic::OutOfRange, span)) => {
+            let message = "the number of this semantic does not fit in 32 bits; the rule needs a nonnegative integer that does";
+            b.errors.push(Error::new(Rule::WslEpBucket, span, message));
+            return None;
+        }
+        semantic => semantic.map(|(s, _)| s),
+    };
+    b.require(Rule::WslEpBucket, semantic.is_some(), |env| {
         let what = item.name.map_or("what this entry point returns".to_string(), |n| format!("`{}`", env.names.name(n)));
         let message =
             format!("{what} has no semantic; an entry point's arguments and results are built-ins, resources, attributes or specialized");
         Error::new(Rule::WslEpBucket, item.span, message)
     });
-    item.semantic.map(|(s, _)| s)
+    semantic
 }
 
 /// Members of the same name are identical.                                     [wsl/ep-same-name, 004 Arguments and Return Types]

@@ -4,10 +4,12 @@
 //! not listed in the environment: they are found from the structure, the array type or the address-taker that they come from.
 
 use super::{Accessors, Environment, FunctionId};
+use crate::rule::Rule;
 use crate::text::Symbol;
 use crate::wsl::library::{self, Argument, LibraryFunction};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{StructId, Type, TypeId};
+use smallvec::{SmallVec, smallvec};
 
 /// What a call, an operator or an access calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +20,25 @@ pub enum Callee {
     Library(LibraryFunction),
     /// One that the specification generates.
     Generated(Generated),
+}
+
+impl Callee {
+    /// The rules that the function is there by, if the program does not declare it.
+    pub fn rules(self, env: &Environment) -> SmallVec<[Rule; 2]> {
+        use Generated as G;
+        match self {
+            Callee::Declared(_) => SmallVec::new(),
+            Callee::Library(function) => smallvec![function.rule()],
+            Callee::Generated(G::FieldAddress(..)) => smallvec![Rule::WslEnvStructAddressTakers],
+            Callee::Generated(G::FieldGetter(..) | G::FieldSetter(..)) => smallvec![Rule::WslVGeneratedAccessors],
+            Callee::Generated(G::ElementAddress(..)) => smallvec![Rule::WslLibArrayIndex],
+            Callee::Generated(G::ElementGetter(_) | G::ElementSetter(_)) => smallvec![Rule::WslLibArrayIndex, Rule::WslVGeneratedIndexers],
+            Callee::Generated(G::Getter(id) | G::Setter(id)) => match env.indexers.address_takers.contains(&id) {
+                true => smallvec![Rule::WslVGeneratedIndexers],
+                false => smallvec![Rule::WslVGeneratedAccessors],
+            },
+        }
+    }
 }
 
 /// A function that the specification generates.

@@ -75,6 +75,8 @@ pub enum Semantic {
     Register(Symbol, Option<Symbol>),
     /// `specialized`
     Specialized,
+    /// A semantic whose number does not fit in 32 bits: an error in an entry point, and ignored elsewhere (WSL-B13).
+    OutOfRange,
 }
 
 /// An enum.
@@ -362,25 +364,16 @@ impl<'a> Builder<'a> {
         holds || self.errors.unchecked == Some(rule)
     }
 
-    /// A semantic as written. Its numbers must fit in 32 bits.
-    pub fn semantic(&mut self, semantic: Option<core::Semantic>) -> Option<(Semantic, Span)> {
+    /// A semantic as written.
+    fn semantic(&self, semantic: Option<core::Semantic>) -> Option<(Semantic, Span)> {
         let semantic = semantic?;
-        let number = |n: &IntLiteral| n.as_uint();
+        let numbered = |n: IntLiteral, of: fn(u32) -> Semantic| n.as_uint().map_or(Semantic::OutOfRange, of);
         let kind = match semantic.kind {
             core::SemanticKind::Builtin(b) => Semantic::Builtin(b),
             core::SemanticKind::Specialized => Semantic::Specialized,
             core::SemanticKind::Register(r, space) => Semantic::Register(r.name, space.map(|s| s.name)),
-            core::SemanticKind::Target(n) | core::SemanticKind::Attribute(n) => {
-                let Some(value) = number(&n) else {
-                    self.errors.push(Error::new(
-                        Rule::WslEpBucket,
-                        semantic.span,
-                        "the number of this semantic does not fit in 32 bits; it needs a nonnegative integer that does",
-                    ));
-                    return None;
-                };
-                if matches!(semantic.kind, core::SemanticKind::Target(_)) { Semantic::Target(value) } else { Semantic::Attribute(value) }
-            }
+            core::SemanticKind::Target(n) => numbered(n, Semantic::Target),
+            core::SemanticKind::Attribute(n) => numbered(n, Semantic::Attribute),
         };
         Some((kind, semantic.span))
     }

@@ -170,7 +170,11 @@ fn built_in(b: &mut Builder, expr: &core::TypeExpr) -> Option<Result<TypeId, Str
         });
     }
     let arguments = expr.arguments.as_ref().filter(|a| !a.is_empty()).map(|_| values.as_slice());
-    Some(library::type_named(&mut b.env.types, &text, arguments).map_err(|e| match e {
+    let found = library::type_named(&mut b.env.types, &text, arguments);
+    if let Ok(id) = found {
+        library::types::rules(&b.env.types, id, arguments.is_some()).for_each(|rule| b.fired.note(rule));
+    }
+    Some(found.map_err(|e| match e {
         TypeNameError::Unknown => format!("there is no type `{text}`"),
         TypeNameError::Arguments(_, message) => message,
     }))

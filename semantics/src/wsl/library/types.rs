@@ -188,6 +188,20 @@ pub fn type_named(types: &mut Types, name: &str, arguments: Arguments) -> Found 
     texture(types, name, arguments).unwrap_or(Err(TypeNameError::Unknown))
 }
 
+/// The rules by which a name, with or without arguments, is that built-in type.
+pub fn rules(types: &Types, id: TypeId, arguments: bool) -> impl Iterator<Item = Rule> {
+    let (rule, default) = match types.get(id) {
+        Type::Void | Type::Scalar(_) => (Some(Rule::WslLibScalar), None),
+        Type::Atomic(_) => (Some(Rule::WslLibAtomic), None),
+        Type::Vector(..) => (Some(Rule::WslLibVector), None),
+        Type::Matrix(..) => (Some(Rule::WslLibMatrix), None),
+        Type::Sampler => (Some(Rule::WslLibSampler), None),
+        Type::Texture(..) => (Some(Rule::WslLibTexture), (!arguments).then_some(Rule::WslLibTextureDefault)),
+        _ => (None, None),
+    };
+    rule.into_iter().chain(default)
+}
+
 /// Whether a built-in type, with or without arguments, has that name.
 pub fn is_type_name(name: &str) -> bool {
     let generic = matches!(name, "vector" | "matrix") || TextureKind::ALL.into_iter().any(|k| k.name() == name);

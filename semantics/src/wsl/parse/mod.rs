@@ -87,6 +87,9 @@ impl<'a> Parser<'a> {
             fired: [false; Rule::ALL.len()],
         };
         parser.program();
+        if !parser.stopped {
+            parser.fire(Rule::WslGNesting);
+        }
         parser
     }
 

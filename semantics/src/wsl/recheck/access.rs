@@ -101,7 +101,7 @@ impl<'a> Recheck<'a> {
         if let Some(of) = self.element(ty, part) {
             out.push((Known::Callee(Callee::Generated(Generated::ElementGetter(ty))), of));
         }
-        out.extend(self.generated_from_takers(ty, part, Generated::Getter));
+        out.extend(self.of_takers(ty, part, Generated::Getter));
         out.extend(self.library(ty, part, false));
         out
     }
@@ -117,12 +117,12 @@ impl<'a> Recheck<'a> {
         if let Some(of) = self.element(ty, part) {
             out.push((Known::Callee(Callee::Generated(Generated::ElementSetter(ty))), of));
         }
-        out.extend(self.generated_from_takers(ty, part, Generated::Setter));
+        out.extend(self.of_takers(ty, part, Generated::Setter));
         out.extend(self.library(ty, part, true));
         out
     }
 
-    fn generated_from_takers(&self, ty: TypeId, part: Part, make: fn(FunctionId) -> Generated) -> Vec<(Known, TypeId)> {
+    fn of_takers(&self, ty: TypeId, part: Part, make: fn(FunctionId) -> Generated) -> Vec<(Known, TypeId)> {
         let declared = |(known, to): (Known, TypeId)| match known {
             Known::Callee(Callee::Declared(id)) => Some((Known::Callee(Callee::Generated(make(id))), to)),
             _ => None,

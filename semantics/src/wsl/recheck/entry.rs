@@ -127,12 +127,16 @@ impl Recheck<'_> {
     fn item(&self, stage: Stage, direction: Direction, item: &Item) -> Check {
         let refuse = |rule: Rule, message: &str| refuse(Some(rule), item.span, message);
         let Some((semantic, _)) = item.semantic else { return refuse(Rule::WslEpBucket, "it has no semantic") };
+        if semantic == Semantic::OutOfRange {
+            return refuse(Rule::WslEpBucket, "the number of its semantic does not fit in 32 bits");
+        }
         let (stages, out) = (stages(stage), direction == Direction::Out);
         let bucket = match semantic {
             Semantic::Builtin(_) | Semantic::Target(_) => stages != Stages::COMPUTE || !out,
             Semantic::Register(..) => !out,
             Semantic::Attribute(_) => stages == Stages::VERTEX || stages == Stages::FRAGMENT && !out,
             Semantic::Specialized => stages != Stages::COMPUTE && !out,
+            Semantic::OutOfRange => false,
         };
         if !bucket {
             return refuse(Rule::WslEpStageBuckets, "its bucket is none of its stage");
@@ -179,6 +183,7 @@ impl Recheck<'_> {
                     return refuse(Rule::WslEpSpecialized, "it is no scalar");
                 }
             }
+            Semantic::OutOfRange => {}
         }
         Ok(())
     }

@@ -130,11 +130,13 @@ pub fn t_dot_enum(c: &mut Checker, id: EnumId, element: Ident, span: Span) -> Ju
 
 /// Γ ⊢ e : τ[n] gives Γ ⊢ e.length : uint                                      [wsl/t-length-array, 004 Typing expressions, call 3.1; WSL-C8]
 pub fn t_length_array(c: &mut Checker, e: ExprId, n: u32, span: Span) -> Judged {
+    c.fire(Rule::WslLibArrayLength);
     c.conclude(Rule::WslTLengthArray, Form::ArrayLength(e, n), ValueType::Right(TypeId::UINT), span)
 }
 
 /// Γ ⊢ e : Ref(τ, a) gives Γ ⊢ e.length : uint                                 [wsl/t-length-reference, 004 Typing expressions, call 3.2; WSL-C8]
 pub fn t_length_reference(c: &mut Checker, e: ExprId, span: Span) -> Judged {
+    c.fire(Rule::WslLibArrayLength);
     let e = c.coerce_right(e);
     c.conclude(Rule::WslTLengthReference, Form::ReferenceLength(e), ValueType::Right(TypeId::UINT), span)
 }

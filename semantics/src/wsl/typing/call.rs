@@ -128,7 +128,9 @@ impl Checker<'_> {
         for id in self.b.env.by_key.get(&key).into_iter().flatten() {
             let f = self.b.env.function(*id);
             let fits = f.parameters.len() == operands.len() && operands.iter().zip(&f.parameters).all(|(o, p)| o.takes(p.ty));
-            if fits && !f.kind.is_entry_point() {
+            if fits && f.kind.is_entry_point() {
+                self.b.fired.note(Rule::WslEpNotCalled);
+            } else if fits {
                 out.push(Candidate { callee: Callee::Declared(*id), parameters: f.types(), result: f.result });
             }
         }

@@ -76,6 +76,7 @@ impl Checker<'_> {
                 facts.threadgroup.get_or_insert(expr.span);
             }
             for callee in self.program.callees(super::program::ExprId(i)) {
+                callee.rules(&self.b.env).into_iter().for_each(|rule| self.b.fired.note(rule));
                 if let Some(id) = (self.premises.called)(callee, matches!(expr.form, Form::Call(..))) {
                     facts.calls.push((id, expr.span));
                 }

@@ -25,16 +25,19 @@ impl Checker<'_> {
         let mut seen: FxHashMap<Constant, Span> = FxHashMap::default();
         let mut default: Option<Span> = None;
         let mut typed: Vec<Typed> = Vec::new();
+        let mut labelled = true;
         for case in cases {
             let value = match case.value {
                 Some(value) => t_case(self, value, ty, &mut seen).map(Some),
                 None => t_default(self, case.span, &mut default).then_some(None),
             };
+            labelled &= value.is_some();
             let (body, behaviours) = self.block(&case.body, case.span);
             let case_of = |value, body| Case { value, body, span: case.span };
             typed.push(Typed { case: value.zip(body).map(|(v, b)| case_of(v, b)), behaviours, span: case.span });
         }
-        let covered = ty.is_none_or(|ty| self.covers(ty, seen.len() as u64, default, span));
+        // Where a label is wrong, it is not known what is covered.
+        let covered = !labelled || ty.is_none_or(|ty| self.covers(ty, seen.len() as u64, default, span));
         let b = t_switch_block(self, &typed, span);
         let (rule, behaviours) = if b.has(Behaviour::Break) { t_switch_break(self, b) } else { t_switch_no_break(self, b) };
         let cases: Option<Vec<Case>> = typed.into_iter().map(|t| t.case).collect();
