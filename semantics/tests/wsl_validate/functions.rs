@@ -48,6 +48,13 @@ fn returns() {
 }
 
 #[test]
+fn names_of_types() {
+    // A function may have the name of a type; a call by that name is one of the type's casts too.
+    accepts("int void(int x) { x++; return x; } int f() { return void(3); }");
+    accepts("struct S { int a; } int S(int x) { return x; } int f() { return S(3) + S(S()).a; }");
+}
+
+#[test]
 fn recursion() {
     accepts("int f(float x) { return 1; } int f(int x) { return f(1.5); }");
     rejects("wsl/v-recursion", "int f(int x) { return f(x); }");

@@ -220,7 +220,7 @@ impl Recheck<'_> {
         result: TypeId,
     ) -> Check {
         let refuse = |message: String| refuse(Some(node.rule), node.span, message);
-        let (key, text): (Key, String) = match callee {
+        let (key, text): (Option<Key>, String) = match callee {
             Callee::Declared(id) => {
                 let f = self.p.env.function(id);
                 let text = self.p.env.names.name(f.name.name);
@@ -230,13 +230,13 @@ impl Recheck<'_> {
                 if !f.parameters.iter().map(|p| p.ty).eq(arguments.iter().copied()) || f.result != result {
                     return refuse(format!("`{}` does not take these arguments or does not give this result", self.p.env.signature(id)));
                 }
-                (f.key, text.to_string())
+                (Some(f.key), text.to_string())
             }
             Callee::Library(f) => {
                 self.library_types(node, f, arguments, result)?;
                 match f.row().name {
                     Name::Function(name) => (self.name_key(name), name.to_string()),
-                    Name::Cast => (Key::Cast(result), String::new()),
+                    Name::Cast => (Some(Key::Cast(result)), String::new()),
                     _ => return refuse("an accessor of letters is no function that is called".into()),
                 }
             }
@@ -270,9 +270,9 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// The name's key; a name that the program nowhere mentions has no functions.
-    fn name_key(&self, name: &str) -> Key {
-        self.named.get(name).and_then(|ids| ids.first()).map_or(Key::Cast(TypeId::VOID), |id| self.p.env.function(*id).key)
+    /// The name's key; a name of which the program declares no function has none.
+    fn name_key(&self, name: &str) -> Option<Key> {
+        self.named.get(name).and_then(|ids| ids.first()).map(|id| self.p.env.function(*id).key)
     }
 
     fn takes_int(&self, c: &Candidate, parameter: usize) -> bool {
@@ -282,16 +282,16 @@ impl Recheck<'_> {
         }
     }
 
-    fn candidates(&self, key: Key, text: &str, given: &[Resolved]) -> Vec<Candidate> {
+    fn candidates(&self, key: Option<Key>, text: &str, given: &[Resolved]) -> Vec<Candidate> {
         let mut out = Vec::new();
-        for id in self.keyed.get(&key).into_iter().flatten() {
+        for id in key.and_then(|key| self.keyed.get(&key)).into_iter().flatten() {
             let f = self.p.env.function(*id);
             if f.parameters.len() == given.len() && !f.kind.is_entry_point() && given.iter().zip(&f.parameters).all(|(g, p)| g.can_be(p.ty))
             {
                 out.push(Candidate::Declared(*id));
             }
         }
-        let cast = if let Key::Cast(ty) = key { Some(ty).filter(|ty| *ty != TypeId::VOID) } else { None };
+        let cast = if let Some(Key::Cast(ty)) = key { Some(ty) } else { None };
         out.extend(fitting(&self.p.env.types, text, cast, given).into_iter().map(Candidate::Library));
         out
     }
