@@ -6,6 +6,7 @@ use codespan_reporting::term;
 use smallstep_semantics::lambda_v::parse::SyntaxError;
 use smallstep_semantics::lambda_v::syntax::{Span, line_column};
 use smallstep_semantics::lambda_v::typing::TypeError;
+use smallstep_semantics::wsl;
 
 /// What is wrong with a program, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,17 +17,25 @@ pub struct Diagnostic {
     pub message: String,
     /// Where, in bytes of the source.
     pub span: Span,
+    /// Further places, and what is said without one.
+    pub notes: Vec<(Option<Span>, String)>,
 }
 
 impl From<SyntaxError> for Diagnostic {
     fn from(e: SyntaxError) -> Diagnostic {
-        Diagnostic { code: e.code.into(), message: e.message, span: e.span }
+        Diagnostic { code: e.code.into(), message: e.message, span: e.span, notes: Vec::new() }
     }
 }
 
 impl From<TypeError> for Diagnostic {
     fn from(e: TypeError) -> Diagnostic {
-        Diagnostic { code: e.code().into(), message: e.message(), span: e.span() }
+        Diagnostic { code: e.code().into(), message: e.message(), span: e.span(), notes: Vec::new() }
+    }
+}
+
+impl From<wsl::error::Error> for Diagnostic {
+    fn from(e: wsl::error::Error) -> Diagnostic {
+        Diagnostic { code: e.rule.name().into(), message: e.message, span: e.span, notes: e.notes }
     }
 }
 
@@ -48,9 +57,20 @@ impl Diagnostic {
         if long {
             return format!("error[{}]: {}\n  at {name}:{line}:{column}\n", self.code, self.message);
         }
-        let range = self.span.start as usize..(self.span.end as usize).min(text.len());
-        let first_line = text[range.start.min(text.len())..range.end].find('\n').map_or(range.end, |n| range.start + n);
-        let report = report.with_message(&self.message).with_labels(vec![Label::primary((), range.start..first_line)]);
+        // Only the first line of a place is underlined.
+        let first_line = |span: Span| {
+            let range = (span.start as usize).min(text.len())..(span.end as usize).min(text.len());
+            range.start..text.get(range.clone()).and_then(|t| t.find('\n')).map_or(range.end, |n| range.start + n)
+        };
+        let mut labels = vec![Label::primary((), first_line(self.span))];
+        let mut notes = Vec::new();
+        for (span, note) in &self.notes {
+            match span {
+                Some(span) => labels.push(Label::secondary((), first_line(*span)).with_message(note)),
+                None => notes.push(note.clone()),
+            }
+        }
+        let report = report.with_message(&self.message).with_labels(labels).with_notes(notes);
         let file = SimpleFile::new(name, text);
         let mut out = term::termcolor::NoColor::new(Vec::new());
         match term::emit_to_write_style(&mut out, &term::Config::default(), &file, &report) {

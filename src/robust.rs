@@ -5,10 +5,12 @@
 mod dispatch;
 mod draw;
 mod edit;
+mod wsl;
 
 pub use dispatch::{dispatch, engines};
 pub use draw::{draw, modules, stages};
 pub use edit::{EDIT, edited};
+pub use wsl::{wsl_lex, wsl_parse};
 
 use crate::amber;
 use crate::run::amber::{self as playing, Engine, Interpreter, Modules, Player, Step};

@@ -149,6 +149,8 @@ pub enum Language {
     Words,
     /// WGSL, read and written as SPIR-V by naga.
     Wgsl,
+    /// WSL text.
+    Wsl,
 }
 
 impl Language {
@@ -167,6 +169,9 @@ impl Language {
         if name.ends_with(".wgsl") {
             return Language::Wgsl;
         }
+        if name.ends_with(".wsl") {
+            return Language::Wsl;
+        }
         let lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
         match lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b";")) {
             Some(line) if line.starts_with(b"OpCapability ") => Language::Assembly,
@@ -183,7 +188,11 @@ pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, R
             NotTranslated::Invalid(what) => ReadError::new(Wrong::Invalid, what),
             NotTranslated::Unsupported(what) => ReadError::new(Wrong::Unsupported, format!("{name}: unsupported: {what}")),
         }),
-        _ => {
+        Language::Wsl => Err(ReadError::new(
+            Wrong::Unsupported,
+            format!("{name}: unsupported: WSL is validated (`smallstep check`) and typed (`smallstep type`), and not executed yet"),
+        )),
+        Language::LambdaV | Language::Assembly => {
             let text = text(name, bytes)?;
             let assembled = spirv::assemble(text, spirv::Options::default());
             assembled

@@ -5,6 +5,7 @@ use smallstep::{compile, robust};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::spirv::environment::Resources;
 use smallstep_semantics::spirv::{self, Buffer};
+use smallstep_semantics::wsl::{generate as wsl, print::print};
 use smallstep_spec_tests::file::CaseFile;
 
 const ROUNDS: u64 = 3_000;
@@ -124,6 +125,15 @@ fn any_draw_ends_or_is_refused() {
         ran += u64::from(robust::draw(&bytes));
     }
     assert!(ran > ROUNDS / 5, "{ran} of {ROUNDS} ran");
+}
+
+#[test]
+fn any_text_is_wsl_or_is_refused() {
+    let mut random = Random::new(21);
+    let mut bits = || random.bits();
+    let texts: Vec<Vec<u8>> = (0..300).map(|_| print(&wsl::tree(&mut bits, 80)).into_bytes()).collect();
+    mutated(texts.clone(), robust::wsl_lex);
+    mutated(texts, robust::wsl_parse);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The meaning of the languages: λV (report 000) and the SPIR-V that its translation needs.
+//! The meaning of the languages: λV (report 000), the SPIR-V that its translation needs and more of it, and WSL (seed 004).
 //!
 //! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that they judge.
 #![forbid(unsafe_code)]
@@ -10,4 +10,6 @@ pub mod outcome;
 pub mod raster;
 pub mod rule;
 pub mod spirv;
+pub mod text;
 pub mod undefined;
+pub mod wsl;

@@ -22,11 +22,27 @@ pub enum Judgement {
     Translation,
     /// The module around the translated code (report §6.11).
     ModuleCreation,
+    /// A text is a list of tokens (seed 004 "Lexical analysis").
+    Lexing,
+    /// Tokens are a program (seed 004 "Parsing").
+    Grammar,
+    /// s ⇝ s' (seed 004 "Parsing").
+    Desugaring,
+    /// Declarations make a global environment, and a valid one (seed 004 "Building the global typing environment", "Other validation steps").
+    Environment,
+    /// Γ ⊢ s : B (seed 004 "Typing statements").
+    StatementTyping,
+    /// Γ ⊢ e : τ, may discard or not (seed 004 "Typing expressions").
+    ExpressionTyping,
+    /// What an entry point takes and gives (seed 004 "Entry Points", "Built-in Variables").
+    EntryPoint,
+    /// The types and functions that every program has (seed 004 "Standard library").
+    Library,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 8] = [
+    pub const ALL: [Judgement; 16] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -35,6 +51,14 @@ impl Judgement {
         Judgement::Grid,
         Judgement::Translation,
         Judgement::ModuleCreation,
+        Judgement::Lexing,
+        Judgement::Grammar,
+        Judgement::Desugaring,
+        Judgement::Environment,
+        Judgement::StatementTyping,
+        Judgement::ExpressionTyping,
+        Judgement::EntryPoint,
+        Judgement::Library,
     ];
 
     /// How the judgement is written.
@@ -48,10 +72,26 @@ impl Judgement {
             Judgement::Grid => "G → G'",
             Judgement::Translation => "translate(I) = O",
             Judgement::ModuleCreation => "module(O) = words",
+            Judgement::Lexing => "text ⊢ tokens",
+            Judgement::Grammar => "tokens ⊢ program",
+            Judgement::Desugaring => "s ⇝ s'",
+            Judgement::Environment => "declarations ⊢ Γ",
+            Judgement::StatementTyping => "Γ ⊢ s : B",
+            Judgement::ExpressionTyping => "Γ ⊢ e : τ, d",
+            Judgement::EntryPoint => "Γ ⊢ entry point",
+            Judgement::Library => "Γ0",
         }
     }
 }
 
+#[macro_use]
+mod wsl_library;
+#[macro_use]
+mod wsl_syntax;
+#[macro_use]
+mod wsl_typing;
+
+// Each macro of a file adds its rows to those that it is given, and hands all of them to the first macro of its list; `rules` makes the registry.
 macro_rules! rules {
     ($($variant:ident $name:literal $judgement:ident $source:literal $item:literal $statement:literal;)*) => {
         /// A rule of one of the judgements.
@@ -106,7 +146,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-rules! {
+wsl_syntax_rules! { wsl_typing_rules wsl_library_rules rules
     // Typing, report §5.
     LvTNum "lv/t-num" Typing "000 §5" "lambda_v::typing::rules::t_num" "R, ∅ ⊢ num : Num";
     LvTTrue "lv/t-true" Typing "000 §5" "lambda_v::typing::rules::t_true" "R, ∅ ⊢ true : Bool";

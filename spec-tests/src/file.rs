@@ -1,7 +1,7 @@
 //! A case file: a program with directives in its comments.
 //!
-//! A directive begins with `;@`, alone on its line; only `;@ error[…]` may also follow program text on a line. Lines that begin with `;|` are
-//! the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
+//! A directive begins with `;@`, of WSL with `//@`, alone on its line; only `;@ error[…]` may also follow program text on a line. Lines that begin with
+//! `;|`, of WSL with `//|`, are the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
 //! that does not run.
 
 use smallstep::compute::bound;
@@ -9,6 +9,47 @@ use smallstep::compute::given::Place;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
+
+/// What a case is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// λV: `.lv`.
+    LambdaV,
+    /// SPIR-V assembly: `.spvasm`.
+    Assembly,
+    /// WSL: `.wsl`.
+    Wsl,
+}
+
+impl Language {
+    /// The language of a file of that name, if a case may have such a name.
+    pub fn of(name: &str) -> Option<Language> {
+        match Path::new(name).extension()?.to_str()? {
+            "lv" => Some(Language::LambdaV),
+            "spvasm" => Some(Language::Assembly),
+            "wsl" => Some(Language::Wsl),
+            _ => None,
+        }
+    }
+
+    /// How a comment begins.
+    pub fn comment(self) -> &'static str {
+        match self {
+            Language::LambdaV | Language::Assembly => ";",
+            Language::Wsl => "//",
+        }
+    }
+
+    /// The commands of its tests.
+    fn commands(self) -> &'static [Command] {
+        use Command as C;
+        match self {
+            Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
+            Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject],
+        }
+    }
+}
 
 /// A case file.
 #[derive(Debug)]
@@ -19,8 +60,8 @@ pub struct CaseFile {
     pub name: String,
     /// The whole text.
     pub text: String,
-    /// Whether it is SPIR-V assembly, not λV.
-    pub assembly: bool,
+    /// What it is written in.
+    pub language: Language,
     /// The rules that it fires.
     pub rules: Vec<(usize, Rule)>,
     /// The rules that it does not fire, although it nearly does.
@@ -104,6 +145,7 @@ words! {
     /// What a test does.
     Command {
         Parse "parse" "Reads the program, prints it, and reads the print back.";
+        Desugar "desugar" "Prints the program without sugar.";
         Typing "typing" "Types the program and re-validates the derivation.";
         Reject "reject" "Finds the one error that the file names.";
         Step "step" "Runs the λV relation.";
@@ -118,6 +160,7 @@ words! {
     /// What a blessed part shows.
     BlockKind {
         Trace "trace" "The terms of a reduction, each with the rule that made it.";
+        Core "core" "A program without sugar.";
         Derivation "derivation" "The nodes of a typing derivation.";
         Spirv "spirv" "The entry point of a translation.";
         Module "module" "A whole translated module.";
@@ -127,7 +170,7 @@ words! {
 /// The keys that each command takes.
 fn keys(command: Command) -> &'static [&'static str] {
     match command {
-        Command::Parse => &[],
+        Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],
         Command::Step => &["literal", "pixel", "output", "strategy", "seed", "fuel", "theorem"],
@@ -143,6 +186,7 @@ fn keys(command: Command) -> &'static [&'static str] {
 /// The blocks that a command fills.
 fn blocks(command: Command) -> &'static [BlockKind] {
     match command {
+        Command::Desugar => &[BlockKind::Core],
         Command::Typing => &[BlockKind::Derivation],
         Command::Step => &[BlockKind::Trace],
         Command::Translate => &[BlockKind::Spirv, BlockKind::Module],
@@ -169,12 +213,13 @@ impl CaseFile {
 
     /// Reads the directives of a text.
     pub fn parse(path: PathBuf, name: String, text: String) -> Result<CaseFile, String> {
-        let assembly = name.ends_with(".spvasm");
+        let language = Language::of(&name).ok_or_else(|| format!("{name}: a case is a .lv, a .spvasm or a .wsl file"))?;
+        let (directive_mark, blessed_mark) = (format!("{}@", language.comment()), format!("{}|", language.comment()));
         let mut file = CaseFile {
             path,
             name,
             text: String::new(),
-            assembly,
+            language,
             rules: Vec::new(),
             not_rules: Vec::new(),
             sources: Vec::new(),
@@ -183,24 +228,24 @@ impl CaseFile {
             samplers: Vec::new(),
             tests: Vec::new(),
         };
-        // Whether `;|` may stand here: the line before is a block's header or one of its lines.
+        // Whether a blessed line may stand here: the line before is a block's header or one of its lines.
         let mut in_block = false;
         for (i, line) in text.lines().enumerate() {
             let number = i + 1;
             let name = file.name.clone();
             let at = |what: String| format!("{name}:{number}: {what}");
             let trimmed = line.trim_start();
-            if let Some(blessed) = trimmed.strip_prefix(";|") {
+            if let Some(blessed) = trimmed.strip_prefix(&blessed_mark) {
                 match file.tests.last_mut().and_then(|t| t.blocks.last_mut()) {
                     Some(block) if in_block => block.lines.push(blessed.strip_prefix(' ').unwrap_or(blessed).to_string()),
-                    _ => return Err(at("a `;|` line belongs to no directive".into())),
+                    _ => return Err(at(format!("a `{blessed_mark}` line belongs to no directive"))),
                 }
                 continue;
             }
             in_block = false;
-            let Some(start) = line.find(";@") else { continue };
+            let Some(start) = line.find(&directive_mark) else { continue };
             let on_line = !line[..start].trim().is_empty();
-            let directive = line[start + 2..].trim();
+            let directive = line[start + directive_mark.len()..].trim();
             if let Some(rest) = directive.strip_prefix("error[") {
                 let error = error_directive(number, on_line, rest).map_err(at)?;
                 file.errors.push(error);
@@ -212,13 +257,21 @@ impl CaseFile {
             in_block = file.directive(number, directive).map_err(at)?;
         }
         if file.tests.is_empty() {
-            return Err(format!("{}:1: the file has no `;@ test` directive", file.name));
+            return Err(format!("{}:1: the file has no `{directive_mark} test` directive", file.name));
+        }
+        if let Some(test) = file.tests.iter().find(|t| !language.commands().contains(&t.command)) {
+            return Err(format!("{}:{}: `{}` is not for this kind of program", file.name, test.line, test.command.word()));
         }
         let rejects = file.tests.iter().any(|t| t.command == Command::Reject);
         if rejects == file.errors.is_empty() {
-            return Err(format!("{}:1: `;@ test reject` and `;@ error[…]` go together, and here one is without the other", file.name));
+            return Err(format!(
+                "{}:1: `{directive_mark} test reject` and `{directive_mark} error[…]` go together, and here one is without the other",
+                file.name
+            ));
         }
-        if let Some(test) = file.tests.iter().find(|t| t.expects.is_empty() && t.blocks.is_empty() && t.command != Command::Reject) {
+        // That a WSL program is valid is an expectation by itself.
+        let by_itself = |t: &Test| t.command == Command::Reject || language == Language::Wsl && t.command == Command::Typing;
+        if let Some(test) = file.tests.iter().find(|t| t.expects.is_empty() && t.blocks.is_empty() && !by_itself(t)) {
             return Err(format!("{}:{}: the test expects nothing, so it could not fail", file.name, test.line));
         }
         file.text = text;
@@ -283,10 +336,12 @@ impl CaseFile {
 
     /// The text with the blessed lines of each of these blocks (by the line of its directive) replaced.
     pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
+        let comment = self.language.comment();
+        let blessed = format!("{comment}|");
         let mut out = String::with_capacity(self.text.len());
         let mut replaced = false;
         for (i, line) in self.text.lines().enumerate() {
-            if line.trim_start().starts_with(";|") && replaced {
+            if line.trim_start().starts_with(&blessed) && replaced {
                 continue;
             }
             out.push_str(line);
@@ -294,7 +349,7 @@ impl CaseFile {
             let block = found.iter().find(|(at, _)| *at == i + 1);
             replaced = block.is_some();
             for line in block.iter().flat_map(|(_, lines)| lines) {
-                out.push_str(format!(";| {line}").trim_end());
+                out.push_str(format!("{blessed} {line}").trim_end());
                 out.push('\n');
             }
         }
@@ -341,6 +396,21 @@ mod tests {
 
     fn error(text: &str) -> String {
         CaseFile::parse("x.lv".into(), "lv/x.lv".into(), text.into()).expect_err(text)
+    }
+
+    #[test]
+    fn directives_of_wsl_stand_behind_its_comments() {
+        let read = |text: &str| CaseFile::parse("x.wsl".into(), "wsl/x.wsl".into(), text.into());
+        let file = read("//@ rules: wsl/t-if\n//@ test typing\n//@ test desugar\n//@ core:\n//| a\nvoid f() { }").expect("it is a case");
+        assert_eq!((file.tests.len(), file.rules.len()), (2, 1));
+        assert_eq!(file.tests[1].blocks[0].lines, ["a"]);
+        assert_eq!(
+            file.with_blocks(&[(4, vec!["b".into()])]),
+            "//@ rules: wsl/t-if\n//@ test typing\n//@ test desugar\n//@ core:\n//| b\nvoid f() { }\n"
+        );
+        assert_eq!(read(";@ test typing").expect_err("no directive"), "wsl/x.wsl:1: the file has no `//@ test` directive");
+        assert_eq!(read("//@ test step\n//@ expect: 1").expect_err("no step yet"), "wsl/x.wsl:1: `step` is not for this kind of program");
+        assert_eq!(read("//@ test parse").expect_err("nothing"), "wsl/x.wsl:1: the test expects nothing, so it could not fail");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! Spec-tests: one small program per rule, and their runner.
 //!
 //! A case is a program with directives in its comments (`README.md` beside this crate says which). [`mod@file`] reads the directives, [`run`]
-//! runs the tests, [`expect`] holds what was found to what was expected, [`literal`] has the reports' rules by the letter,
+//! runs the tests ([`wsl`] those of WSL), [`expect`] and [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the letter,
 //! [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says whether spirv-tools are there.
 
 pub mod expect;
 pub mod file;
 pub mod literal;
 pub mod pages;
+pub mod reject;
 pub mod run;
 mod show;
 pub mod tools;
+pub mod wsl;
 
 use file::{CaseFile, Command};
 use run::{Engines, FileReport};

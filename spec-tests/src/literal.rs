@@ -4,6 +4,7 @@
 //! substitution would. `;@ test … literal=LV-2` runs a test under it. Each variant is as literal as its exhibits need; where it
 //! takes a shortcut, it says so.
 
+use crate::wsl;
 use rspirv::spirv::Op;
 use smallstep::compile::lambda_v::Site;
 use smallstep::theorem::case::Planted;
@@ -16,6 +17,7 @@ use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{Config, Env};
 use smallstep_semantics::spirv::{Next, Rules};
+use smallstep_semantics::wsl::typing::premises::Premises;
 
 /// A report's rule by the letter.
 pub struct Literal {
@@ -27,6 +29,8 @@ pub struct Literal {
     pub source: Option<fn(&Tree) -> Tree>,
     /// Plants the rule.
     pub plant: fn(&mut Planted),
+    /// Replaces a judgement that WSL's rules rest on.
+    pub premises: Option<fn(&mut Premises)>,
 }
 
 impl Literal {
@@ -37,11 +41,15 @@ impl Literal {
 }
 
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
-    Literal { name, what, source: None, plant }
+    Literal { name, what, source: None, plant, premises: None }
 }
 
 const fn rewritten(name: &'static str, what: &'static str, source: fn(&Tree) -> Tree) -> Literal {
-    Literal { name, what, source: Some(source), plant: |_| {} }
+    Literal { name, what, source: Some(source), plant: |_| {}, premises: None }
+}
+
+const fn premised(name: &'static str, what: &'static str, premises: fn(&mut Premises)) -> Literal {
+    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises) }
 }
 
 /// Every variant.
@@ -76,6 +84,11 @@ pub static LITERALS: &[Literal] = &[
     planted("LV-25", "rec's edge begins in the block before its arguments", |p| p.translation.rule = Some(rec_label)),
     planted("LV-29", "a number has no O.ido", |p| p.translation.rule = Some(number_without_id)),
     planted("LV-31", "every continue phi has the last argument's type", |p| p.translation.rule = Some(continue_types)),
+    premised("WSL-C1", "only break adds Nothing to the behaviours of a loop", wsl::loops_without_end),
+    premised("WSL-C2", "a parameter is a value", wsl::parameters_are_values),
+    premised("WSL-C3", "a reference to an array refers to arrays", wsl::references_to_arrays),
+    premised("WSL-C4", "an initialiser sees its own variable", wsl::initialisers_see_themselves),
+    premised("WSL-C6", "accessors and steps are no calls", wsl::calls_as_written),
 ];
 
 // SPIR-V, report §3.

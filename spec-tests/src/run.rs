@@ -1,9 +1,11 @@
 //! Runs the tests of a case file.
 
 use crate::expect::Found;
-use crate::file::{BlockKind, CaseFile, Command, ErrorDirective, Test};
+use crate::file::{BlockKind, CaseFile, Command, Language, Test};
 use crate::literal::Literal;
+use crate::reject::{self, Wrong};
 use crate::show::{derivation_lines, dispatch_ending, instruction_place, lambda_v_ending, load_code, spirv_ending};
+use crate::wsl::{self, Until};
 use rspirv::spirv::ExecutionModel;
 use similar::TextDiff;
 use smallstep::compile::lambda_v::{self as translation, Constants};
@@ -40,6 +42,8 @@ pub struct Engines {
     pub device: Option<Device>,
     /// Bugs planted in the engines, for tests of the cases themselves.
     pub planted: Planted,
+    /// The rules of WSL, or such with a bug.
+    pub wsl: wsl::Rules,
 }
 
 /// What became of a case file.
@@ -101,8 +105,8 @@ pub fn collect(root: &Path, filter: &str) -> Result<Vec<PathBuf>, String> {
             let name = path.strip_prefix(root).unwrap_or(&path).display().to_string().replace('\\', "/");
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.extension().is_some_and(|e| e == "lv" || e == "spvasm") {
-                return Err(format!("{name}: a case is a .lv or a .spvasm file"));
+            } else if Language::of(&name).is_none() {
+                return Err(format!("{name}: a case is a .lv, a .spvasm or a .wsl file"));
             } else if name.contains(filter) {
                 files.push(path);
             }
@@ -176,12 +180,11 @@ impl Run<'_> {
             self.literal = Some(literal);
         }
         let before = self.report.failures.len();
-        let lambda_v = [Command::Typing, Command::Step, Command::Translate, Command::Agree].contains(&self.test.command);
-        if lambda_v && self.file.assembly || self.test.command == Command::Undefined && !self.file.assembly {
-            return Err(format!("`{}` is not for this kind of program", self.test.command.word()));
-        }
+        // `CaseFile` has seen to it that the command is one of the language's.
         let found = match self.test.command {
             Command::Parse => self.parse()?,
+            Command::Desugar => self.desugar()?,
+            Command::Typing if self.file.language == Language::Wsl => self.validate()?,
             Command::Typing => self.typing()?,
             Command::Reject => {
                 self.reject()?;
@@ -189,7 +192,7 @@ impl Run<'_> {
             }
             Command::Step => self.step()?,
             Command::Translate => self.translate()?,
-            Command::Run if self.file.assembly => self.run_module(None)?,
+            Command::Run if self.file.language == Language::Assembly => self.run_module(None)?,
             Command::Run => self.run_program()?,
             Command::Agree => self.agree()?,
             Command::Undefined => self.run_module(None)?,
@@ -298,7 +301,11 @@ impl Run<'_> {
     }
 
     fn parse(&mut self) -> Ran<Found> {
-        if self.file.assembly {
+        if self.file.language == Language::Wsl {
+            let read = self.wsl(Until::Tree)?;
+            return Ok(Found::ending(if read.prints_back { "parses" } else { "does not print back" }, ""));
+        }
+        if self.file.language == Language::Assembly {
             let words = self.words()?;
             let text = spirv::disassemble(&words).map_err(|e| e.to_string())?;
             let again = spirv::assemble(&text, spirv::Options::default()).map_err(|e| e.to_string())?;
@@ -331,42 +338,64 @@ impl Run<'_> {
     }
 
     fn reject(&mut self) -> Ran<()> {
-        let [directive] = self.file.errors.as_slice() else {
-            return Err(format!("a `reject` test has one `error[…]`, and here are {}", self.file.errors.len()));
+        let found = match self.file.language {
+            Language::LambdaV => self.reject_program().into_iter().collect(),
+            Language::Assembly => self.reject_module().into_iter().collect(),
+            Language::Wsl => {
+                let read = wsl::read(&self.file.text, Until::Validity, &self.wsl_rules());
+                self.report.fired.extend(read.fired);
+                read.wrong
+            }
         };
-        let found = if self.file.assembly { self.reject_module() } else { self.reject_program() };
-        let Some((code, message, line, column)) = found else {
-            let what = format!("expected error[{}], and nothing is wrong", directive.code);
-            self.report.failures.push(plain(self.file, directive.line, what));
-            return Ok(());
-        };
-        let place_holds = !directive.on_line || directive.line == line && directive.column.is_none_or(|c| c == column);
-        if code != directive.code || !message.contains(&directive.text) || !place_holds {
-            let place = match (directive.on_line, directive.column) {
-                (false, _) => String::new(),
-                (true, None) => format!("{}: ", directive.line),
-                (true, Some(c)) => format!("{}:{c}: ", directive.line),
-            };
-            let ErrorDirective { code: expected, text, .. } = directive;
-            let found = match (directive.on_line, directive.column) {
-                (false, _) => format!("error[{code}] {message}"),
-                (true, None) => format!("{line}: error[{code}] {message}"),
-                (true, Some(_)) => format!("{line}:{column}: error[{code}] {message}"),
-            };
-            let what = diff(&format!("{place}error[{expected}] {text}"), &found);
-            self.report.failures.push(plain(self.file, directive.line, what));
+        if let Some((line, expected, found)) = reject::difference(&self.file.errors, &found) {
+            let found = if found.is_empty() { "nothing is wrong" } else { &found };
+            self.report.failures.push(plain(self.file, line, diff(&expected, found)));
         }
         Ok(())
     }
 
-    /// Code, message, line and column of what is wrong with the program.
-    fn reject_program(&self) -> Option<(String, String, usize, usize)> {
+    /// What is wrong with the program.
+    fn reject_program(&self) -> Option<Wrong> {
         let error: Diagnostic = match self.read() {
             Err(e) => e.into(),
             Ok(program) => typing::infer_planted(&program, Limits::default(), self.planted.typing).err()?.into(),
         };
         let (line, column) = line_column(&self.file.text, error.span.start);
-        Some((error.code, error.message, line, column))
+        Some(Wrong { code: error.code, message: error.message, line, column })
+    }
+
+    // WSL.
+
+    fn wsl_rules(&self) -> wsl::Rules {
+        match self.literal.and_then(|literal| literal.premises) {
+            Some(plant) => self.engines.wsl.by_the_letter(plant),
+            None => self.engines.wsl,
+        }
+    }
+
+    /// The program, in which nothing is wrong that far.
+    fn wsl(&mut self, until: Until) -> Ran<wsl::Read> {
+        let read = wsl::read(&self.file.text, until, &self.wsl_rules());
+        if !read.wrong.is_empty() {
+            let each = read.wrong.iter().map(|w| format!("\n{}:{}:{}: error[{}] {}", self.file.name, w.line, w.column, w.code, w.message));
+            return Err(format!("the program is rejected{}", each.collect::<String>()));
+        }
+        self.report.fired.extend(&read.fired);
+        Ok(read)
+    }
+
+    fn desugar(&mut self) -> Ran<Found> {
+        let read = self.wsl(Until::Core)?;
+        self.blocks.push((BlockKind::Core, read.core));
+        Ok(Found::ending("desugars", ""))
+    }
+
+    fn validate(&mut self) -> Ran<Found> {
+        match self.wsl(Until::Validity)?.valid {
+            Some(Ok(())) => Ok(Found::ending("valid", "")),
+            Some(Err(what)) => Err(format!("the typed program does not follow by the rules: {what}")),
+            None => Err("nothing is wrong with the program, and it has no meaning".into()),
+        }
     }
 
     fn step(&mut self) -> Ran<Found> {
@@ -537,10 +566,10 @@ impl Run<'_> {
         spirv::assemble(&self.file.text, spirv::Options::default()).map_err(|e| format!("{}: {e}", self.file.name))
     }
 
-    fn reject_module(&self) -> Option<(String, String, usize, usize)> {
+    fn reject_module(&self) -> Option<Wrong> {
         let words = match spirv::assemble(&self.file.text, spirv::Options::default()) {
             Ok(words) => words,
-            Err(e) => return Some(("assemble".into(), e.what, e.line as usize, e.column as usize)),
+            Err(e) => return Some(Wrong { code: "assemble".into(), message: e.what, line: e.line as usize, column: e.column as usize }),
         };
         let error = Module::load(&words).err()?;
         let (message, word) = match &error {
@@ -549,7 +578,7 @@ impl Run<'_> {
             LoadError::Limit(limit) | LoadError::Words(WordsError::Limit(limit)) => (limit.to_string(), 0),
         };
         let (line, column) = instruction_place(&self.file.text, &words, word);
-        Some((load_code(&error), message, line, column))
+        Some(Wrong { code: load_code(&error), message, line, column })
     }
 
     /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end the same.

@@ -6,12 +6,15 @@ use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::opcodes::{self, Standing};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
-use smallstep_spec_tests::file::CaseFile;
+use smallstep_semantics::wsl::environment::Planted as Bug;
+use smallstep_spec_tests::file::{CaseFile, Language};
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::cases_of;
 use smallstep_spec_tests::root;
 use smallstep_spec_tests::run::{self, Engines, FileReport};
+use smallstep_spec_tests::wsl;
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 fn files() -> Vec<CaseFile> {
@@ -24,7 +27,7 @@ fn report(file: &CaseFile) -> FileReport {
 }
 
 /// The rules that have no premise of their own that could fail, and why.
-const WITHOUT_NEAR_MISS: [(Rule, &str); 7] = [
+const WITHOUT_NEAR_MISS: [(Rule, &str); 27] = [
     (Rule::LvMcEntry, "every module has an entry point"),
     (Rule::LvMcHeader, "every module has a header"),
     (Rule::LvMcDecorations, "every module has a location to decorate"),
@@ -32,6 +35,38 @@ const WITHOUT_NEAR_MISS: [(Rule, &str); 7] = [
     (Rule::LvMcConstants, "the section is made, if only to be empty"),
     (Rule::LvMcVariables, "every module has an output"),
     (Rule::LvMcBody, "every module has a body"),
+    (Rule::WslLexPunctuation, "what is none of the table begins no token, by lex-token"),
+    (Rule::WslLexWhitespace, "what is none of the four begins no token, by lex-token"),
+    (Rule::WslLexLineComment, "it ends with its line, whatever stands in it"),
+    (Rule::WslGFuncDecl, "a choice of three productions, whose errors are theirs"),
+    (Rule::WslGCompoundStmt, "a choice of six productions by their keywords, whose errors are theirs"),
+    (Rule::WslGTerminatorStmt, "its keyword says which it is; what follows is an expression's or a statement's"),
+    (Rule::WslTBreak, "it is always well-typed"),
+    (Rule::WslTContinue, "it is always well-typed"),
+    (Rule::WslTFallthrough, "it is always well-typed"),
+    (Rule::WslTDiscard, "it is always well-typed"),
+    (Rule::WslTReturnVoid, "it is always well-typed; whether void is returned is v-function-return's"),
+    (Rule::WslTReturn, "its premise is its expression's rule; whether the type is returned is v-function-return's"),
+    (Rule::WslTEmptyBlock, "it is always well-typed"),
+    (Rule::WslTExpr, "its premise is its expression's rule"),
+    (Rule::WslTLiteralTrue, "it is always well-typed"),
+    (Rule::WslTLiteralFalse, "it is always well-typed"),
+    (Rule::WslTLiteralFloat, "it is always well-typed"),
+    (Rule::WslTLiteralInt, "it can always be a float; what needs another type refuses it"),
+    (Rule::WslTParens, "its premise is its expression's rule"),
+    (Rule::WslTComma, "its premises are its operands' rules"),
+];
+
+/// The judgements of WSL's validation.
+const OF_VALIDATION: [Judgement; 5] =
+    [Judgement::Environment, Judgement::StatementTyping, Judgement::ExpressionTyping, Judgement::EntryPoint, Judgement::Library];
+
+/// The rules whose function is not called as they are, and how it is called.
+const OTHERWISE_CALLED: [(Rule, &str); 3] = [
+    (Rule::WslLexToken, "lex"),
+    (Rule::WslGQualifier, "qualifiers"),
+    // A keyword of Rust.
+    (Rule::WslGType, "ty"),
 ];
 
 /// The rules of stages whose modules no case can run yet beyond λV's; `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
@@ -105,7 +140,7 @@ fn every_rule_of_an_invocation_is_missed() {
     fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
         None
     }
-    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.assembly && f.name.starts_with("spirv/")).collect();
+    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Assembly && f.name.starts_with("spirv/")).collect();
     let planted = Rule::ALL.iter().copied().filter(|r| r.judgement() == Judgement::Invocation && !OTHER_STAGES.contains(r));
     for rule in planted {
         let relation = Some(Rules::standard().replace(rule, never));
@@ -113,6 +148,30 @@ fn every_rule_of_an_invocation_is_missed() {
         let missed = files.iter().any(|file| !run::run(file, &mut engines).failures.is_empty());
         assert!(missed, "{rule}: no case fails without it");
     }
+}
+
+/// What breaks a rule of WSL's validation is not reported, and then the rule never holds, for each of them: the cases of the rule must see it.
+#[test]
+fn every_rule_of_validation_is_missed() {
+    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
+    let fails = |file: &CaseFile, planted: Bug| {
+        let mut engines = Engines { wsl: wsl::Rules { planted, ..wsl::Rules::default() }, ..Engines::default() };
+        // A function that should have been refused may break what later steps rely on.
+        std::panic::catch_unwind(AssertUnwindSafe(|| !run::run(file, &mut engines).failures.is_empty())).unwrap_or(true)
+    };
+    let (mut unchecked, mut refused) = (0, 0);
+    for &rule in Rule::ALL.iter().filter(|r| OF_VALIDATION.contains(&r.judgement())) {
+        let mut rejected = files.iter().filter(|f| f.errors.iter().any(|e| e.code == rule.name())).peekable();
+        // What a rule without errors of its own refuses, others do.
+        if rejected.peek().is_some() {
+            assert!(rejected.any(|f| fails(f, Bug::Unchecked(rule))), "{rule}: no case fails if it is not checked");
+            unchecked += 1;
+        }
+        let mut firing = files.iter().filter(|f| f.rules.iter().any(|(_, r)| *r == rule));
+        assert!(firing.any(|f| fails(f, Bug::Refused(rule))), "{rule}: no case fails if it never holds");
+        refused += 1;
+    }
+    assert!(unchecked >= 80 && refused >= 180, "{unchecked} unchecked, {refused} refused");
 }
 
 #[test]
@@ -160,8 +219,10 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
         assert!(defines, "{rule}: {} is no function", rule.item());
         // The function bears the rule's name, without the family and the judgement's prefix where the module says it.
         let stem = rule.name().split_once('/').expect("a name has a family").1.replace('-', "_");
-        let stem = stem.strip_prefix("rec_match_").unwrap_or(&stem);
-        assert_eq!(function.trim_end_matches('_'), stem, "{rule}");
+        let said = ["rec_match_", "lex_", "g_", "lib_"];
+        let stem = said.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(&stem);
+        let otherwise = OTHERWISE_CALLED.iter().find(|(r, _)| *r == rule).map(|(_, called)| *called);
+        assert_eq!(function.trim_end_matches('_'), otherwise.unwrap_or(stem), "{rule}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names exhibits that exist.
 
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::opcodes;
-use smallstep_spec_tests::file::CaseFile;
+use smallstep_spec_tests::file::{CaseFile, Language};
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::Counts;
 use smallstep_spec_tests::run::{Engines, FileReport};
@@ -48,16 +49,28 @@ fn the_errata_name_exhibits_that_exist() {
     let ids: Vec<u32> = text.lines().filter_map(|l| l.strip_prefix("## LV-")?.split_whitespace().next()?.parse().ok()).collect();
     let expected: Vec<u32> = (1..=ids.len() as u32).collect();
     assert_eq!(ids, expected, "the entries are numbered from 1 without gaps");
+    let mut of_wsl: Vec<(char, u32)> = Vec::new();
     for entry in text.split("\n## ").skip(1) {
         let title = entry.lines().next().unwrap_or_default();
-        if title.starts_with("LV-") {
+        if title.starts_with("LV-") || title.starts_with("WSL-") {
             assert!(entry.contains("Exhibit"), "{title}: no exhibit");
+        }
+        if let Some(id) = title.strip_prefix("WSL-").and_then(|rest| rest.split_whitespace().next()) {
+            let number = id[1..].parse().unwrap_or_else(|_| panic!("{title}: no letter and number"));
+            of_wsl.push((id.chars().next().unwrap_or_default(), number));
+        }
+    }
+    assert!(of_wsl.is_sorted_by(|a, b| a < b), "the entries of WSL are not in order: {of_wsl:?}");
+    for &rule in Rule::ALL {
+        for id in rule.source().split([';', ',', ' ']).filter_map(|word| word.strip_prefix("WSL-")) {
+            let known = of_wsl.iter().any(|(letter, number)| format!("{letter}{number}") == id);
+            assert!(known, "{rule} names WSL-{id}, which is no entry");
         }
     }
     let quoted: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
     let mut exhibits = 0;
     for name in quoted {
-        if name.ends_with(".lv") || name.ends_with(".spvasm") {
+        if Language::of(name).is_some() {
             assert!(root().join(name).is_file(), "{name} is no case");
             exhibits += 1;
         }
@@ -69,11 +82,12 @@ fn the_errata_name_exhibits_that_exist() {
             assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
         }
     }
-    assert!(exhibits >= ids.len(), "{exhibits} exhibits for {} entries", ids.len());
+    let entries = ids.len() + of_wsl.len();
+    assert!(exhibits >= entries, "{exhibits} exhibits for {entries} entries");
     for literal in LITERALS {
         assert!(text.contains(&format!("`literal={}`", literal.name)), "{} has no entry", literal.name);
     }
-    for file in files().iter().filter(|f| f.name.starts_with("theorem/lv-")) {
+    for file in files().iter().filter(|f| f.name.starts_with("theorem/lv-") || f.name.starts_with("wsl/wsl-")) {
         assert!(text.contains(&format!("`{}`", file.name)), "{} stands in no entry", file.name);
     }
 }

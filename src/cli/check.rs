@@ -3,6 +3,7 @@
 use super::amber::{self, ScriptArgs};
 use super::exit;
 use super::input;
+use super::wsl;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
@@ -20,10 +21,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare. Of Amber scripts: play them on the
-/// interpreter and on devices, judge their expectations, and compare every buffer.
+/// interpreter and on devices, judge their expectations, and compare every buffer. WSL programs: validate them, and check their derivations again.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// λV programs, Amber scripts, folders of them (searched for .lv and .amber files), or - for standard input.
+    /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl and .amber files), or - for standard input.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or index; may be repeated.
@@ -95,7 +96,7 @@ pub(crate) fn devices(texts: &[String]) -> Devices {
 /// Programs by verdict, of one leg or of all.
 #[derive(Default)]
 struct Counts {
-    programs: [u64; 9],
+    programs: [u64; 10],
     lanes: Lanes,
     /// Bytes of scripts' buffers.
     bytes: Lanes,
@@ -103,7 +104,11 @@ struct Counts {
     known: Explained,
 }
 
-const NAMES: [&str; 9] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported"];
+const NAMES: [&str; 10] =
+    ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported", "valid"];
+
+/// The place of "valid", which only WSL programs are, among the names.
+const VALID: usize = 9;
 
 impl Counts {
     fn count(&mut self, name: &str, lanes: Lanes, known: Option<String>) {
@@ -122,10 +127,14 @@ impl Counts {
 
     /// Whether there was anything to count.
     fn is_empty(&self) -> bool {
-        self.programs == [0; 9] && self.known.all() == 0
+        self.programs == [0; 10] && self.known.all() == 0
     }
 
     fn text(&self) -> String {
+        if self.programs[VALID] > 0 {
+            let others = NAMES.iter().zip(self.programs).filter(|(name, n)| *n > 0 && **name != "valid");
+            return std::iter::once(format!("{} valid", self.programs[VALID])).chain(others.map(|(name, n)| format!("{n} {name}"))).collect::<Vec<_>>().join(", ");
+        }
         // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
         let mut counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
@@ -185,6 +194,7 @@ impl Check {
         let mut all = Counts::default();
         let mut legs: Vec<(String, Counts)> =
             ["semantics".to_string(), "interpreter".into()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
+        let mut validation = Counts::default();
         let mut unexpected = 0u64;
         for path in &files {
             let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
@@ -204,6 +214,22 @@ impl Check {
                 }
                 unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != word));
                 code = exit::worse(code, checked.code(asked_for));
+                if self.json {
+                    say!("{}", checked.json(&name));
+                } else {
+                    checked.print(&name);
+                }
+                continue;
+            }
+            if let Ok(bytes) = &bytes
+                && Language::of(&name, bytes) == Language::Wsl
+            {
+                let checked = wsl::check(&name, bytes);
+                all.count(checked.word(), Lanes::default(), None);
+                validation.count(checked.word(), Lanes::default(), None);
+                let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
+                unexpected += u64::from(self.expect.as_ref().is_some_and(|e| !matches(e)));
+                code = exit::worse(code, checked.code());
                 if self.json {
                     say!("{}", checked.json(&name));
                 } else {
@@ -239,6 +265,7 @@ impl Check {
                 print_file(&name, &found, &checked);
             }
         }
+        legs.push(("validation".into(), validation));
         let vacuous = all.programs[2] as usize == files.len();
         if vacuous {
             code = exit::worse(code, exit::UNCHECKED);

@@ -26,6 +26,7 @@ mod bench;
 mod check;
 mod compare;
 mod compute;
+mod desugar;
 mod device;
 mod exit;
 mod fuzz;
@@ -42,6 +43,7 @@ mod translate;
 mod type_of;
 mod vectors;
 mod worker;
+mod wsl;
 
 pub(crate) use exit::UNCHECKED;
 
@@ -59,6 +61,7 @@ enum Command {
     Compare(compare::Compare),
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
+    Desugar(desugar::Desugar),
     Trace(trace::Trace),
     Run(run::Run),
     Translate(translate::Translate),
@@ -82,6 +85,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Compare(command) => command.run(),
         Command::TypeOf(command) => command.run(),
+        Command::Desugar(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Translate(command) => command.run(),

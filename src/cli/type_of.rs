@@ -1,9 +1,10 @@
 //! `smallstep type`: the type of each output, and the derivation.
 
-use super::{exit, input};
+use super::{exit, input, wsl};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::source::Language;
 use smallstep_semantics::lambda_v::print::{Printer, print_typed};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::line_column;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 /// Print the type of a program, and how it is derived.
 #[derive(Args)]
 pub(crate) struct TypeOf {
-    /// A λV program, or - for standard input.
+    /// A λV or WSL program, or - for standard input.
     file: PathBuf,
     /// Print the derivation: a line for each node, premises indented under their conclusion, each node once.
     #[arg(long)]
@@ -27,6 +28,9 @@ pub(crate) struct TypeOf {
 impl TypeOf {
     pub(crate) fn run(self) -> ExitCode {
         let name = self.file.display().to_string();
+        if Language::of(&name, &[]) == Language::Wsl {
+            return wsl::type_of(&self.file, self.derivation, self.json);
+        }
         let text = match input::text(&self.file) {
             Ok(text) => text,
             Err(e) => return input::fail(exit::INVALID, &e),

@@ -268,7 +268,7 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
     Checked::Invalid { diagnostic: Some(diagnostic), text }
 }
 
-/// The programs under these paths: files as they are, folders searched for `.lv` files and Amber scripts (`.amber`), in order of their names.
+/// The programs under these paths: files as they are, folders searched for λV and WSL programs (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
 ///
 /// Errors: a path that is not there or cannot be read, by name.
 pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
@@ -284,7 +284,7 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
         let before = files.len();
         folder(path, 0, &mut files)?;
         if files.len() == before {
-            return Err(format!("{}: the folder holds no .lv file and no .amber script", path.display()));
+            return Err(format!("{}: the folder holds no .lv file, no .wsl file and no .amber script", path.display()));
         }
     }
     Ok(files)
@@ -302,7 +302,7 @@ fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), Strin
         // A link to a folder could lead back here.
         if entry.is_dir() && !entry.is_symlink() {
             folder(&entry, depth + 1, files)?;
-        } else if entry.extension().is_some_and(|e| e == "lv" || e == "amber") {
+        } else if entry.extension().is_some_and(|e| e == "lv" || e == "amber" || e == "wsl") {
             files.push(entry);
         }
     }

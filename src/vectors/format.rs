@@ -263,6 +263,15 @@ impl RulesLine {
                 Judgement::Reduction => &mut line.reduction,
                 Judgement::Spirv | Judgement::Invocation | Judgement::Grid => &mut line.spirv,
                 Judgement::Translation | Judgement::ModuleCreation => &mut line.translation,
+                // No vector is a WSL program.
+                Judgement::Lexing
+                | Judgement::Grammar
+                | Judgement::Desugaring
+                | Judgement::Environment
+                | Judgement::StatementTyping
+                | Judgement::ExpressionTyping
+                | Judgement::EntryPoint
+                | Judgement::Library => continue,
             };
             list.push(rule.name().into());
         }

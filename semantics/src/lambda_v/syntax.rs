@@ -3,55 +3,7 @@
 //! What stands here is the program as written, before any name has a meaning: nodes in an arena (nesting costs no stack), each with its
 //! span, and a printer that reads back to the same tree. `resolve` gives the names their meaning.
 
-use rustc_hash::FxHashMap;
-
-/// A half-open range of byte offsets into the source text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
-    /// The first byte.
-    pub start: u32,
-    /// The byte after the last.
-    pub end: u32,
-}
-
-/// An interned identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Symbol(pub u32);
-
-/// The identifiers of a program.
-#[derive(Clone, Debug, Default)]
-pub struct Symbols {
-    names: Vec<Box<str>>,
-    index: FxHashMap<Box<str>, Symbol>,
-}
-
-impl Symbols {
-    /// The symbol of `name`.
-    pub fn intern(&mut self, name: &str) -> Symbol {
-        if let Some(&s) = self.index.get(name) {
-            return s;
-        }
-        let s = Symbol(self.names.len() as u32);
-        self.names.push(name.into());
-        self.index.insert(name.into(), s);
-        s
-    }
-
-    /// The identifier as written.
-    pub fn name(&self, s: Symbol) -> &str {
-        &self.names[s.0 as usize]
-    }
-
-    /// How many identifiers there are.
-    pub fn len(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-}
+pub use crate::text::{Span, Symbol, Symbols, line_column};
 
 /// The index of an expression in its [`Tree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,14 +166,4 @@ pub fn print_number(x: f32, out: &mut String) {
     let magnitude = x.abs();
     // Display of floats never uses an exponent, so very large and very small numbers would be long rows of zeros.
     let _ = if magnitude != 0.0 && !(1e-5..1e9).contains(&magnitude) && x.is_finite() { write!(out, "{x:e}") } else { write!(out, "{x}") };
-}
-
-/// A line and column, both from 1; the column counts characters.
-pub fn line_column(text: &str, offset: u32) -> (usize, usize) {
-    let offset = (offset as usize).min(text.len());
-    let before = &text.as_bytes()[..offset];
-    let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-    let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
-    let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-    (line, column)
 }

@@ -408,8 +408,4 @@ impl<X: Extension> Terms<X> {
     }
 }
 
-/// Runs a recursive step with stack to spare: nesting is bounded by the parser's and the engines' limits, never by the thread's stack.
-#[inline]
-pub fn deep<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(96 << 10, 4 << 20, f)
-}
+pub use crate::text::deep;

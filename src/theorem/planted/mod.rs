@@ -54,6 +54,8 @@ pub enum Family {
     ModuleCreation,
     /// The table of operations that both sides share.
     Numbers,
+    /// The validation of WSL.
+    Validation,
 }
 
 impl Family {
@@ -67,6 +69,7 @@ impl Family {
             Family::Translation => "translation",
             Family::ModuleCreation => "module creation",
             Family::Numbers => "numbers",
+            Family::Validation => "WSL validation",
         }
     }
 }
@@ -129,6 +132,14 @@ impl Bug {
             Judgement::Spirv | Judgement::Invocation | Judgement::Grid => Family::Spirv,
             Judgement::Translation => Family::Translation,
             Judgement::ModuleCreation => Family::ModuleCreation,
+            Judgement::Lexing
+            | Judgement::Grammar
+            | Judgement::Desugaring
+            | Judgement::Environment
+            | Judgement::StatementTyping
+            | Judgement::ExpressionTyping
+            | Judgement::EntryPoint
+            | Judgement::Library => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

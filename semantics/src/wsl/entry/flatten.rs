@@ -1,0 +1,109 @@
+//! Arguments and results, flattened through structures: seed 004 "Arguments and Return Types".
+
+use super::{Item, MAX_ITEMS};
+use crate::rule::Rule;
+use crate::text::Symbol;
+use crate::wsl::environment::{Builder, Function, Semantic};
+use crate::wsl::error::Error;
+use crate::wsl::types::{Type, TypeId};
+use rustc_hash::FxHashMap;
+
+/// The flattened arguments.
+pub fn arguments(b: &mut Builder, f: &Function) -> Vec<Item> {
+    let mut out = Vec::new();
+    for (i, p) in f.parameters.iter().enumerate() {
+        let item = Item {
+            parameter: Some(i as u32),
+            path: Default::default(),
+            name: Some(p.name),
+            ty: p.ty,
+            qualifiers: p.qualifiers.clone(),
+            semantic: p.semantic,
+            span: p.span,
+        };
+        flatten(b, item, &mut out);
+    }
+    out
+}
+
+/// The flattened results.
+pub fn results(b: &mut Builder, f: &Function) -> Vec<Item> {
+    let mut out = Vec::new();
+    if f.result != TypeId::VOID {
+        let item = Item {
+            parameter: None,
+            path: Default::default(),
+            name: None,
+            ty: f.result,
+            qualifiers: Default::default(),
+            semantic: f.semantic,
+            span: f.result_span,
+        };
+        flatten(b, item, &mut out);
+    }
+    out
+}
+
+fn flatten(b: &mut Builder, item: Item, out: &mut Vec<Item>) {
+    let mut todo = vec![item];
+    while let Some(item) = todo.pop() {
+        let Type::Struct(s) = b.env.types.get(item.ty) else {
+            out.push(item);
+            continue;
+        };
+        if out.len() + todo.len() + b.env.structure(s).fields.len() > MAX_ITEMS {
+            let message = format!("this flattens to more than {MAX_ITEMS} items, which is the most that is read");
+            b.errors.push(Error::new(Rule::WslEpBucket, item.span, message));
+            return;
+        }
+        for (i, field) in b.env.structure(s).fields.iter().enumerate().rev() {
+            let mut path = item.path.clone();
+            path.push(i as u32);
+            todo.push(Item {
+                parameter: item.parameter,
+                path,
+                name: Some(field.name),
+                ty: field.ty,
+                qualifiers: field.qualifiers.clone(),
+                semantic: field.semantic,
+                span: field.span,
+            });
+        }
+    }
+}
+
+/// An item's semantic says which bucket it is in.                              [wsl/ep-bucket, 004 Arguments and Return Types]
+pub fn ep_bucket(b: &mut Builder, item: &Item) -> Option<Semantic> {
+    let semantic = match item.semantic {
+        Some((Semantic::OutOfRange, span)) => {
+            let message = "the number of this semantic does not fit in 32 bits; the rule needs a nonnegative integer that does";
+            b.errors.push(Error::new(Rule::WslEpBucket, span, message));
+            return None;
+        }
+        semantic => semantic.map(|(s, _)| s),
+    };
+    b.require(Rule::WslEpBucket, semantic.is_some(), |env| {
+        let what = item.name.map_or("what this entry point returns".to_string(), |n| format!("`{}`", env.names.name(n)));
+        let message =
+            format!("{what} has no semantic; an entry point's arguments and results are built-ins, resources, attributes or specialized");
+        Error::new(Rule::WslEpBucket, item.span, message)
+    });
+    semantic
+}
+
+/// Members of the same name are identical.                                     [wsl/ep-same-name, 004 Arguments and Return Types]
+pub fn ep_same_name(b: &mut Builder, items: &[Item]) {
+    let mut seen: FxHashMap<Symbol, &Item> = FxHashMap::default();
+    for item in items {
+        let Some(name) = item.name else { continue };
+        let Some(first) = seen.insert(name, item) else { continue };
+        let semantic = |i: &Item| i.semantic.map(|(s, _)| s);
+        let same = first.ty == item.ty && first.qualifiers == item.qualifiers && semantic(first) == semantic(item);
+        b.require(Rule::WslEpSameName, same, |env| {
+            let text = env.names.name(name);
+            let message =
+                format!("there is another `{text}` among this entry point's flattened members, with another type, semantic or qualifiers");
+            Error::new(Rule::WslEpSameName, item.span, message).note(Some(first.span), "the other one is declared here")
+        });
+    }
+}

@@ -1,0 +1,119 @@
+//! Entry points: what a stage takes and gives (seed 004 "Entry Points", "Arguments and Return Types", "Built-in Variables").
+
+pub mod bucket;
+pub mod flatten;
+
+use super::environment::{Builder, FunctionId, Semantic};
+use super::error::Error;
+use super::syntax::{FunctionKind, IntLiteral, Qualifier};
+use super::types::TypeId;
+use crate::rule::Rule;
+use crate::text::{Span, Symbol};
+use smallvec::SmallVec;
+
+/// The most items that an entry point's arguments or results are flattened to.
+pub const MAX_ITEMS: usize = 10_000;
+
+/// A stage of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Vertex shaders.
+    Vertex,
+    /// Fragment shaders.
+    Fragment,
+    /// Compute shaders, with the size of their threadgroups.
+    Compute([u32; 3]),
+}
+
+impl Stage {
+    /// The keyword.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Stage::Vertex => "vertex",
+            Stage::Fragment => "fragment",
+            Stage::Compute(_) => "compute",
+        }
+    }
+}
+
+/// Whether an item is taken or given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// An argument.
+    In,
+    /// A result.
+    Out,
+}
+
+/// An argument or result that is no structure, or a member of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The parameter that it is, or is in; a result has none.
+    pub parameter: Option<u32>,
+    /// The fields that lead to it.
+    pub path: SmallVec<[u32; 4]>,
+    /// Its name; a result that is no structure has none.
+    pub name: Option<Symbol>,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its interpolation qualifiers.
+    pub qualifiers: SmallVec<[Qualifier; 2]>,
+    /// Its semantic.
+    pub semantic: Option<(Semantic, Span)>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An entry point and what it is connected to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryPoint {
+    /// The function.
+    pub function: FunctionId,
+    /// Its stage.
+    pub stage: Stage,
+    /// Its flattened arguments.
+    pub inputs: Vec<Item>,
+    /// Its flattened results.
+    pub outputs: Vec<Item>,
+}
+
+/// The entry points of an environment, each checked.
+pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
+    let mut out = Vec::new();
+    for i in 0..b.env.functions.len() {
+        let id = FunctionId(i as u32);
+        let stage = match b.env.function(id).kind {
+            FunctionKind::Normal | FunctionKind::Cast => continue,
+            FunctionKind::Vertex => Stage::Vertex,
+            FunctionKind::Fragment => Stage::Fragment,
+            FunctionKind::Compute(threads, span) => Stage::Compute(ep_numthreads(b, &threads, span)),
+        };
+        let f = b.env.function(id).clone();
+        let inputs = flatten::arguments(b, &f);
+        let outputs = flatten::results(b, &f);
+        for (items, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
+            flatten::ep_same_name(b, items);
+            for item in items {
+                bucket::check(b, item, stage, direction);
+            }
+        }
+        out.push(EntryPoint { function: id, stage, inputs, outputs });
+    }
+    out
+}
+
+/// The numbers of threads of a group are positive and fit in 32 bits.          [wsl/ep-numthreads, 004 Top-level declarations; WSL-B13]
+pub fn ep_numthreads(b: &mut Builder, threads: &[IntLiteral; 3], span: Span) -> [u32; 3] {
+    threads.map(|n| {
+        let value = n.as_uint().filter(|n| *n > 0);
+        b.require(Rule::WslEpNumthreads, value.is_some(), |_| {
+            let found = n.value().map_or("more than 64 bits".to_string(), |v| v.to_string());
+            Error::new(
+                Rule::WslEpNumthreads,
+                span,
+                format!("a number of threads is {found}; the rule needs a positive integer that fits in 32 bits"),
+            )
+        });
+        value.unwrap_or(1)
+    })
+}

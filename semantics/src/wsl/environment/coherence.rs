@@ -1,0 +1,160 @@
+//! Functions compared with each other: seed 004 "Checking the coherence of operators and functions".
+
+use super::access::Part;
+use super::operators::Role;
+use super::{Builder, Environment, FunctionId, Key};
+use crate::rule::Rule;
+use crate::text::{Span, Symbol};
+use crate::wsl::core::FunctionKind;
+use crate::wsl::error::Error;
+use crate::wsl::library;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::{Type, TypeId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+impl Builder<'_> {
+    /// All checks of the section.
+    pub(super) fn check_coherence(&mut self) {
+        let fields: Vec<Symbol> = self.env.accessors.keys().copied().collect();
+        for field in fields {
+            for id in self.env.accessors[&field].setters.clone() {
+                v_setter_getter(self, field, id);
+            }
+        }
+        for id in self.env.indexers.setters.clone() {
+            v_index_setter_getter(self, id);
+        }
+        let mut seen: FxHashMap<(Key, SmallVec<[TypeId; 4]>), FunctionId> = FxHashMap::default();
+        for i in 0..self.env.functions.len() {
+            let id = FunctionId(i as u32);
+            let f = self.env.function(id);
+            let first = *seen.entry((f.key, f.types())).or_insert(id);
+            v_function_duplicate(self, id, first);
+        }
+    }
+}
+
+fn missing_getter(rule: Rule, env: &Environment, id: FunctionId, getter: &str, value: TypeId, found: Option<TypeId>) -> Error {
+    let f = env.function(id);
+    let taken: Vec<String> = f.parameters[..f.parameters.len() - 1].iter().map(|p| env.type_name(p.ty)).collect();
+    let needed = format!("{} {getter}({})", env.type_name(value), taken.join(", "));
+    let message = match found {
+        None => format!("`{}` has no getter; the rule needs `{needed}`", env.signature(id)),
+        Some(ty) => format!("the getter of `{}` returns {}; the rule needs `{needed}`", env.signature(id), env.type_name(ty)),
+    };
+    Error::new(rule, f.name.span, message)
+}
+
+/// A setter has a getter of the same types.                                    [wsl/v-setter-getter, 004 Checking the coherence of operators and functions]
+pub fn v_setter_getter(b: &mut Builder, field: Symbol, id: FunctionId) {
+    let (of, value) = (b.env.function(id).parameters[0].ty, b.env.function(id).parameters[1].ty);
+    let getter = b.env.getter(of, Part::Field(field)).map(|g| g.ty);
+    b.require(Rule::WslVSetterGetter, getter == Some(value), |env| {
+        let name = format!("operator.{}", env.names.name(field));
+        missing_getter(Rule::WslVSetterGetter, env, id, &name, value, getter)
+    });
+}
+
+/// An indexed setter has a getter of the same types.                           [wsl/v-index-setter-getter, 004 Checking the coherence of operators and functions]
+pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
+    let types = b.env.function(id).types();
+    let declared = b.env.indexers.getters.iter().find(|g| b.env.function(**g).types()[..] == types[..2]).map(|g| b.env.function(*g).result);
+    let getter = match declared {
+        Some(ty) => Some(ty),
+        None if types[1] == TypeId::UINT => b.env.getter(types[0], Part::Element).map(|g| g.ty),
+        None => None,
+    };
+    b.require(Rule::WslVIndexSetterGetter, getter == Some(types[2]), |env| {
+        missing_getter(Rule::WslVIndexSetterGetter, env, id, "operator[]", types[2], getter)
+    });
+}
+
+/// No two functions have the same name and the same types of parameters.       [wsl/v-function-duplicate, 004 Checking the coherence of operators and functions]
+///
+/// `first` is the first declared function of that name and those types. Generated functions and the library's are declarations too.
+pub fn v_function_duplicate(b: &mut Builder, id: FunctionId, first: FunctionId) {
+    let other = if first != id { Some(Other::Declared(first)) } else { elsewhere(b, id) };
+    b.require(Rule::WslVFunctionDuplicate, other.is_none(), |env| {
+        let error = Error::new(
+            Rule::WslVFunctionDuplicate,
+            env.function(id).name.span,
+            format!("there is already a function `{}`; the rule needs another name or other types of parameters", env.signature(id)),
+        );
+        match other {
+            Some(Other::Declared(first)) => error.note(Some(env.function(first).name.span), "the first one is declared here"),
+            Some(Other::Generated(span, of)) => error.note(Some(span), format!("{of} is generated for this")),
+            Some(Other::Library(of)) => error.note(None, format!("the standard library declares {of}")),
+            None => error,
+        }
+    });
+}
+
+enum Other {
+    Declared(FunctionId),
+    Generated(Span, String),
+    Library(String),
+}
+
+/// Whether a function that no program text declares has the name and types, or one that is generated for this one.
+fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
+    let f = b.env.function(id).clone();
+    let types = f.types();
+    let text = b.env.names.name(f.name.name).to_string();
+    let key = match f.key {
+        Key::Cast(ty) => library::Key::Cast(ty),
+        Key::Name(_) => library::Key::Name(&text),
+    };
+    if library::declares(&b.env.types, key, &types) {
+        return Some(Other::Library("it".into()));
+    }
+    if matches!(f.kind, FunctionKind::Cast) {
+        return None;
+    }
+    let role = Role::of(&text);
+    let field = |b: &mut Builder, name: &str| Part::Field(b.env.names.intern(name));
+    let (part, generated) = match role {
+        Role::Getter(name) => {
+            let part = field(b, name);
+            (part, b.env.generated_getter(types[0], part))
+        }
+        Role::Setter(name) => {
+            let part = field(b, name);
+            (part, b.env.generated_setter(types[0], part).filter(|g| g.ty == types[1]))
+        }
+        Role::IndexGetter if types[1] == TypeId::UINT => (Part::Element, b.env.generated_getter(types[0], Part::Element)),
+        Role::IndexSetter if types[1] == TypeId::UINT => {
+            (Part::Element, b.env.generated_setter(types[0], Part::Element).filter(|g| g.ty == types[2]))
+        }
+        Role::AddressTaker(name) => {
+            let part = field(b, name);
+            return taker(b, &f, part, name);
+        }
+        Role::IndexAddressTaker if types[1] == TypeId::UINT => return taker(b, &f, Part::Element, "[]"),
+        _ => return None,
+    };
+    generated?;
+    let from = b.env.declared_address_taker(types[0], AddressSpace::Thread, part).map(|(id, _)| b.name_span(id));
+    let span = from.or_else(|| field_span(b, types[0], part))?;
+    Some(Other::Generated(span, "it".into()))
+}
+
+/// What an address-taker clashes with: a field's own, or accessors of the library like those that are generated for it.
+fn taker(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option<Other> {
+    let Type::Pointer(space, of) = b.env.types.get(f.parameters[0].ty) else { return None };
+    if let Some(span) = field_span(b, of, part) {
+        return Some(Other::Generated(span, "it".into()));
+    }
+    let library = space == AddressSpace::Thread && b.env.library_accessor(of, part, false).is_some();
+    library.then(|| {
+        let dot = if part == Part::Element { "" } else { "." };
+        Other::Library(format!("`operator{dot}{name}` of {}, which is generated for it too", b.env.type_name(of)))
+    })
+}
+
+/// Where the field is declared, if the type is a structure that has it.
+fn field_span(b: &Builder, ty: TypeId, part: Part) -> Option<Span> {
+    let (Type::Struct(s), Part::Field(name)) = (b.env.types.get(ty), part) else { return None };
+    let s = b.env.structure(s);
+    s.index.get(&name).map(|i| s.fields[*i as usize].span)
+}

@@ -1,0 +1,114 @@
+//! What depends on what: seed 004 "Resolving typedefs".
+//!
+//! A typedef depends on the types that its definition names, a structure on those that its fields' types name, through pointers, arrays and typedefs (WSL-C14).
+//! The walk keeps its own stack, so a chain of any length costs memory only; typedefs are resolved in the order in which the walk leaves them.
+
+use super::resolve::Place;
+use super::{Builder, TypeDefinition};
+use crate::rule::Rule;
+use crate::text::{Span, Symbol};
+use crate::wsl::core::{self, Decl, Ident};
+use crate::wsl::error::Error;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Color {
+    White,
+    Grey,
+    Black,
+}
+
+struct Node {
+    name: Ident,
+    /// What its definition names, and where.
+    names: Vec<(Symbol, Span)>,
+    color: Color,
+}
+
+impl Builder<'_> {
+    /// Reports cycles and resolves typedefs.
+    pub(super) fn follow_dependencies(&mut self) {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut index: FxHashMap<Symbol, usize> = FxHashMap::default();
+        for decl in &self.core.decls {
+            let (name, types): (Ident, Vec<core::TypeExprId>) = match decl {
+                Decl::Typedef(name, ty) => (*name, vec![*ty]),
+                Decl::Struct(name, fields) => (*name, fields.iter().map(|f| f.ty).collect()),
+                Decl::Enum(_) | Decl::Function(_) => continue,
+            };
+            let mut names = Vec::new();
+            types.into_iter().for_each(|ty| mentioned(self.core, ty, &mut names));
+            if let std::collections::hash_map::Entry::Vacant(vacant) = index.entry(name.name) {
+                vacant.insert(nodes.len());
+                nodes.push(Node { name, names, color: Color::White });
+            }
+        }
+        for root in 0..nodes.len() {
+            if nodes[root].color != Color::White {
+                continue;
+            }
+            // Each frame: a node and how many of its names have been followed.
+            let mut path: Vec<(usize, usize)> = vec![(root, 0)];
+            nodes[root].color = Color::Grey;
+            while let Some(&mut (at, ref mut next)) = path.last_mut() {
+                let Some(&(name, span)) = nodes[at].names.get(*next) else {
+                    nodes[at].color = Color::Black;
+                    path.pop();
+                    self.leave(nodes[at].name);
+                    continue;
+                };
+                *next += 1;
+                let Some(&to) = index.get(&name) else { continue };
+                match nodes[to].color {
+                    Color::White => {
+                        nodes[to].color = Color::Grey;
+                        path.push((to, 0));
+                    }
+                    Color::Black => {}
+                    Color::Grey => {
+                        let start = path.iter().position(|(n, _)| *n == to).unwrap_or(0);
+                        let cycle: Vec<Ident> = path[start..].iter().map(|(n, _)| nodes[*n].name).collect();
+                        v_depends_cycle(self, &cycle, span);
+                    }
+                }
+            }
+        }
+        self.fired.note(Rule::WslVDependsCycle);
+    }
+
+    /// Everything that `name` depends on is known.
+    fn leave(&mut self, name: Ident) {
+        if let Some(TypeDefinition::Typedef(i)) = self.env.type_names.get(&name.name).copied() {
+            let written = self.env.typedefs[i as usize].written;
+            let ty = self.resolve(written, Place::Typedef);
+            self.env.typedefs[i as usize].ty = ty;
+        }
+    }
+}
+
+fn mentioned(core: &core::Program, ty: core::TypeExprId, out: &mut Vec<(Symbol, Span)>) {
+    let mut todo = vec![ty];
+    while let Some(ty) = todo.pop() {
+        let written = core.ty(ty);
+        out.push((written.name.name, written.name.span));
+        for argument in written.arguments.iter().flatten() {
+            if let core::TypeArgument::Type(ty) = argument {
+                todo.push(*ty);
+            }
+        }
+    }
+}
+
+/// No typedef or structure depends on itself.                                  [wsl/v-depends-cycle, 004 Resolving typedefs]
+///
+/// The types of a cycle are left out of the environment's definitions, so that nothing else is said of them.
+pub fn v_depends_cycle(b: &mut Builder, cycle: &[Ident], span: Span) {
+    let names: Vec<&str> = cycle.iter().chain(cycle.first()).map(|n| b.env.names.name(n.name)).collect();
+    let shown =
+        if names.len() > 8 { format!("{} → … → {}", names[..6].join(" → "), names[names.len() - 1]) } else { names.join(" → ") };
+    let message = format!("these types depend on each other: {shown}; the rule needs that no type depends on itself");
+    b.errors.push(Error::new(Rule::WslVDependsCycle, span, message));
+    for name in cycle {
+        b.env.type_names.insert(name.name, TypeDefinition::Wrong);
+    }
+}

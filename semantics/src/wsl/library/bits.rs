@@ -1,0 +1,88 @@
+//! Bits and truth values: seed 004 "Bit manipulation".
+
+use super::meaning::Meaning;
+use super::pattern::Pattern::{Fixed, T};
+use super::pattern::{Range, Set};
+use super::table::{Row, Signature, over, plain, row};
+use crate::wsl::types::{Scalar, TypeId};
+
+const INTEGERS: Set = Set::scalars(&[Scalar::Int, Scalar::Uint]);
+/// `bool`, `uint` and `int`.
+const LOGICAL: Range = Range::of(INTEGERS.or(Set::scalars(&[Scalar::Bool])));
+/// `uint` and its vectors.
+const UNSIGNED: Range = Range::of(Set::scalars(&[Scalar::Uint]).or(Set::vectors(&[Scalar::Uint])));
+/// Every scalar, vector and matrix.
+const SHAPES: Range =
+    Range::of(Set::scalars(&Scalar::ALL).or(Set::vectors(&Scalar::ALL)).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));
+
+/// And, or and exclusive or                                                  [wsl/lib-bitwise]
+pub(super) const fn bitwise() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(LOGICAL, &[T, T], T)];
+    const ROWS: &[Row] = &[
+        row("operator&", PAIR, Meaning::And, "Bitwise and; of truth values, whether both are true."),
+        row("operator|", PAIR, Meaning::Or, "Bitwise or; of truth values, whether one is true."),
+        row("operator^", PAIR, Meaning::Xor, "Bitwise exclusive or; of truth values, whether they differ."),
+    ];
+    ROWS
+}
+
+/// Every bit turned round                                                    [wsl/lib-complement]
+pub(super) const fn complement() -> &'static [Row] {
+    const ROWS: &[Row] =
+        &[row("operator~", &[over(LOGICAL, &[T], T)], Meaning::Complement, "Every bit turned round; of a truth value, the other one.")];
+    ROWS
+}
+
+/// The other truth value                                                     [wsl/lib-not]
+pub(super) const fn not() -> &'static [Row] {
+    const BOOL: &[Signature] = &[plain(&[Fixed(TypeId::BOOL)], Fixed(TypeId::BOOL))];
+    const ROWS: &[Row] = &[row("operator!", BOOL, Meaning::Not, "The other truth value.")];
+    ROWS
+}
+
+/// Shifts by an unsigned number                                              [wsl/lib-shift]
+pub(super) const fn shift() -> &'static [Row] {
+    const BY: &[Signature] = &[over(Range::of(INTEGERS), &[T, Fixed(TypeId::UINT)], T)];
+    const ROWS: &[Row] = &[
+        row("operator<<", BY, Meaning::ShiftLeft, "The bits of the first argument moved up by the second modulo 32; zeros come in."),
+        row(
+            "operator>>",
+            BY,
+            Meaning::ShiftRight,
+            "The bits of the first argument moved down by the second modulo 32; zeros come into a `uint`, copies of the sign into an `int`.",
+        ),
+    ];
+    ROWS
+}
+
+/// Whether all or some are not zero                                          [wsl/lib-all-any]
+pub(super) const fn all_any() -> &'static [Row] {
+    const ANY: &[Signature] = &[over(SHAPES, &[T], Fixed(TypeId::BOOL))];
+    const ROWS: &[Row] = &[
+        row("all", ANY, Meaning::All, "Whether every element is true or a number that is not zero; NaN is not zero."),
+        row("any", ANY, Meaning::Any, "Whether some element is true or a number that is not zero; NaN is not zero."),
+    ];
+    ROWS
+}
+
+/// Bits counted, reversed and searched                                       [wsl/lib-bit-count]
+pub(super) const fn bit_count() -> &'static [Row] {
+    const UNARY: &[Signature] = &[over(UNSIGNED, &[T], T)];
+    const ROWS: &[Row] = &[
+        row("countbits", UNARY, Meaning::CountBits, "How many bits are 1. Element-wise on vectors."),
+        row("reversebits", UNARY, Meaning::ReverseBits, "The bits in reverse order. Element-wise on vectors."),
+        row(
+            "firstbithigh",
+            UNARY,
+            Meaning::FirstBitHigh,
+            "The index, from 0 at the lowest bit, of the highest 1; of 0 it is 4294967295. Element-wise on vectors.",
+        ),
+        row(
+            "firstbitlow",
+            UNARY,
+            Meaning::FirstBitLow,
+            "The index, from 0 at the lowest bit, of the lowest 1; of 0 it is 4294967295. Element-wise on vectors.",
+        ),
+    ];
+    ROWS
+}

@@ -1,0 +1,178 @@
+//! Casts and constructors: seed 004 "Cast operators". The function's name is its type, so a signature is sought by its result.
+
+use super::meaning::Meaning;
+use super::pattern::Pattern::{Base, Column, Element, Fixed, Like, Part, T};
+use super::pattern::{Family, Pattern, Range, Set};
+use super::table::{Name, Row, Signature, over, row};
+use crate::wsl::types::{Scalar, TypeId};
+
+const BOOL: Set = Set::scalars(&[Scalar::Bool]);
+const UINT: Set = Set::scalars(&[Scalar::Uint]);
+const INT: Set = Set::scalars(&[Scalar::Int]);
+const FLOAT: Set = Set::scalars(&[Scalar::Float]);
+/// Every scalar, vector, matrix and atomic. There is no constructor of samplers and textures, and none of what has no name: pointers and arrays.
+const VALUES: Range = Range::of(
+    Set::scalars(&Scalar::ALL)
+        .or(Set::vectors(&Scalar::ALL))
+        .or(Set::matrices(&[Scalar::Bool, Scalar::Float]))
+        .or(Set::one(TypeId::ATOMIC_INT))
+        .or(Set::one(TypeId::ATOMIC_UINT)),
+);
+const ENUMS: Range = Range::family(Family::Enums);
+const STRUCTS: Range = Range::family(Family::Structs);
+
+const fn cast(signatures: &'static [Signature], meaning: Meaning, says: &'static str) -> Row {
+    row("", signatures, meaning, says).named(Name::Cast)
+}
+
+/// `T()`                                                                     [wsl/lib-default]
+pub(super) const fn default() -> &'static [Row] {
+    const ROWS: &[Row] = &[cast(
+        &[over(VALUES, &[], T), over(ENUMS, &[], T), over(STRUCTS, &[], T)],
+        Meaning::Default,
+        "The value that a variable of the type has without initialiser: zeros, `false`, an enum's element of value 0, in every element and field.",
+    )];
+    ROWS
+}
+
+/// `T(x)` of a `T`                                                           [wsl/lib-identity]
+pub(super) const fn identity() -> &'static [Row] {
+    const ROWS: &[Row] =
+        &[cast(&[over(VALUES, &[T], T), over(ENUMS, &[T], T), over(STRUCTS, &[T], T)], Meaning::Identity, "The argument.")];
+    ROWS
+}
+
+/// From one scalar type to another                                           [wsl/lib-conversion]
+pub(super) const fn conversion() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        cast(
+            &[over(Range::of(UINT.or(INT).or(FLOAT)), &[T], Fixed(TypeId::BOOL))],
+            Meaning::Convert,
+            "Whether the number is not zero; NaN is not zero.",
+        ),
+        cast(
+            &[over(Range::of(BOOL.or(INT).or(FLOAT)), &[T], Fixed(TypeId::UINT))],
+            Meaning::Convert,
+            "1 of `true`, 0 of `false`; the bits of an `int`; a `float` truncated towards zero, an unspecified value if that is no `uint`.",
+        ),
+        cast(
+            &[over(Range::of(BOOL.or(UINT).or(FLOAT)), &[T], Fixed(TypeId::INT))],
+            Meaning::Convert,
+            "1 of `true`, 0 of `false`; the bits of a `uint`; a `float` truncated towards zero, an unspecified value if that is no `int`.",
+        ),
+        cast(
+            &[over(Range::of(BOOL.or(UINT).or(INT)), &[T], Fixed(TypeId::FLOAT))],
+            Meaning::Convert,
+            "1 of `true`, 0 of `false`; of an integer the nearest `float`.",
+        ),
+    ];
+    ROWS
+}
+
+/// Between an enum and its base type                                         [wsl/lib-enum-cast]
+pub(super) const fn enum_cast() -> &'static [Row] {
+    const INT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::INT));
+    const UINT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::UINT));
+    const ROWS: &[Row] = &[
+        cast(&[over(ENUMS, &[Base], T)], Meaning::EnumFrom, "The element of that value; an unspecified element if there is none."),
+        cast(
+            &[over(INT_ENUMS, &[T], Fixed(TypeId::INT)), over(UINT_ENUMS, &[T], Fixed(TypeId::UINT))],
+            Meaning::EnumValue,
+            "The value of the element.",
+        ),
+    ];
+    ROWS
+}
+
+const E: Pattern = Element;
+
+/// Vectors of scalars and shorter vectors                                    [wsl/lib-vector-constructor]
+pub(super) const fn vector_constructor() -> &'static [Row] {
+    const fn of(size: u8) -> Range {
+        Range::of(Set::vectors_from(&Scalar::ALL, size).and(Set(!Set::vectors_from(&Scalar::ALL, size + 1).0)))
+    }
+    const ROWS: &[Row] = &[cast(
+        &[
+            over(of(2), &[E, E], T),
+            over(of(3), &[E, E, E], T),
+            over(of(3), &[Part(2), E], T),
+            over(of(3), &[E, Part(2)], T),
+            over(of(4), &[E, E, E, E], T),
+            over(of(4), &[Part(2), E, E], T),
+            over(of(4), &[E, Part(2), E], T),
+            over(of(4), &[E, E, Part(2)], T),
+            over(of(4), &[Part(2), Part(2)], T),
+            over(of(4), &[Part(3), E], T),
+            over(of(4), &[E, Part(3)], T),
+        ],
+        Meaning::Vector,
+        "The arguments' elements in order.",
+    )];
+    ROWS
+}
+
+/// Matrices of columns                                                       [wsl/lib-matrix-columns]
+pub(super) const fn matrix_columns() -> &'static [Row] {
+    const fn of(columns: u8) -> Range {
+        let (mut set, mut rows) = (Set::EMPTY, 2);
+        while rows <= 4 {
+            set = set.or(Set::one(TypeId::matrix(Scalar::Bool, columns, rows))).or(Set::one(TypeId::matrix(Scalar::Float, columns, rows)));
+            rows += 1;
+        }
+        Range::of(set)
+    }
+    const C: Pattern = Column;
+    const ROWS: &[Row] = &[cast(
+        &[over(of(2), &[C, C], T), over(of(3), &[C, C, C], T), over(of(4), &[C, C, C, C], T)],
+        Meaning::MatrixColumns,
+        "The matrix of these columns.",
+    )];
+    ROWS
+}
+
+/// Matrices of scalars                                                       [wsl/lib-matrix-elements]
+pub(super) const fn matrix_elements() -> &'static [Row] {
+    const fn of(elements: u8) -> Range {
+        Range::of(Set::matrices_of(&[Scalar::Bool, Scalar::Float], elements))
+    }
+    const ROWS: &[Row] = &[cast(
+        &[
+            over(of(4), &[E; 4], T),
+            over(of(6), &[E; 6], T),
+            over(of(8), &[E; 8], T),
+            over(of(9), &[E; 9], T),
+            over(of(12), &[E; 12], T),
+            over(of(16), &[E; 16], T),
+        ],
+        Meaning::MatrixElements,
+        "The matrix of these elements, column after column.",
+    )];
+    ROWS
+}
+
+/// The same bits                                                             [wsl/lib-reinterpret]
+pub(super) const fn reinterpret() -> &'static [Row] {
+    const BITS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
+    const SHAPES: Range = Range::of(Set::scalars(&BITS).or(Set::vectors(&BITS)));
+    const ROWS: &[Row] = &[
+        row(
+            "asint",
+            &[over(SHAPES, &[T], Like(Scalar::Int))],
+            Meaning::Reinterpret,
+            "The `int` of the same bits. Element-wise on vectors.",
+        ),
+        row(
+            "asuint",
+            &[over(SHAPES, &[T], Like(Scalar::Uint))],
+            Meaning::Reinterpret,
+            "The `uint` of the same bits. Element-wise on vectors.",
+        ),
+        row(
+            "asfloat",
+            &[over(SHAPES, &[T], Like(Scalar::Float))],
+            Meaning::Reinterpret,
+            "The `float` of the same bits. Element-wise on vectors.",
+        ),
+    ];
+    ROWS
+}

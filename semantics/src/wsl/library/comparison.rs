@@ -1,0 +1,70 @@
+//! Comparison operators: seed 004 "Comparison operators".
+
+use super::meaning::Meaning;
+use super::pattern::Pattern::{Element, Fixed, Like, T};
+use super::pattern::{Family, Pattern, Range, Set};
+use super::table::{Row, Signature, over, row};
+use crate::wsl::types::{Scalar, TypeId};
+
+const NUMBERS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
+const BOOL: Pattern = Fixed(TypeId::BOOL);
+
+/// Whether two scalars are equal                                             [wsl/lib-equality]
+pub(super) const fn equality() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&Scalar::ALL)), &[T, T], BOOL)];
+    const ROWS: &[Row] = &[
+        row("operator==", PAIR, Meaning::Equal, "Whether they are equal: +0 equals -0, NaN equals nothing."),
+        row("operator!=", PAIR, Meaning::NotEqual, "Whether they are not equal: +0 equals -0, NaN equals nothing."),
+    ];
+    ROWS
+}
+
+/// The order of two numbers                                                  [wsl/lib-order]
+pub(super) const fn order() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&NUMBERS)), &[T, T], BOOL)];
+    const ROWS: &[Row] = &[
+        row("operator<", PAIR, Meaning::Less, "Whether the first is less; `false` if one is NaN."),
+        row("operator<=", PAIR, Meaning::LessEqual, "Whether the first is less or equal; `false` if one is NaN."),
+        row("operator>", PAIR, Meaning::Greater, "Whether the first is greater; `false` if one is NaN."),
+        row("operator>=", PAIR, Meaning::GreaterEqual, "Whether the first is greater or equal; `false` if one is NaN."),
+    ];
+    ROWS
+}
+
+/// Whether two elements of an enum are equal                                 [wsl/lib-enum-equality]
+pub(super) const fn enum_equality() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(Range::family(Family::Enums), &[T, T], BOOL)];
+    const ROWS: &[Row] = &[
+        row("operator==", PAIR, Meaning::Equal, "Whether they are the same element of the enum."),
+        row("operator!=", PAIR, Meaning::NotEqual, "Whether they are different elements of the enum."),
+    ];
+    ROWS
+}
+
+/// Comparisons of the elements of vectors and matrices                       [wsl/lib-elementwise-comparison]
+pub(super) const fn elementwise_comparison() -> &'static [Row] {
+    const LIKE: Pattern = Like(Scalar::Bool);
+    const ANY: Range = Range::of(Set::vectors(&Scalar::ALL).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));
+    const NUMERIC: Range = Range::of(Set::vectors(&NUMBERS).or(Set::matrices(&[Scalar::Float])));
+    const EQUALITY: &[Signature] = &[over(ANY, &[T, T], LIKE), over(ANY, &[T, Element], LIKE), over(ANY, &[Element, T], LIKE)];
+    const ORDER: &[Signature] = &[over(NUMERIC, &[T, T], LIKE), over(NUMERIC, &[T, Element], LIKE), over(NUMERIC, &[Element, T], LIKE)];
+    const ROWS: &[Row] = &[
+        row("operator==", EQUALITY, Meaning::Equal, "Element by element whether they are equal; a scalar stands for each element."),
+        row("operator!=", EQUALITY, Meaning::NotEqual, "Element by element whether they are not equal; a scalar stands for each element."),
+        row("operator<", ORDER, Meaning::Less, "Element by element whether the first is less; a scalar stands for each element."),
+        row(
+            "operator<=",
+            ORDER,
+            Meaning::LessEqual,
+            "Element by element whether the first is less or equal; a scalar stands for each element.",
+        ),
+        row("operator>", ORDER, Meaning::Greater, "Element by element whether the first is greater; a scalar stands for each element."),
+        row(
+            "operator>=",
+            ORDER,
+            Meaning::GreaterEqual,
+            "Element by element whether the first is greater or equal; a scalar stands for each element.",
+        ),
+    ];
+    ROWS
+}

@@ -1,0 +1,145 @@
+//! Operations on vectors and matrices: seed 004 "Vector and matrix operations".
+
+use super::meaning::Meaning;
+use super::pattern::Pattern::{Column, Element, Fixed, Multiplier, Product, Row as MatrixRow, T, Transposed};
+use super::pattern::{Pattern, Range, Set};
+use super::table::{Row, Signature, over, plain, row};
+use crate::wsl::types::{Scalar, TypeId};
+
+const NUMBERS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
+const FLOAT: Pattern = Fixed(TypeId::FLOAT);
+const FLOAT3: Pattern = Fixed(TypeId::vector(Scalar::Float, 3));
+const FLOAT4: Pattern = Fixed(TypeId::vector(Scalar::Float, 4));
+/// Vectors of numbers and float matrices.
+const NUMERIC: Range = Range::of(Set::vectors(&NUMBERS).or(Set::matrices(&[Scalar::Float])));
+const FLOAT_VECTORS: Range = Range::of(Set::vectors(&[Scalar::Float]));
+const FLOAT_MATRICES: Range = Range::of(Set::matrices(&[Scalar::Float]));
+
+/// Arithmetic element by element                                             [wsl/lib-elementwise-arithmetic]
+pub(super) const fn elementwise_arithmetic() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(NUMERIC, &[T, T], T), over(NUMERIC, &[T, Element], T), over(NUMERIC, &[Element, T], T)];
+    const ROWS: &[Row] = &[
+        row("operator+", PAIR, Meaning::Add, "The sum element by element; a scalar stands for each element."),
+        row("operator-", PAIR, Meaning::Subtract, "The difference element by element; a scalar stands for each element."),
+        row("operator*", PAIR, Meaning::Multiply, "The product element by element, of matrices too; a scalar stands for each element."),
+        row("operator/", PAIR, Meaning::Divide, "The quotient element by element; a scalar stands for each element."),
+    ];
+    ROWS
+}
+
+/// Signs element by element                                                  [wsl/lib-elementwise-sign]
+pub(super) const fn elementwise_sign() -> &'static [Row] {
+    const SIGNED: Range = Range::of(Set::vectors(&[Scalar::Int, Scalar::Float]).or(Set::matrices(&[Scalar::Float])));
+    const ROWS: &[Row] = &[
+        row("operator+", &[over(NUMERIC, &[T], T)], Meaning::Plus, "The argument."),
+        row("operator-", &[over(SIGNED, &[T], T)], Meaning::Negate, "The negation element by element."),
+    ];
+    ROWS
+}
+
+/// The sum of products                                                       [wsl/lib-dot]
+pub(super) const fn dot() -> &'static [Row] {
+    const SHAPES: Range = Range::of(Set::scalars(&NUMBERS).or(Set::vectors(&NUMBERS)));
+    const ROWS: &[Row] = &[row(
+        "dot",
+        &[over(SHAPES, &[T, T], Element)],
+        Meaning::Dot,
+        "The product of two numbers, the sum of the products of the elements of two vectors, in any order of summation.",
+    )];
+    ROWS
+}
+
+/// Products of linear algebra                                                [wsl/lib-mul]
+pub(super) const fn mul() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row(
+            "mul",
+            &[plain(&[FLOAT, FLOAT], FLOAT), over(Range::of(Set::vectors(&NUMBERS)), &[T, T], Element)],
+            Meaning::Dot,
+            "The product of two numbers, the dot product of two vectors.",
+        ),
+        row(
+            "mul",
+            &[over(FLOAT_MATRICES, &[FLOAT, T], T), over(FLOAT_MATRICES, &[T, FLOAT], T)],
+            Meaning::Multiply,
+            "The matrix with each element multiplied by the number.",
+        ),
+        row(
+            "mul",
+            &[
+                over(FLOAT_MATRICES, &[Column, T], MatrixRow),
+                over(FLOAT_MATRICES, &[T, MatrixRow], Column),
+                over(FLOAT_MATRICES, &[T, Multiplier(2)], Product(2)),
+                over(FLOAT_MATRICES, &[T, Multiplier(3)], Product(3)),
+                over(FLOAT_MATRICES, &[T, Multiplier(4)], Product(4)),
+            ],
+            Meaning::MatrixMultiply,
+            "The product of linear algebra: a vector on the left is a row, on the right a column; `m[i]` is the i-th column of `m`.",
+        ),
+    ];
+    ROWS
+}
+
+/// Lengths and directions                                                    [wsl/lib-geometry]
+pub(super) const fn geometry() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row("length", &[over(FLOAT_VECTORS, &[T], Element)], Meaning::Length, "The square root of the sum of the squares of the elements."),
+        row(
+            "normalize",
+            &[over(FLOAT_VECTORS, &[T], T)],
+            Meaning::Normalize,
+            "The vector divided by its length; an unspecified value if that is 0.",
+        ),
+        row("distance", &[over(FLOAT_VECTORS, &[T, T], Element)], Meaning::Distance, "The length of the difference."),
+        row("cross", &[plain(&[FLOAT3, FLOAT3], FLOAT3)], Meaning::Cross, "The cross product."),
+        row("reflect", &[over(FLOAT_VECTORS, &[T, T], T)], Meaning::Reflect, "`i - 2 * dot(n, i) * n` of the arguments `i`, `n`."),
+        row(
+            "refract",
+            &[over(FLOAT_VECTORS, &[T, T, Element], T)],
+            Meaning::Refract,
+            "Of the arguments `i`, `n`, `e`, with `d = dot(n, i)` and `k = 1 - e * e * (1 - d * d)`: zeros if `k < 0`, else `e * i - (e * d + sqrt(k)) * n`.",
+        ),
+        row(
+            "faceforward",
+            &[over(FLOAT_VECTORS, &[T, T, T], T)],
+            Meaning::Faceforward,
+            "Of the arguments `n`, `i`, `g`: `n` if `dot(i, g) < 0`, else `-n`.",
+        ),
+    ];
+    ROWS
+}
+
+/// Products of lighting                                                      [wsl/lib-lighting]
+pub(super) const fn lighting() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row("dst", &[plain(&[FLOAT4, FLOAT4], FLOAT4)], Meaning::Dst, "`(1, a.y * b.y, a.z, b.w)` of the arguments `a`, `b`."),
+        row(
+            "lit",
+            &[plain(&[FLOAT, FLOAT, FLOAT], FLOAT4)],
+            Meaning::Lit,
+            "`(1, max(0, l), s, 1)` of the arguments `l`, `h`, `m`, where `s` is 0 if `l < 0` or `h < 0`, else `l * h * m`.",
+        ),
+    ];
+    ROWS
+}
+
+/// Rows as columns                                                           [wsl/lib-transpose]
+pub(super) const fn transpose() -> &'static [Row] {
+    const ALL: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
+    const ROWS: &[Row] =
+        &[row("transpose", &[over(ALL, &[T], Transposed)], Meaning::Transpose, "The matrix with rows and columns exchanged.")];
+    ROWS
+}
+
+/// The determinant                                                           [wsl/lib-determinant]
+pub(super) const fn determinant() -> &'static [Row] {
+    const SQUARE: Range = Range::of(
+        Set::one(TypeId::matrix(Scalar::Float, 2, 2)).or(Set::one(TypeId::matrix(Scalar::Float, 3, 3))).or(Set::one(TypeId::matrix(
+            Scalar::Float,
+            4,
+            4,
+        ))),
+    );
+    const ROWS: &[Row] = &[row("determinant", &[over(SQUARE, &[T], FLOAT)], Meaning::Determinant, "The determinant.")];
+    ROWS
+}

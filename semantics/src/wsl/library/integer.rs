@@ -1,0 +1,109 @@
+//! Integer arithmetic: seed 004 "Integer arithmetic". `abs`, `sign`, `min`, `max` and `clamp` are element-wise on vectors too.
+
+use super::meaning::Meaning;
+use super::pattern::Pattern::{Fixed, Like, T};
+use super::pattern::{Range, Set};
+use super::table::{Row, Signature, over, plain, row};
+use crate::wsl::types::{Scalar, TypeId};
+
+const SCALARS: Set = Set::scalars(&[Scalar::Int, Scalar::Uint]);
+/// `int` and `uint`.
+const INTEGERS: Range = Range::of(SCALARS);
+/// `int`, `uint` and their vectors.
+const INTEGER_SHAPES: Range = Range::of(SCALARS.or(Set::vectors(&[Scalar::Int, Scalar::Uint])));
+
+const BINARY: &[Signature] = &[over(INTEGERS, &[T, T], T)];
+const STEP: &[Signature] = &[over(INTEGERS, &[T], T)];
+
+/// Sum, difference and product of two `int` or two `uint`                    [wsl/lib-integer-arithmetic]
+pub(super) const fn integer_arithmetic() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row("operator+", BINARY, Meaning::Add, "The sum modulo 2³²."),
+        row("operator-", BINARY, Meaning::Subtract, "The difference modulo 2³²."),
+        row("operator*", BINARY, Meaning::Multiply, "The product modulo 2³²."),
+        row("mul", BINARY, Meaning::Multiply, "The product modulo 2³², as `operator*`."),
+    ];
+    ROWS
+}
+
+/// The negation of an `int`                                                  [wsl/lib-integer-negation]
+pub(super) const fn integer_negation() -> &'static [Row] {
+    const ROWS: &[Row] = &[row(
+        "operator-",
+        &[plain(&[Fixed(TypeId::INT)], Fixed(TypeId::INT))],
+        Meaning::Negate,
+        "The negation modulo 2³²: the least integer is its own.",
+    )];
+    ROWS
+}
+
+/// One more and one less                                                     [wsl/lib-integer-step]
+pub(super) const fn integer_step() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row("operator++", STEP, Meaning::Increment, "The argument plus 1, modulo 2³²."),
+        row("operator--", STEP, Meaning::Decrement, "The argument minus 1, modulo 2³²."),
+    ];
+    ROWS
+}
+
+/// Quotient and remainder                                                    [wsl/lib-integer-division]
+pub(super) const fn integer_division() -> &'static [Row] {
+    const ROWS: &[Row] = &[
+        row(
+            "operator/",
+            BINARY,
+            Meaning::Divide,
+            "The quotient truncated towards zero, modulo 2³²: the least integer by -1 is itself. By 0 an unspecified value.",
+        ),
+        row(
+            "operator%",
+            BINARY,
+            Meaning::Remainder,
+            "The remainder `a - (a / b) * b`, with the sign of `a`: of the least integer by -1 it is 0. By 0 an unspecified value.",
+        ),
+    ];
+    ROWS
+}
+
+/// The absolute value                                                        [wsl/lib-integer-abs]
+pub(super) const fn integer_abs() -> &'static [Row] {
+    const ROWS: &[Row] = &[row(
+        "abs",
+        &[over(INTEGER_SHAPES, &[T], T)],
+        Meaning::Abs,
+        "The absolute value modulo 2³²: the least integer is its own. A `uint` is its own. Element-wise on vectors.",
+    )];
+    ROWS
+}
+
+/// The sign, an `int`                                                        [wsl/lib-integer-sign]
+pub(super) const fn integer_sign() -> &'static [Row] {
+    const ROWS: &[Row] = &[row(
+        "sign",
+        &[over(INTEGER_SHAPES, &[T], Like(Scalar::Int))],
+        Meaning::Sign,
+        "1, 0 or -1 as the argument is positive, zero or negative; always an `int`. Element-wise on vectors.",
+    )];
+    ROWS
+}
+
+/// The lesser and the greater of two                                         [wsl/lib-integer-min-max]
+pub(super) const fn integer_min_max() -> &'static [Row] {
+    const PAIR: &[Signature] = &[over(INTEGER_SHAPES, &[T, T], T)];
+    const ROWS: &[Row] = &[
+        row("min", PAIR, Meaning::Min, "The lesser argument. Element-wise on vectors."),
+        row("max", PAIR, Meaning::Max, "The greater argument. Element-wise on vectors."),
+    ];
+    ROWS
+}
+
+/// The nearest value between two others                                      [wsl/lib-integer-clamp]
+pub(super) const fn integer_clamp() -> &'static [Row] {
+    const ROWS: &[Row] = &[row(
+        "clamp",
+        &[over(INTEGER_SHAPES, &[T, T, T], T)],
+        Meaning::Clamp,
+        "`min(max(x, low), high)` of the arguments `x`, `low`, `high`; an unspecified value if `high < low`. Element-wise on vectors.",
+    )];
+    ROWS
+}

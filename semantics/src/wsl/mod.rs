@@ -1,0 +1,22 @@
+//! WSL, the former WebGPU Shading Language: seed 004.
+//!
+//! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global environment and every function's derivation
+//! (`environment`, `typing`) → a typed program that execution needs nothing but.
+
+pub mod core;
+pub mod desugar;
+pub mod entry;
+pub mod environment;
+pub mod error;
+pub mod generate;
+pub mod lex;
+pub mod library;
+pub mod parse;
+pub mod print;
+pub mod recheck;
+mod same;
+pub mod syntax;
+pub mod token;
+pub mod types;
+pub mod typing;
+pub mod validate;

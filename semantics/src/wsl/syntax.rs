@@ -1,0 +1,702 @@
+//! WSL syntax: seed 004 "Parsing", the program as written, before desugaring and before any name has a meaning.
+//!
+//! Nodes stand in arenas, children before their parents, each with its span; nesting is bounded by [`MAX_NESTING`]. `print` writes a tree that reads back to
+//! the same tree, `desugar` turns it into [`super::core`].
+
+use crate::text::{Span, Symbol, Symbols};
+
+/// The deepest nesting of expressions, statements and types that is read: the height of the tree, so that a long chain of operators counts too.
+pub const MAX_NESTING: usize = 10_000;
+/// The longest program text, in bytes.
+pub const MAX_TEXT: usize = 16 << 20;
+
+/// The index of an expression in its [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+/// The index of a statement in its [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StmtId(pub u32);
+/// The index of a type as written in its [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeExprId(pub u32);
+
+/// A name and where it stands. Operator names are whole: `operator+`, `operator&.x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// The name.
+    pub name: Symbol,
+    /// Where.
+    pub span: Span,
+}
+
+/// An address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AddressSpace {
+    /// Read only, shared by all threads.
+    Constant,
+    /// Shared by all threads.
+    Device,
+    /// Shared by the threads of a group.
+    Threadgroup,
+    /// A thread's own.
+    Thread,
+}
+
+impl AddressSpace {
+    /// Every address space.
+    pub const ALL: [AddressSpace; 4] = [AddressSpace::Constant, AddressSpace::Device, AddressSpace::Threadgroup, AddressSpace::Thread];
+
+    /// The keyword.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            AddressSpace::Constant => "constant",
+            AddressSpace::Device => "device",
+            AddressSpace::Threadgroup => "threadgroup",
+            AddressSpace::Thread => "thread",
+        }
+    }
+}
+
+/// The absolute value of an integer literal.
+#[derive(Clone, Copy, Debug)]
+pub enum Magnitude {
+    /// Its value.
+    Exact(u64),
+    /// It is 2^64 or more, so it can only be a float: the nearest one, perhaps infinite.
+    Large(f32),
+}
+
+impl PartialEq for Magnitude {
+    fn eq(&self, other: &Magnitude) -> bool {
+        match (self, other) {
+            (Magnitude::Exact(a), Magnitude::Exact(b)) => a == b,
+            (Magnitude::Large(a), Magnitude::Large(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+/// An integer literal, with the sign that the parser folds into it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IntLiteral {
+    /// Whether a `-` stands before it. Never with `unsigned`.
+    pub negative: bool,
+    /// Whether it ends in `u`.
+    pub unsigned: bool,
+    /// Whether it is written in hexadecimal digits.
+    pub hexadecimal: bool,
+    /// Its absolute value.
+    pub magnitude: Magnitude,
+}
+
+impl IntLiteral {
+    /// A decimal literal without sign or suffix.
+    pub fn of(value: u64) -> IntLiteral {
+        IntLiteral { negative: false, unsigned: false, hexadecimal: false, magnitude: Magnitude::Exact(value) }
+    }
+
+    /// The value, unless it is too large for 64 bits.
+    pub fn value(&self) -> Option<i128> {
+        match self.magnitude {
+            Magnitude::Exact(m) => Some(if self.negative { -(m as i128) } else { m as i128 }),
+            Magnitude::Large(_) => None,
+        }
+    }
+
+    /// The value as an `int`, if it is representable as one. The literal's own suffix is not looked at.
+    pub fn as_int(&self) -> Option<i32> {
+        self.value().and_then(|v| i32::try_from(v).ok())
+    }
+
+    /// The value as a `uint`, if it is representable as one.
+    pub fn as_uint(&self) -> Option<u32> {
+        self.value().and_then(|v| u32::try_from(v).ok())
+    }
+
+    /// The nearest float; an integer has no zero below zero.
+    pub fn as_float(&self) -> f32 {
+        let magnitude = match self.magnitude {
+            Magnitude::Exact(0) => return 0.0,
+            Magnitude::Exact(m) => m as f32,
+            Magnitude::Large(x) => x,
+        };
+        if self.negative { -magnitude } else { magnitude }
+    }
+}
+
+/// A literal.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal {
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer.
+    Int(IntLiteral),
+    /// A float: the nearest to what is written, with its sign.
+    Float(f32),
+}
+
+impl PartialEq for Literal {
+    fn eq(&self, other: &Literal) -> bool {
+        match (self, other) {
+            (Literal::Bool(a), Literal::Bool(b)) => a == b,
+            (Literal::Int(a), Literal::Int(b)) => a == b,
+            (Literal::Float(a), Literal::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+/// A type as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeExpr {
+    /// The address space before the name: sugar for the same one on every suffix without its own.
+    pub prefix: Option<AddressSpace>,
+    /// The name.
+    pub name: Ident,
+    /// What stands between `<` and `>`; absent if they are.
+    pub arguments: Option<Vec<TypeArgument>>,
+    /// What stands after it, applied from left to right.
+    pub suffixes: Vec<TypeSuffix>,
+}
+
+/// An argument of a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TypeArgument {
+    /// A literal, or an element of an enum.
+    Constant(ExprId),
+    /// A type.
+    Type(TypeExprId),
+}
+
+/// What makes another type of a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TypeSuffix {
+    /// `*`; the address space is absent where the type has a prefix.
+    Pointer(Option<AddressSpace>),
+    /// `[]`, likewise.
+    ArrayReference(Option<AddressSpace>),
+    /// `[n]`.
+    Array(IntLiteral),
+}
+
+/// A binary operator that is sugar for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its sign")]
+pub enum BinaryOp {
+    Or,
+    Xor,
+    And,
+    Less,
+    Greater,
+    LessEqual,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl BinaryOp {
+    /// Every operator.
+    pub const ALL: [BinaryOp; 16] = [
+        BinaryOp::Or,
+        BinaryOp::Xor,
+        BinaryOp::And,
+        BinaryOp::Less,
+        BinaryOp::Greater,
+        BinaryOp::LessEqual,
+        BinaryOp::GreaterEqual,
+        BinaryOp::Equal,
+        BinaryOp::NotEqual,
+        BinaryOp::ShiftLeft,
+        BinaryOp::ShiftRight,
+        BinaryOp::Add,
+        BinaryOp::Subtract,
+        BinaryOp::Multiply,
+        BinaryOp::Divide,
+        BinaryOp::Remainder,
+    ];
+
+    /// The function that it calls, as `operator+`; the sign is what follows `operator`.
+    pub fn function(self) -> &'static str {
+        match self {
+            BinaryOp::Or => "operator|",
+            BinaryOp::Xor => "operator^",
+            BinaryOp::And => "operator&",
+            BinaryOp::Less => "operator<",
+            BinaryOp::Greater => "operator>",
+            BinaryOp::LessEqual => "operator<=",
+            BinaryOp::GreaterEqual => "operator>=",
+            BinaryOp::Equal => "operator==",
+            BinaryOp::NotEqual => "operator!=",
+            BinaryOp::ShiftLeft => "operator<<",
+            BinaryOp::ShiftRight => "operator>>",
+            BinaryOp::Add => "operator+",
+            BinaryOp::Subtract => "operator-",
+            BinaryOp::Multiply => "operator*",
+            BinaryOp::Divide => "operator/",
+            BinaryOp::Remainder => "operator%",
+        }
+    }
+
+    /// The sign.
+    pub fn sign(self) -> &'static str {
+        &self.function()["operator".len()..]
+    }
+}
+
+/// A prefix operator that is sugar for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its sign")]
+pub enum UnaryOp {
+    Plus,
+    Minus,
+    Complement,
+    Not,
+}
+
+impl UnaryOp {
+    /// The function that it calls.
+    pub fn function(self) -> &'static str {
+        match self {
+            UnaryOp::Plus => "operator+",
+            UnaryOp::Minus => "operator-",
+            UnaryOp::Complement => "operator~",
+            UnaryOp::Not => "operator!",
+        }
+    }
+
+    /// The sign.
+    pub fn sign(self) -> &'static str {
+        &self.function()["operator".len()..]
+    }
+}
+
+/// Whether one is added or taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `++`
+    Increment,
+    /// `--`
+    Decrement,
+}
+
+impl Step {
+    /// The function that it calls.
+    pub fn function(self) -> &'static str {
+        match self {
+            Step::Increment => "operator++",
+            Step::Decrement => "operator--",
+        }
+    }
+}
+
+/// Whether a read-modify-write expression gives the value after or before the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fix {
+    /// `++e`: the value after.
+    Prefix,
+    /// `e++`: the value before.
+    Postfix,
+}
+
+/// An expression. Parentheses are kept: a parenthesised literal is a literal, and the printer adds none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A literal.
+    Literal(Literal),
+    /// A name.
+    Name(Symbol),
+    /// `(e)`
+    Parens(ExprId),
+    /// `e1, e2`
+    Comma(ExprId, ExprId),
+    /// `e1 ? e2 : e3`
+    Ternary(ExprId, ExprId, ExprId),
+    /// `e1 = e2`, or `e1 += e2` with the operator.
+    Assign(Option<BinaryOp>, ExprId, ExprId),
+    /// `e1 || e2`
+    Or(ExprId, ExprId),
+    /// `e1 && e2`
+    And(ExprId, ExprId),
+    /// `e1 + e2`
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `-e`
+    Unary(UnaryOp, ExprId),
+    /// `*e`
+    Dereference(ExprId),
+    /// `&e`
+    AddressOf(ExprId),
+    /// `@e`
+    MakeReference(ExprId),
+    /// `++e`, `e--`
+    Step(Step, Fix, ExprId),
+    /// `e.foo`
+    Dot(ExprId, Ident),
+    /// `e->foo`
+    Arrow(ExprId, Ident),
+    /// `e1[e2]`
+    Index(ExprId, ExprId),
+    /// `f(e1, …)`
+    Call(Ident, Vec<ExprId>),
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// `{ … }`
+    Block(Vec<StmtId>),
+    /// `T x = e, y;`
+    Declarations(Declarations),
+    /// `if (e) s else s'`
+    If(ExprId, StmtId, Option<StmtId>),
+    /// `while (e) s`
+    While(ExprId, StmtId),
+    /// `do s while (e);`
+    DoWhile(StmtId, ExprId),
+    /// `for (init; e; e') s`
+    For(ForInit, Option<ExprId>, Option<ExprId>, StmtId),
+    /// `switch (e) { … }`
+    Switch(ExprId, Vec<Case>),
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
+    /// `discard;`
+    Discard,
+    /// `fallthrough;`
+    Fallthrough,
+    /// `return e;`
+    Return(Option<ExprId>),
+    /// `e;`
+    Expr(ExprId),
+    /// `;`: the empty `maybeEffectfulExpr`.
+    Empty,
+}
+
+/// What stands first between the parentheses of a `for`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForInit {
+    /// Nothing.
+    Empty,
+    /// An expression.
+    Expr(ExprId),
+    /// Declarations.
+    Declarations(Declarations),
+}
+
+/// `T x = e, y`, with the address space of the variables if one is written (ERRATA WSL-B8).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declarations {
+    /// The address space of the variables: written before a type without pointer or array reference suffixes, as in `threadgroup int[4] x`.
+    pub space: Option<AddressSpace>,
+    /// Their type. Its `prefix` is absent if `space` is present.
+    pub ty: TypeExprId,
+    /// The variables, at least one.
+    pub variables: Vec<Variable>,
+}
+
+/// A variable of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: Ident,
+    /// Its initialising expression.
+    pub initializer: Option<ExprId>,
+}
+
+/// A case of a `switch`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The value; `default` has none.
+    pub value: Option<ExprId>,
+    /// From `case` to the end of the body.
+    pub span: Span,
+    /// The statements.
+    pub body: Vec<StmtId>,
+}
+
+/// A declaration at the top level.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decl {
+    /// `;`
+    Empty,
+    /// `typedef A = T;`
+    Typedef(Typedef),
+    /// `struct S { … }`
+    Struct(StructDef),
+    /// `enum E : T { … }`
+    Enum(EnumDef),
+    /// A function.
+    Function(Box<FuncDef>),
+}
+
+/// `typedef A = T;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Typedef {
+    /// Its name.
+    pub name: Ident,
+    /// What it stands for.
+    pub ty: TypeExprId,
+}
+
+/// `struct S { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its fields.
+    pub fields: Vec<Slot>,
+}
+
+/// A field of a struct or a parameter of a function: what may carry a semantic and qualifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// Its interpolation qualifiers in order.
+    pub qualifiers: Vec<(Qualifier, Span)>,
+    /// Its type.
+    pub ty: TypeExprId,
+    /// Its name.
+    pub name: Ident,
+    /// Its semantic.
+    pub semantic: Option<Semantic>,
+}
+
+/// An interpolation qualifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "each is its keyword")]
+pub enum Qualifier {
+    Nointerpolation,
+    Noperspective,
+    Centroid,
+    Sample,
+}
+
+impl Qualifier {
+    /// Every qualifier.
+    pub const ALL: [Qualifier; 4] = [Qualifier::Nointerpolation, Qualifier::Noperspective, Qualifier::Centroid, Qualifier::Sample];
+
+    /// The keyword.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Qualifier::Nointerpolation => "nointerpolation",
+            Qualifier::Noperspective => "noperspective",
+            Qualifier::Centroid => "centroid",
+            Qualifier::Sample => "sample",
+        }
+    }
+}
+
+/// What follows a `:`, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Semantic {
+    /// What it says.
+    pub kind: SemanticKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a semantic says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SemanticKind {
+    /// A built-in without a number.
+    Builtin(BuiltinSemantic),
+    /// `SV_Target n`
+    Target(IntLiteral),
+    /// `attribute(n)`
+    Attribute(IntLiteral),
+    /// `register(r)`, `register(r, space)`
+    Register(Ident, Option<Ident>),
+    /// `specialized`
+    Specialized,
+}
+
+/// A built-in variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "each is its keyword")]
+pub enum BuiltinSemantic {
+    InstanceId,
+    VertexId,
+    PointSize,
+    Position,
+    IsFrontFace,
+    SampleIndex,
+    InnerCoverage,
+    Depth,
+    Coverage,
+    DispatchThreadId,
+    GroupId,
+    GroupIndex,
+    GroupThreadId,
+}
+
+impl BuiltinSemantic {
+    /// Every one.
+    pub const ALL: [BuiltinSemantic; 13] = [
+        BuiltinSemantic::InstanceId,
+        BuiltinSemantic::VertexId,
+        BuiltinSemantic::PointSize,
+        BuiltinSemantic::Position,
+        BuiltinSemantic::IsFrontFace,
+        BuiltinSemantic::SampleIndex,
+        BuiltinSemantic::InnerCoverage,
+        BuiltinSemantic::Depth,
+        BuiltinSemantic::Coverage,
+        BuiltinSemantic::DispatchThreadId,
+        BuiltinSemantic::GroupId,
+        BuiltinSemantic::GroupIndex,
+        BuiltinSemantic::GroupThreadId,
+    ];
+
+    /// The keyword.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            BuiltinSemantic::InstanceId => "SV_InstanceID",
+            BuiltinSemantic::VertexId => "SV_VertexID",
+            BuiltinSemantic::PointSize => "PSIZE",
+            BuiltinSemantic::Position => "SV_Position",
+            BuiltinSemantic::IsFrontFace => "SV_IsFrontFace",
+            BuiltinSemantic::SampleIndex => "SV_SampleIndex",
+            BuiltinSemantic::InnerCoverage => "SV_InnerCoverage",
+            BuiltinSemantic::Depth => "SV_Depth",
+            BuiltinSemantic::Coverage => "SV_Coverage",
+            BuiltinSemantic::DispatchThreadId => "SV_DispatchThreadID",
+            BuiltinSemantic::GroupId => "SV_GroupID",
+            BuiltinSemantic::GroupIndex => "SV_GroupIndex",
+            BuiltinSemantic::GroupThreadId => "SV_GroupThreadID",
+        }
+    }
+}
+
+/// `enum E : T { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnumDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its base type, if written.
+    pub base: Option<TypeExprId>,
+    /// Its elements, at least one.
+    pub elements: Vec<EnumElement>,
+}
+
+/// An element of an enum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnumElement {
+    /// Its name.
+    pub name: Ident,
+    /// Its value, if written: a literal or `E.A`.
+    pub value: Option<ExprId>,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FuncDef {
+    /// What kind of function it is.
+    pub kind: FunctionKind,
+    /// What it returns; of a cast this is its name too.
+    pub result: TypeExprId,
+    /// Its name; of a cast, the keyword's place and the symbol `operator`.
+    pub name: Ident,
+    /// Its parameters.
+    pub parameters: Vec<Slot>,
+    /// The semantic of what it returns.
+    pub semantic: Option<Semantic>,
+    /// Its body, a [`Stmt::Block`].
+    pub body: StmtId,
+    /// From the first token to the `}`.
+    pub span: Span,
+}
+
+/// The kinds of functions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FunctionKind {
+    /// A function by a name or an operator name.
+    Normal,
+    /// `operator T(…)`
+    Cast,
+    /// The entry point of a vertex stage.
+    Vertex,
+    /// The entry point of a fragment stage.
+    Fragment,
+    /// The entry point of a compute stage, with the size of its threadgroups and where that is written.
+    Compute([IntLiteral; 3], Span),
+}
+
+impl FunctionKind {
+    /// Whether it is an entry point.
+    pub fn is_entry_point(&self) -> bool {
+        matches!(self, FunctionKind::Vertex | FunctionKind::Fragment | FunctionKind::Compute(..))
+    }
+}
+
+/// A program as written.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// The identifiers.
+    pub names: Symbols,
+    /// The declarations in order.
+    pub decls: Vec<Decl>,
+    /// The types.
+    pub types: Vec<(TypeExpr, Span)>,
+    /// The expressions.
+    pub exprs: Vec<(Expr, Span)>,
+    /// The statements.
+    pub stmts: Vec<(Stmt, Span)>,
+    /// Where the sign of each binary operator stands, in the order of the expressions; a tree that was never text has none.
+    pub signs: Vec<(ExprId, Span)>,
+}
+
+impl Tree {
+    /// The expression.
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.0 as usize].0
+    }
+
+    /// Where the expression stands.
+    pub fn expr_span(&self, id: ExprId) -> Span {
+        self.exprs[id.0 as usize].1
+    }
+
+    /// The statement.
+    pub fn stmt(&self, id: StmtId) -> &Stmt {
+        &self.stmts[id.0 as usize].0
+    }
+
+    /// Where the statement stands.
+    pub fn stmt_span(&self, id: StmtId) -> Span {
+        self.stmts[id.0 as usize].1
+    }
+
+    /// The type.
+    pub fn ty(&self, id: TypeExprId) -> &TypeExpr {
+        &self.types[id.0 as usize].0
+    }
+
+    /// Where the type stands.
+    pub fn ty_span(&self, id: TypeExprId) -> Span {
+        self.types[id.0 as usize].1
+    }
+
+    /// Adds an expression.
+    pub fn push_expr(&mut self, expr: Expr, span: Span) -> ExprId {
+        self.exprs.push((expr, span));
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    /// Adds a statement.
+    pub fn push_stmt(&mut self, stmt: Stmt, span: Span) -> StmtId {
+        self.stmts.push((stmt, span));
+        StmtId(self.stmts.len() as u32 - 1)
+    }
+
+    /// Adds a type.
+    pub fn push_type(&mut self, ty: TypeExpr, span: Span) -> TypeExprId {
+        self.types.push((ty, span));
+        TypeExprId(self.types.len() as u32 - 1)
+    }
+}

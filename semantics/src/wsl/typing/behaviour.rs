@@ -1,0 +1,89 @@
+//! Behaviours of statements (seed 004 "Typing of functions"): how control may leave them.
+
+/// A behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Behaviour {
+    /// The function returns, with a value of its own return type or with nothing if that is `void`: any other return is no part of a valid function, and is
+    /// reported where it stands.
+    Return,
+    /// The innermost loop or switch ends.
+    Break,
+    /// The innermost loop goes on with its next iteration.
+    Continue,
+    /// The next case goes on.
+    Fallthrough,
+    /// The thread ends.
+    Discard,
+    /// Control reaches the end.
+    Nothing,
+}
+
+impl Behaviour {
+    /// Every behaviour.
+    pub const ALL: [Behaviour; 6] =
+        [Behaviour::Return, Behaviour::Break, Behaviour::Continue, Behaviour::Fallthrough, Behaviour::Discard, Behaviour::Nothing];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Behaviour::Return => "Return",
+            Behaviour::Break => "Break",
+            Behaviour::Continue => "Continue",
+            Behaviour::Fallthrough => "Fallthrough",
+            Behaviour::Discard => "Discard",
+            Behaviour::Nothing => "Nothing",
+        }
+    }
+}
+
+/// A set of behaviours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Behaviours(u8);
+
+impl Behaviours {
+    /// The set of one.
+    pub fn of(b: Behaviour) -> Behaviours {
+        Behaviours(1 << b as u8)
+    }
+
+    /// Whether it has the behaviour.
+    pub fn has(self, b: Behaviour) -> bool {
+        self.0 & (1 << b as u8) != 0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub fn union(self, other: Behaviours) -> Behaviours {
+        Behaviours(self.0 | other.0)
+    }
+
+    /// The set with one more.
+    #[must_use]
+    pub fn with(self, b: Behaviour) -> Behaviours {
+        Behaviours(self.0 | (1 << b as u8))
+    }
+
+    /// The set with one more, if so.
+    #[must_use]
+    pub fn with_if(self, b: Behaviour, so: bool) -> Behaviours {
+        if so { self.with(b) } else { self }
+    }
+
+    /// The set without one.
+    #[must_use]
+    pub fn without(self, b: Behaviour) -> Behaviours {
+        Behaviours(self.0 & !(1 << b as u8))
+    }
+
+    /// Its behaviours in order.
+    pub fn iter(self) -> impl Iterator<Item = Behaviour> {
+        Behaviour::ALL.into_iter().filter(move |b| self.has(*b))
+    }
+}
+
+impl std::fmt::Display for Behaviours {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.iter().map(Behaviour::name).collect();
+        write!(f, "{{{}}}", names.join(", "))
+    }
+}

@@ -1,0 +1,152 @@
+//! Generated WSL: well-typed programs are accepted, their derivations re-check and their trees print and read back; near misses are rejected by the rule that
+//! they break. `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
+
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};
+use smallstep_semantics::wsl::parse::parse;
+use smallstep_semantics::wsl::print::print;
+use smallstep_semantics::wsl::recheck::recheck;
+use smallstep_semantics::wsl::validate::validate;
+
+fn programs() -> u64 {
+    std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
+}
+
+#[test]
+fn well_typed_programs_are_accepted_and_re_checked() {
+    let mut failed = 0;
+    let mut fired: Vec<Rule> = Vec::new();
+    for seed in 0..programs() {
+        let text = program(seed);
+        let found = validate(&text);
+        fired.extend(found.fired.rules());
+        fired.sort_unstable();
+        fired.dedup();
+        let errors: Vec<String> = found
+            .errors
+            .iter()
+            .map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)]))
+            .collect();
+        let wrong = match &found.program {
+            None => Some(errors.join("\n")),
+            Some(p) => recheck(p).err().map(|r| format!("refuted: {r} `{}`", &text[r.span.start as usize..r.span.end as usize])),
+        };
+        let wrong = wrong.or_else(|| {
+            let (tree, _) = parse(&text);
+            let printed = print(&tree);
+            let (again, errors) = parse(&printed);
+            (!errors.is_empty() || !tree.same(&again)).then(|| format!("it does not read back:\n{printed}\n{errors:?}"))
+        });
+        if let Some(wrong) = wrong {
+            eprintln!("seed {seed}: {wrong}");
+            failed += 1;
+            if failed == 1 {
+                eprintln!("{text}");
+            }
+        }
+    }
+    assert_eq!(failed, 0);
+    // Together they fire every rule of validation; what no function calls has only a way to fail.
+    let validation = |name: &str| ["wsl/env-", "wsl/v-", "wsl/t-", "wsl/ep-"].iter().any(|p| name.starts_with(p));
+    let silent: Vec<&str> = Rule::ALL.iter().filter(|r| !fired.contains(r)).map(|r| r.name()).filter(|n| validation(n)).collect();
+    assert!(programs() < 200 || silent == ["wsl/ep-not-called"], "{silent:?}");
+}
+
+/// The texts of the tokens, with what stands between them.
+fn tokens(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    for c in text.chars() {
+        match out.last_mut() {
+            Some(last) if word(c) && last.ends_with(word) => last.push(c),
+            Some(last) if "=<>&|+-".contains(c) && last.ends_with(|l: char| "=<>&|+-!*/%^".contains(l)) => last.push(c),
+            _ => out.push(c.to_string()),
+        }
+    }
+    out
+}
+
+#[test]
+fn what_is_accepted_of_changed_programs_re_checks() {
+    let mut state = 1u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let mut accepted = 0;
+    for seed in 0..programs() {
+        let good = tokens(&program(seed));
+        for _ in 0..8 {
+            let mut changed = good.clone();
+            let (i, j) = (below(changed.len()), below(changed.len()));
+            match below(4) {
+                0 => drop(changed.remove(i)),
+                1 => changed.swap(i, j),
+                _ => {
+                    // A token of the same kind in its place.
+                    let kind = |t: &String| {
+                        t.chars().next().map(|c| {
+                            if c.is_ascii_alphabetic() {
+                                0
+                            } else if c.is_ascii_digit() {
+                                1
+                            } else {
+                                2
+                            }
+                        })
+                    };
+                    let all: Vec<&String> = good.iter().filter(|t| kind(t) == kind(&good[i])).collect();
+                    changed[i] = all[below(all.len())].clone();
+                }
+            }
+            let text = changed.concat();
+            if let Some(p) = validate(&text).program {
+                accepted += 1;
+                recheck(&p).unwrap_or_else(|r| panic!("seed {seed}: refuted: {r}\n{text}"));
+            }
+        }
+    }
+    println!("{accepted} changed programs are accepted");
+}
+
+#[test]
+fn near_misses_break_the_rule() {
+    let per = programs() / Fault::ALL.len() as u64 + 1;
+    let (mut made, mut failed, mut only) = (0, 0, 0);
+    let mut broken: Vec<Rule> = Vec::new();
+    for fault in Fault::ALL {
+        let mut here = 0;
+        for seed in 0..per * 200 {
+            let Some((text, rule)) = near_miss(seed, *fault) else { continue };
+            here += 1;
+            broken.push(rule);
+            let found = validate(&text);
+            if !found.errors.iter().any(|e| e.rule == rule) {
+                let errors: Vec<String> = found
+                    .errors
+                    .iter()
+                    .map(|e| format!("[{}] {} `{}`", e.rule, e.message, &text[e.span.start as usize..(e.span.end as usize)]))
+                    .collect();
+                eprintln!("{fault:?} seed {seed}: {rule} was to be broken: {}", errors.join("\n"));
+                failed += 1;
+                if failed < 3 {
+                    eprintln!("{text}");
+                }
+            } else if found.errors.iter().all(|e| e.rule == rule) {
+                only += 1;
+            }
+            if here == per {
+                break;
+            }
+        }
+        made += here;
+        if here < per {
+            eprintln!("{fault:?}: {here} of {per}");
+            failed += 1;
+        }
+    }
+    broken.sort_unstable();
+    broken.dedup();
+    println!("{made} near misses, {only} of which break no other rule, of {} rules", broken.len());
+    assert_eq!(failed, 0);
+}

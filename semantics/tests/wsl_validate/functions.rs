@@ -1,0 +1,106 @@
+//! Functions: parameters, returns, recursion, what may discard.
+
+use crate::{accepts, rejects};
+
+#[test]
+fn parameters() {
+    accepts("int f(int x, float y) { x = 3; return x; }");
+    accepts("void f(int x) { thread int* p = &x; *p = 4; x++; }");
+    accepts("void f(int x) { float x; x = 1.5; }");
+    rejects("wsl/v-function-parameters", "void f(int x, float x) { }");
+}
+
+#[test]
+fn returns() {
+    accepts("void f() { }");
+    accepts("void f() { return; }");
+    accepts("void g() { } void f() { return g(); }");
+    accepts("int f() { return 1; } uint g() { return 1; } float h() { return 1; } float k() { return (2); }");
+    accepts("int f(bool b) { if (b) return 1; else return 2; }");
+    accepts("int f(bool b) { if (b) return 1; return 2; }");
+    accepts("thread int* f(thread int* p) { return p; }");
+    accepts("thread int* f(thread int* p, thread int* q) { *p = 1; return q; }");
+    rejects("wsl/v-function-nothing", "int f() { }");
+    rejects("wsl/v-function-nothing", "int f(bool b) { if (b) return 1; }");
+    rejects("wsl/v-function-nothing", "int f() { for (;;) { return 1; } }");
+    rejects("wsl/v-function-nothing", "int f() { while (true) { } }");
+    rejects("wsl/v-function-nothing", "int f() { do { return 1; } while (true); }");
+    rejects("wsl/v-function-return", "int f() { return 1.5; }");
+    rejects("wsl/v-function-return", "int f() { return; }");
+    rejects("wsl/v-function-return", "void f() { return 1; }");
+    rejects("wsl/v-function-return", "int f(uint u) { return u; }");
+    rejects("wsl/v-function-return", "uint f() { return 1 + 2; }");
+    rejects("wsl/v-function-return", "uint f() { return -1; }");
+    rejects("wsl/v-function-return", "uint f(bool b) { return b ? 1 : 2; }");
+    rejects("wsl/v-function-return", "int f() { return true; }");
+    rejects("wsl/v-function-body", "void f() { break; }");
+    rejects("wsl/v-function-body", "void f() { continue; }");
+    rejects("wsl/v-function-body", "void f() { fallthrough; }");
+    rejects("wsl/v-function-body", "void f(bool b) { if (b) break; }");
+    rejects("wsl/t-if", "thread int* f(thread int* p, bool b) { if (b) return p; else return p; }");
+    rejects("wsl/t-do-while-no-break", "thread int* f(thread int* p) { while (true) return p; return p; }");
+    rejects("wsl/t-do-while-no-break", "thread int* f(thread int* p) { do return p; while (true); return p; }");
+    rejects("wsl/t-for-no-break", "device int[] f(device int[] p) { for (;;) return p; return p; }");
+    accepts("sampler f(sampler s) { return s; }");
+    rejects("wsl/v-return-opaque", "sampler f(sampler s, sampler t, bool b) { if (b) return s; return t; }");
+    accepts("fragment float4 f() : SV_Target 0 { discard; }");
+    accepts("float g() { discard; }");
+}
+
+#[test]
+fn names_of_types() {
+    // A function may have the name of a type; a call by that name is one of the type's casts too.
+    accepts("int void(int x) { x++; return x; } int f() { return void(3); }");
+    accepts("struct S { int a; } int S(int x) { return x; } int f() { return S(3) + S(S()).a; }");
+}
+
+#[test]
+fn recursion() {
+    accepts("int f(float x) { return 1; } int f(int x) { return f(1.5); }");
+    rejects("wsl/v-recursion", "int f(int x) { return f(x); }");
+    rejects("wsl/v-recursion", "int f(int x) { return g(x); } int g(int x) { return f(x); }");
+    rejects("wsl/v-recursion", "struct S { int a; } int operator.b(S s) { return s.b; }");
+    rejects("wsl/v-recursion", "struct S { int a; } S operator+(S s, S t) { return s + t; }");
+    rejects("wsl/v-recursion", "struct S { int a; } S operator++(S s) { s++; return s; }");
+    rejects("wsl/v-recursion", "struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.b = v; return s; }");
+    rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { int x = (*s).b; return &s->a; }");
+    rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { S t; int x = S(t).b; return &s->a; }");
+    rejects("wsl/v-recursion", "struct S { int a; } operator S(int x) { return S(x); }");
+    // What is only assigned to is not read, and what is only read is not assigned to.
+    accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
+    accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int a; } int operator.b(S s) { S t; t.b += 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }",
+    );
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int2 a; } int2 operator.b(S s) { s.b.x = 1; return s.a; } S operator.b=(S s, int2 v) { s.a = v; return s; }",
+    );
+}
+
+#[test]
+fn discards() {
+    rejects("wsl/v-function-discard", "vertex float4 f() : SV_Position { discard; }");
+    rejects("wsl/v-function-discard", "[numthreads(1, 1, 1)] compute void f() { discard; }");
+    rejects("wsl/v-function-discard", "void g() { discard; } [numthreads(1, 1, 1)] compute void f() { g(); }");
+    rejects("wsl/v-function-discard", "int g() { discard; } [numthreads(1, 1, 1)] compute void f() { int x = g() + 1; }");
+    rejects(
+        "wsl/v-function-discard",
+        "struct S { int a; } int operator.b(S s) { discard; } [numthreads(1, 1, 1)] compute void f() { S s; s.b; }"
+            .replace("s.b;", "int x = s.b;")
+            .as_str(),
+    );
+    rejects(
+        "wsl/v-function-discard",
+        "int g() { discard; } int h() { return g(); } [numthreads(1, 1, 1)] compute void f() { while (h() == 1) { } }",
+    );
+    accepts("int g() { discard; } int h() { return g(); } fragment void f() { while (h() == 1) { } }");
+    accepts("void g() { discard; } vertex void f() { }");
+    let accessors = "struct S { int a; } int operator.b(S s) { discard; } S operator.b=(S s, int v) { return s; }";
+    accepts(&format!("{accessors} vertex void f() {{ S s; s.b = 1; }}"));
+    rejects("wsl/v-function-discard", &format!("{accessors} vertex void f() {{ S s; s.b++; }}"));
+    rejects("wsl/v-function-discard", &format!("{accessors} vertex void f() {{ S s; (s.b); }}"));
+    rejects("wsl/t-block", "void g() { discard; return; }");
+    accepts("void d() { discard; } void g() { d(); return; }");
+}

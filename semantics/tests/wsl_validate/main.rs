@@ -1,0 +1,48 @@
+//! WSL's validation: programs that it accepts, and programs that it rejects by the rule that they break. The programs are written from seed 004 and the errata's
+//! decisions, each as small as the rule allows.
+
+mod declarations;
+mod entry_points;
+mod expressions;
+mod functions;
+mod statements;
+
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::recheck::recheck;
+use smallstep_semantics::wsl::validate::validate;
+
+fn report(text: &str) -> String {
+    let found = validate(text);
+    let lines = found.errors.iter().map(|e| {
+        let (line, column) = line_column(text, e.span.start);
+        format!("{line}:{column} [{}] {}", e.rule, e.message)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The program is valid.
+#[track_caller]
+fn accepts(text: &str) {
+    let found = validate(text);
+    assert!(found.errors.is_empty() && found.program.is_some(), "refused:\n{text}\n{}", report(text));
+    if let Err(refuted) = recheck(found.program.as_ref().expect("it is valid")) {
+        panic!("refuted: {refuted}\n{text}");
+    }
+}
+
+/// The program breaks the rule, and no other.
+#[track_caller]
+fn rejects(rule: &str, text: &str) {
+    let rule = Rule::from_name(rule).unwrap_or_else(|| panic!("there is no rule {rule}"));
+    let found = validate(text);
+    assert!(!found.errors.is_empty() && found.errors.iter().all(|e| e.rule == rule), "{rule} was to refuse:\n{text}\n{}", report(text));
+    assert!(found.program.is_none());
+}
+
+/// Statements of a function without parameters and result, with some variables before them.
+fn body(statements: &str) -> String {
+    format!(
+        "struct S {{ int a; float3 b; }}\nenum E {{ A, B = 5 }}\nvoid f(int i, uint u, float x, bool b, S s, E e, float4 v) {{ int[4] a; thread int* p = &i; thread int[] r = @a; {statements} }}"
+    )
+}

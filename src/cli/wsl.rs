@@ -1,0 +1,189 @@
+//! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
+
+use super::{exit, input};
+use serde_json::json;
+use smallstep::diagnostic::Diagnostic;
+use smallstep::source;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::recheck::recheck;
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::typing::show::{Node, Show};
+use smallstep_semantics::wsl::validate::validate;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What became of a program.
+pub(super) enum Checked {
+    /// It is valid.
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize },
+    /// It is not, or it could not be read.
+    Invalid { errors: Vec<Error>, text: String },
+    /// It was found valid, and its derivations do not check: a bug of ours.
+    Refuted(String),
+}
+
+fn read(name: &str, bytes: &[u8]) -> Result<(String, Program), Checked> {
+    let text = source::text(name, bytes).map_err(|e| Checked::Invalid { errors: Vec::new(), text: format!("error: {}\n", e.text) })?;
+    let found = validate(text);
+    match found.program {
+        Some(program) => Ok((text.to_string(), program)),
+        None => Err(Checked::Invalid { errors: found.errors.clone(), text: rendered(name, text, found.errors) }),
+    }
+}
+
+fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
+    errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect()
+}
+
+/// Validates a program.
+pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
+    match read(name, bytes) {
+        Err(invalid) => invalid,
+        Ok((_, program)) => match recheck(&program) {
+            Err(refutation) => Checked::Refuted(refutation.to_string()),
+            Ok(()) => Checked::Valid {
+                functions: program.bodies.len(),
+                entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
+                nodes: program.exprs.len() + program.stmts.len(),
+            },
+        },
+    }
+}
+
+fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint) -> String {
+    let function = program.env.function(e.function);
+    format!("{} {}", e.stage.keyword(), program.env.names.name(function.name.name))
+}
+
+impl Checked {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Checked::Valid { .. } => "valid",
+            Checked::Invalid { .. } => "invalid",
+            Checked::Refuted(_) => "disagree",
+        }
+    }
+
+    /// The rules that are broken.
+    pub(super) fn codes(&self) -> impl Iterator<Item = &'static str> {
+        let errors: &[Error] = match self {
+            Checked::Invalid { errors, .. } => errors,
+            Checked::Valid { .. } | Checked::Refuted(_) => &[],
+        };
+        errors.iter().map(|e| e.rule.name())
+    }
+
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Checked::Valid { .. } => exit::DONE,
+            Checked::Invalid { .. } => exit::INVALID,
+            Checked::Refuted(_) => exit::DISAGREE,
+        }
+    }
+
+    pub(super) fn print(&self, name: &str) {
+        match self {
+            Checked::Valid { functions, entry_points, nodes } => {
+                let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
+                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; not executed", self.word());
+            }
+            Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
+            Checked::Refuted(why) => say!("{:<10} {name}: the derivations do not check, which is a bug of ours: {why}", self.word()),
+        }
+    }
+
+    pub(super) fn json(&self, name: &str) -> serde_json::Value {
+        let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
+        match self {
+            Checked::Valid { functions, entry_points, nodes } => {
+                object["functions"] = json!(functions);
+                object["entry_points"] = json!(entry_points);
+                object["nodes"] = json!(nodes);
+            }
+            Checked::Invalid { errors, text } => object["errors"] = errors_json(errors, text),
+            Checked::Refuted(why) => object["why"] = json!(why),
+        }
+        object
+    }
+}
+
+fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
+    if errors.is_empty() {
+        return json!([{"message": text.trim_end()}]);
+    }
+    let note =
+        |(span, text): &(Option<smallstep_semantics::text::Span>, String)| json!({"message": text, "span": span.map(|s| [s.start, s.end])});
+    let error = |e: &Error| {
+        let notes: Vec<_> = e.notes.iter().map(note).collect();
+        json!({"code": e.rule.name(), "message": e.message, "span": [e.span.start, e.span.end], "notes": notes})
+    };
+    errors.iter().map(error).collect()
+}
+
+/// Prints the functions of a program with their types and behaviours, and their derivations if asked for.
+pub(super) fn type_of(file: &Path, derivation: bool, as_json: bool) -> ExitCode {
+    let name = file.display().to_string();
+    let bytes = match input::bytes(file) {
+        Ok(bytes) => bytes,
+        Err(e) => return input::fail(exit::INVALID, &e),
+    };
+    let (text, program) = match read(&name, &bytes) {
+        Ok(read) => read,
+        Err(invalid) => {
+            if as_json {
+                let mut object = invalid.json(&name);
+                object["kind"] = json!("summary");
+                say!("{object}");
+            }
+            if let Checked::Invalid { text, .. } = &invalid {
+                eprint!("{text}");
+            }
+            return exit::INVALID.into();
+        }
+    };
+    let show = Show { program: &program, text: &text };
+    for i in 0..program.bodies.len() {
+        let id = smallstep_semantics::wsl::environment::FunctionId(i as u32);
+        let (signature, behaviours) = (program.env.signature(id), program.behaviours(id));
+        if as_json {
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "function", "signature": signature, "behaviours": behaviours.iter().map(|b| b.name()).collect::<Vec<_>>()})
+            );
+        } else {
+            say!("{signature} : {behaviours}");
+        }
+        if derivation {
+            tree(&show, show.root(id), as_json);
+        }
+    }
+    if as_json {
+        say!(
+            "{}",
+            json!({"schema": 1, "kind": "summary", "file": name, "functions": program.bodies.len(), "nodes": program.exprs.len() + program.stmts.len()})
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+/// A line for each node, premises under their conclusion. Nesting costs no stack.
+fn tree(show: &Show, root: Node, as_json: bool) {
+    let mut todo = vec![(root, 1usize)];
+    while let Some((node, depth)) = todo.pop() {
+        let said = show.conclusion(node);
+        let annotation = show.annotation(node);
+        let premises = show.premises(node);
+        if as_json {
+            let (line, column) = line_column(show.text, said.span.start);
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "node", "depth": depth, "rule": said.rule.name(), "conclusion": said.text, "annotation": annotation, "premises": premises.len(), "line": line, "column": column})
+            );
+        } else {
+            let annotation = annotation.map_or(String::new(), |a| format!("; {a}"));
+            say!("{}{}   [{}{annotation}]", "  ".repeat(depth.min(60)), said.text, said.rule);
+        }
+        todo.extend(premises.into_iter().rev().map(|p| (p, depth + 1)));
+    }
+}

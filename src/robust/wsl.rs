@@ -1,0 +1,51 @@
+//! WSL text: whatever it is, tokens and a tree, or errors in it.
+
+use smallstep_semantics::wsl::desugar::desugar;
+use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
+use smallstep_semantics::wsl::lex::lex;
+use smallstep_semantics::wsl::parse::parse;
+use smallstep_semantics::wsl::print::{print, print_core};
+use smallstep_semantics::wsl::token::TokenKind;
+
+fn in_text(errors: &[Error], text: &str) {
+    assert!(errors.len() <= MAX_ERRORS, "{} errors", errors.len());
+    for e in errors {
+        let inside = text.get(e.span.start as usize..e.span.end as usize).is_some();
+        assert!(inside, "{e:?} lies outside the text or splits a character");
+    }
+}
+
+/// WSL text: tokens one behind the other up to the end, between them white space and comments only, each the same token alone; and errors with places.
+pub fn wsl_lex(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (tokens, errors) = lex(text);
+    in_text(&errors, text);
+    let mut end = 0;
+    for token in &tokens {
+        let (start, next) = (token.span.start as usize, token.span.end as usize);
+        let between = &text[end..start];
+        let blank = between.trim_matches([' ', '\t', '\r', '\n']);
+        assert!(blank.is_empty() || blank.starts_with("//") || blank.starts_with("/*"), "{between:?} lies between tokens");
+        if token.kind != TokenKind::End {
+            let word = &text[start..next];
+            let alone = lex(word).0;
+            assert!(alone.len() == 2 && alone[0].kind == token.kind, "{word:?} is {:?} in the text and {alone:?} alone", token.kind);
+        }
+        end = next;
+    }
+    assert_eq!((tokens.last().map(|t| t.kind), end), (Some(TokenKind::End), text.len()), "the tokens end before the text");
+}
+
+/// WSL text: errors with places, or a tree that prints and reads back to the same tree, and that can be desugared.
+pub fn wsl_parse(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (tree, errors) = parse(text);
+    in_text(&errors, text);
+    if errors.is_empty() {
+        let printed = print(&tree);
+        let (again, errors) = parse(&printed);
+        assert!(errors.is_empty(), "{printed} does not read back: {errors:?}");
+        assert!(tree.same(&again), "{printed} reads back to another tree");
+        print_core(&desugar(tree).0);
+    }
+}
