@@ -133,7 +133,10 @@ impl Counts {
     fn text(&self) -> String {
         if self.programs[VALID] > 0 {
             let others = NAMES.iter().zip(self.programs).filter(|(name, n)| *n > 0 && **name != "valid");
-            return std::iter::once(format!("{} valid", self.programs[VALID])).chain(others.map(|(name, n)| format!("{n} {name}"))).collect::<Vec<_>>().join(", ");
+            return std::iter::once(format!("{} valid", self.programs[VALID]))
+                .chain(others.map(|(name, n)| format!("{n} {name}")))
+                .collect::<Vec<_>>()
+                .join(", ");
         }
         // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);

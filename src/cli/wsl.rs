@@ -86,7 +86,10 @@ impl Checked {
         match self {
             Checked::Valid { functions, entry_points, nodes } => {
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; not executed", self.word());
+                say!(
+                    "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; not executed",
+                    self.word()
+                );
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
             Checked::Refuted(why) => say!("{:<10} {name}: the derivations do not check, which is a bug of ours: {why}", self.word()),
