@@ -98,7 +98,7 @@ macro_rules! rules {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Rule {
-            $(#[doc = concat!("`", $name, "` (", $source, "): ", $statement)] $variant,)*
+            $(#[doc = concat!("`", $name, "`, ", $source, ": see [`Rule::statement`].")] $variant,)*
         }
 
         impl Rule {

@@ -108,16 +108,10 @@ impl Environment {
         }
     }
 
-    /// An index that is accessed by `e[i]` is of type `uint` (WSL-C7).
-    fn indexed(&self, id: FunctionId, part: Part) -> bool {
-        part != Part::Element || self.function(id).parameters[1].ty == TypeId::UINT
-    }
-
     /// The declared address-taker whose parameter points at `ty` in `space`.
     pub fn declared_address_taker(&self, ty: TypeId, space: AddressSpace, part: Part) -> Option<(FunctionId, TypeId)> {
         let pointer = self.types.find(Type::Pointer(space, ty))?;
-        let takers = &self.declared(part)?.address_takers;
-        let id = *takers.iter().find(|id| self.function(**id).parameters[0].ty == pointer && self.indexed(**id, part))?;
+        let id = *self.declared(part)?.address_taker_of.get(&pointer)?;
         match self.types.get(self.function(id).result) {
             Type::Pointer(_, to) => Some((id, to)),
             _ => None,
@@ -136,8 +130,7 @@ impl Environment {
     /// `operator.f=` or `operator[]=` whose first parameter is of type `ty`.
     pub fn setter(&mut self, ty: TypeId, part: Part) -> Option<Found> {
         if let Some(declared) = self.declared(part) {
-            let setter = declared.setters.iter().find(|id| self.function(**id).parameters[0].ty == ty && self.indexed(**id, part));
-            if let Some(&id) = setter {
+            if let Some(&id) = declared.setter_of.get(&ty) {
                 let value = self.function(id).parameters.last().map_or(TypeId::VOID, |p| p.ty);
                 return Some(Found { callee: Callee::Declared(id), ty: value });
             }
@@ -148,8 +141,7 @@ impl Environment {
     /// `operator.f` or `operator[]` whose first parameter is of type `ty`.
     pub fn getter(&mut self, ty: TypeId, part: Part) -> Option<Found> {
         if let Some(declared) = self.declared(part) {
-            let getter = declared.getters.iter().find(|id| self.function(**id).parameters[0].ty == ty && self.indexed(**id, part));
-            if let Some(&id) = getter {
+            if let Some(&id) = declared.getter_of.get(&ty) {
                 return Some(Found { callee: Callee::Declared(id), ty: self.function(id).result });
             }
         }

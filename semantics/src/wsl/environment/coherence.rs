@@ -59,7 +59,8 @@ pub fn v_setter_getter(b: &mut Builder, field: Symbol, id: FunctionId) {
 /// An indexed setter has a getter of the same types.                           [wsl/v-index-setter-getter, 004 Checking the coherence of operators and functions]
 pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
     let types = b.env.function(id).types();
-    let declared = b.env.indexers.getters.iter().find(|g| b.env.function(**g).types()[..] == types[..2]).map(|g| b.env.function(*g).result);
+    let name = b.env.names.intern("operator[]");
+    let declared = b.env.by_types.get(&(Key::Name(name), types[..2].into())).map(|g| b.env.function(*g).result);
     let getter = match declared {
         Some(ty) => Some(ty),
         None if types[1] == TypeId::UINT => b.env.getter(types[0], Part::Element).map(|g| g.ty),

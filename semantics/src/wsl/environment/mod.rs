@@ -157,6 +157,12 @@ pub struct Accessors {
     pub setters: Vec<FunctionId>,
     /// `operator&.f`
     pub address_takers: Vec<FunctionId>,
+    /// The first getter of each type of the first parameter; of `operator[]` those whose index is a `uint` (WSL-C7), likewise below.
+    pub getter_of: FxHashMap<TypeId, FunctionId>,
+    /// The first setter.
+    pub setter_of: FxHashMap<TypeId, FunctionId>,
+    /// The first address-taker.
+    pub address_taker_of: FxHashMap<TypeId, FunctionId>,
 }
 
 /// A bug that stands beside the rules: what validation does wrong, to see it caught.
@@ -211,6 +217,11 @@ pub struct Errors {
 }
 
 impl Errors {
+    /// Whether no more are reported.
+    pub fn full(&self) -> bool {
+        self.list.len() >= MAX_ERRORS
+    }
+
     /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the condition of a while is checked twice).
     pub fn push(&mut self, error: Error) {
         if self.unchecked == Some(error.rule) {
@@ -241,6 +252,8 @@ pub struct Environment {
     pub functions: Vec<Function>,
     /// The functions of each name.
     pub by_key: FxHashMap<Key, SmallVec<[FunctionId; 2]>>,
+    /// The first function of each name and types of parameters.
+    pub by_types: FxHashMap<(Key, SmallVec<[TypeId; 4]>), FunctionId>,
     /// The accessors of each field name.
     pub accessors: FxHashMap<Symbol, Accessors>,
     /// `operator[]`, `operator[]=` and `operator&[]`.

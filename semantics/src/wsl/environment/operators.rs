@@ -292,14 +292,23 @@ pub fn env_function(b: &mut Builder, function: Function, role: Role) {
     b.fired.note(Rule::WslEnvFunction);
     let id = FunctionId(b.env.functions.len() as u32);
     b.env.by_key.entry(function.key).or_default().push(id);
-    match role {
-        Role::Getter(field) => b.accessors(field).getters.push(id),
-        Role::Setter(field) => b.accessors(field).setters.push(id),
-        Role::AddressTaker(field) => b.accessors(field).address_takers.push(id),
-        Role::IndexGetter => b.env.indexers.getters.push(id),
-        Role::IndexSetter => b.env.indexers.setters.push(id),
-        Role::IndexAddressTaker => b.env.indexers.address_takers.push(id),
-        _ => {}
+    b.env.by_types.entry((function.key, function.types())).or_insert(id);
+    let accessors = match role {
+        Role::Getter(field) | Role::Setter(field) | Role::AddressTaker(field) => Some(b.accessors(field)),
+        Role::IndexGetter | Role::IndexSetter | Role::IndexAddressTaker => Some(&mut b.env.indexers),
+        _ => None,
+    };
+    if let Some(accessors) = accessors {
+        let (list, index) = match role {
+            Role::Getter(_) | Role::IndexGetter => (&mut accessors.getters, &mut accessors.getter_of),
+            Role::Setter(_) | Role::IndexSetter => (&mut accessors.setters, &mut accessors.setter_of),
+            _ => (&mut accessors.address_takers, &mut accessors.address_taker_of),
+        };
+        list.push(id);
+        let indexer = matches!(role, Role::IndexGetter | Role::IndexSetter | Role::IndexAddressTaker);
+        if !indexer || function.parameters[1].ty == TypeId::UINT {
+            index.entry(function.parameters[0].ty).or_insert(id);
+        }
     }
     b.env.functions.push(function);
 }

@@ -10,7 +10,7 @@ use crate::wsl::environment::{Environment, FunctionId, Key};
 use crate::wsl::error::Error;
 use crate::wsl::library::{self, Argument};
 use crate::wsl::types::{Type, TypeId, ValueType};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// The most candidates that an error lists.
 const MAX_CANDIDATES: usize = 8;
@@ -125,13 +125,12 @@ impl Checker<'_> {
     /// The functions of that name and number of parameters, no entry points, that can be given the arguments.
     fn candidates(&mut self, key: Key, name: Symbol, operands: &Operands) -> Vec<Candidate> {
         let mut out = Vec::new();
-        for id in self.b.env.by_key.get(&key).into_iter().flatten() {
-            let f = self.b.env.function(*id);
-            let fits = f.parameters.len() == operands.len() && operands.iter().zip(&f.parameters).all(|(o, p)| o.takes(p.ty));
-            if fits && f.kind.is_entry_point() {
+        for id in self.declared_candidates(key, operands) {
+            let f = self.b.env.function(id);
+            if f.kind.is_entry_point() {
                 self.b.fired.note(Rule::WslEpNotCalled);
-            } else if fits {
-                out.push(Candidate { callee: Callee::Declared(*id), parameters: f.types(), result: f.result });
+            } else {
+                out.push(Candidate { callee: Callee::Declared(id), parameters: f.types(), result: f.result });
             }
         }
         let mut overloads = Vec::new();
@@ -148,9 +147,38 @@ impl Checker<'_> {
         out
     }
 
+    /// The declared functions that can be given the arguments, in order. They are found by the types that the arguments can be given, unless those are more
+    /// than the functions of the name.
+    fn declared_candidates(&self, key: Key, operands: &Operands) -> Vec<FunctionId> {
+        let env = &self.b.env;
+        let Some(named) = env.by_key.get(&key) else { return Vec::new() };
+        let literals = operands.iter().filter(|o| matches!(o.argument, Argument::Integer { .. })).count() as u32;
+        if 3usize.saturating_pow(literals) >= named.len() {
+            let fits = |id: &FunctionId| {
+                let parameters = &env.function(*id).parameters;
+                parameters.len() == operands.len() && operands.iter().zip(parameters).all(|(o, p)| o.takes(p.ty))
+            };
+            return named.iter().copied().filter(fits).collect();
+        }
+        let mut found = Vec::new();
+        let mut ways: Vec<SmallVec<[TypeId; 4]>> = vec![SmallVec::new()];
+        for o in operands {
+            let types: SmallVec<[TypeId; 3]> = match o.argument {
+                Argument::Of(ty) => smallvec![ty],
+                Argument::Integer { .. } => [TypeId::INT, TypeId::UINT, TypeId::FLOAT].into_iter().filter(|ty| o.takes(*ty)).collect(),
+            };
+            ways = ways.iter().flat_map(|way| types.iter().map(|ty| way.iter().copied().chain([*ty]).collect())).collect();
+        }
+        for way in ways {
+            found.extend(env.by_types.get(&(key, way)));
+        }
+        found.sort_unstable();
+        found
+    }
+
     /// The error of a call that resolves to no function, with what each candidate lacks.
     fn unresolved(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, failed: Resolution, span: Span) {
-        if self.b.env.wrong_names.contains(&name) {
+        if self.b.env.wrong_names.contains(&name) || self.b.errors.full() {
             return;
         }
         if let Some(id) = self.entry_point(key, operands.len()) {
@@ -192,7 +220,7 @@ impl Checker<'_> {
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one sentence")]
     fn no_function(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, text: &str, shown: &str, span: Span) -> Error {
-        let declared: Vec<FunctionId> = self.b.env.by_key.get(&key).map(|f| f.to_vec()).unwrap_or_default();
+        let declared: Vec<FunctionId> = self.b.env.by_key.get(&key).into_iter().flatten().copied().take(MAX_CANDIDATES).collect();
         let env = &self.b.env;
         let library_key = match key {
             Key::Cast(ty) => library::Key::Cast(ty),
@@ -204,7 +232,7 @@ impl Checker<'_> {
             return Error::new(rule, span, format!("there is no function `{text}`"));
         }
         let mut error = Error::new(rule, span, format!("no function `{text}` takes the arguments ({shown})"));
-        for id in declared.iter().take(MAX_CANDIDATES) {
+        for id in &declared {
             let f = self.b.env.function(*id);
             let why = if f.parameters.len() != operands.len() {
                 format!("it has {} parameters", f.parameters.len())
