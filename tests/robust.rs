@@ -134,6 +134,8 @@ fn any_text_is_wsl_or_is_refused() {
     let texts: Vec<Vec<u8>> = (0..300).map(|_| print(&wsl::tree(&mut bits, 80)).into_bytes()).collect();
     mutated(texts.clone(), robust::wsl_lex);
     mutated(texts, robust::wsl_parse);
+    let typed = (0..100).map(|seed| wsl::typed::program(seed).into_bytes()).collect();
+    mutated(typed, robust::wsl_validate);
 }
 
 #[test]

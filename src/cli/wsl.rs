@@ -145,7 +145,7 @@ pub(super) fn type_of(file: &Path, derivation: bool, as_json: bool) -> ExitCode 
             return exit::INVALID.into();
         }
     };
-    let show = Show { program: &program, text: &text };
+    let show = Show::new(&program, &text);
     for i in 0..program.bodies.len() {
         let id = smallstep_semantics::wsl::environment::FunctionId(i as u32);
         let (signature, behaviours) = (program.env.signature(id), program.behaviours(id));

@@ -5,7 +5,10 @@ use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
 use smallstep_semantics::wsl::lex::lex;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::{print, print_core};
+use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::token::TokenKind;
+use smallstep_semantics::wsl::typing::show::Show;
+use smallstep_semantics::wsl::validate::validate;
 
 fn in_text(errors: &[Error], text: &str) {
     assert!(errors.len() <= MAX_ERRORS, "{} errors", errors.len());
@@ -47,5 +50,27 @@ pub fn wsl_parse(bytes: &[u8]) {
         assert!(errors.is_empty(), "{printed} does not read back: {errors:?}");
         assert!(tree.same(&again), "{printed} reads back to another tree");
         print_core(&desugar(tree).0);
+    }
+}
+
+/// WSL text: errors with places, or a typed program whose derivations check, and can be shown.
+pub fn wsl_validate(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let found = validate(text);
+    in_text(&found.errors, text);
+    assert_eq!(found.program.is_some(), found.errors.is_empty(), "neither valid nor refused, or both");
+    if let Some(program) = &found.program {
+        if let Err(refutation) = recheck(program) {
+            panic!("the derivations of {text} do not check: {refutation}");
+        }
+        let show = Show::new(program, text);
+        for i in 0..program.bodies.len() {
+            let root = show.root(smallstep_semantics::wsl::environment::FunctionId(i as u32));
+            let mut todo = vec![root];
+            while let Some(node) = todo.pop() {
+                let _ = (show.conclusion(node), show.annotation(node));
+                todo.extend(show.premises(node));
+            }
+        }
     }
 }

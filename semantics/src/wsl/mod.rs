@@ -9,6 +9,7 @@ pub mod entry;
 pub mod environment;
 pub mod error;
 pub mod generate;
+pub mod layout;
 pub mod lex;
 pub mod library;
 pub mod parse;

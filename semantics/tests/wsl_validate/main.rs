@@ -5,6 +5,7 @@ mod declarations;
 mod entry_points;
 mod expressions;
 mod functions;
+mod layouts;
 mod statements;
 
 use smallstep_semantics::rule::Rule;

@@ -8,7 +8,9 @@ use super::program::{Coercion, ExprId, Form, Program, StmtForm, StmtId};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::environment::FunctionId;
+use crate::wsl::layout::Layouts;
 use crate::wsl::types::ValueType;
+use std::cell::RefCell;
 
 /// A node of a derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,9 +40,15 @@ pub struct Show<'a> {
     pub program: &'a Program,
     /// Its text.
     pub text: &'a str,
+    layouts: RefCell<Layouts>,
 }
 
-impl Show<'_> {
+impl<'a> Show<'a> {
+    /// A view of a program by its text.
+    pub fn new(program: &'a Program, text: &'a str) -> Show<'a> {
+        Show { program, text, layouts: RefCell::default() }
+    }
+
     /// The node of a function's body.
     pub fn root(&self, id: FunctionId) -> Node {
         Node::Stmt(self.program.body(id).block)
@@ -170,12 +178,20 @@ impl Show<'_> {
         out
     }
 
+    /// How many bytes a value of a type has, as ` of 4 bytes`.
+    fn bytes(&self, ty: ValueType) -> String {
+        let layout = self.layouts.borrow_mut().of(&self.program.env, ty.right());
+        layout.map_or(" of more than 2^64 bytes".into(), |l| format!(" of {} bytes", l.size))
+    }
+
     /// What an expression's node adds to its text: the accessor or function that it calls, how a value is used.
     pub fn annotation(&self, node: Node) -> Option<String> {
         let Node::Expr(id) = node else { return None };
         let callee = |c| self.callee(c);
         match &self.program.expr(id).form {
-            Form::Coerce(Coercion::LeftToRight, _) => Some("a load".into()),
+            Form::Coerce(Coercion::LeftToRight, _) => Some(format!("a load{}", self.bytes(self.program.expr(id).ty))),
+            Form::Assign(..) => Some(format!("a store{}", self.bytes(self.program.expr(id).ty))),
+            Form::Element(..) => Some(format!("a stride{}", self.bytes(self.program.expr(id).ty))),
             Form::Coerce(Coercion::AbstractToRight, _) => Some("its getter".into()),
             Form::Coerce(Coercion::LeftToAbstract, _) => Some("to be assigned to".into()),
             _ => {
