@@ -7,7 +7,6 @@ use crate::wsl::environment::{Builder, Environment, Semantic};
 use crate::wsl::error::Error;
 use crate::wsl::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
 use crate::wsl::types::{Scalar, Type, TypeId};
-use rustc_hash::FxHashSet;
 
 /// Checks an item by its bucket.
 pub fn check(b: &mut Builder, item: &Item, stage: Stage, direction: Direction) {
@@ -137,21 +136,7 @@ pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
 /// A resource's elements are scalars, vectors, matrices or structures of them. [wsl/ep-slice-element, 004 Arguments and Return Types, bucket 2]
 pub fn ep_slice_element(b: &mut Builder, item: &Item) {
     let Type::ArrayReference(_, element) = b.env.types.get(item.ty) else { return };
-    // Every structure is looked at once.
-    let mut seen: FxHashSet<TypeId> = FxHashSet::default();
-    let mut todo = vec![element];
-    let mut wrong = None;
-    while let Some(ty) = todo.pop() {
-        match b.env.types.get(ty) {
-            Type::Scalar(_) | Type::Atomic(_) | Type::Vector(..) | Type::Matrix(..) => {}
-            Type::Struct(s) => {
-                if seen.insert(ty) {
-                    todo.extend(b.env.structure(s).fields.iter().map(|f| f.ty));
-                }
-            }
-            _ => wrong = Some(ty),
-        }
-    }
+    let wrong = b.no_slice_element(element);
     b.require(Rule::WslEpSliceElement, wrong.is_none(), |env| {
         let found = wrong.map(|ty| env.type_name(ty)).unwrap_or_default();
         let message =

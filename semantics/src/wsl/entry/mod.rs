@@ -13,6 +13,8 @@ use smallvec::SmallVec;
 
 /// The most items that an entry point's arguments or results are flattened to.
 pub const MAX_ITEMS: usize = 10_000;
+/// The most items that all entry points of a program are flattened to together.
+pub const MAX_ALL_ITEMS: usize = 1_000_000;
 
 /// A stage of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +82,7 @@ pub struct EntryPoint {
 /// The entry points of an environment, each checked.
 pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
     let mut out = Vec::new();
+    let mut items = 0;
     for i in 0..b.env.functions.len() {
         let id = FunctionId(i as u32);
         let stage = match b.env.function(id).kind {
@@ -89,11 +92,18 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
             FunctionKind::Compute(threads, span) => Stage::Compute(ep_numthreads(b, &threads, span)),
         };
         let f = b.env.function(id).clone();
+        if items > MAX_ALL_ITEMS {
+            let message =
+                format!("the entry points before this one flatten to more than {MAX_ALL_ITEMS} items, which is the most that is read");
+            b.errors.push(Error::new(Rule::WslEpBucket, f.name.span, message));
+            break;
+        }
         let inputs = flatten::arguments(b, &f);
         let outputs = flatten::results(b, &f);
-        for (items, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
-            flatten::ep_same_name(b, items);
-            for item in items {
+        items += inputs.len() + outputs.len();
+        for (side, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
+            flatten::ep_same_name(b, side);
+            for item in side {
                 bucket::check(b, item, stage, direction);
             }
         }

@@ -328,6 +328,7 @@ pub struct Builder<'a> {
     arrays: Vec<(TypeId, Span)>,
     fields_known: bool,
     opaque: FxHashMap<TypeId, bool>,
+    slices: FxHashMap<TypeId, Option<TypeId>>,
 }
 
 impl<'a> Builder<'a> {
@@ -342,6 +343,7 @@ impl<'a> Builder<'a> {
             arrays: Vec::new(),
             fields_known: false,
             opaque: FxHashMap::default(),
+            slices: FxHashMap::default(),
         }
     }
 

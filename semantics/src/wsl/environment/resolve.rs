@@ -113,6 +113,23 @@ impl Builder<'_> {
         Some(ty)
     }
 
+    /// What a resource of such elements may not hold, if there is something: the first type in it that is no scalar, vector, matrix or structure of them.
+    pub fn no_slice_element(&mut self, ty: TypeId) -> Option<TypeId> {
+        if let Some(&known) = self.slices.get(&ty) {
+            return known;
+        }
+        let wrong = match self.env.types.get(ty) {
+            Type::Scalar(_) | Type::Atomic(_) | Type::Vector(..) | Type::Matrix(..) => None,
+            Type::Struct(id) => {
+                let fields: Vec<TypeId> = self.env.structure(id).fields.iter().map(|f| f.ty).collect();
+                fields.into_iter().find_map(|f| deep(|| self.no_slice_element(f)))
+            }
+            _ => Some(ty),
+        };
+        self.slices.insert(ty, wrong);
+        wrong
+    }
+
     /// Whether the type is, or has in it, a sampler or a texture.
     pub fn contains_opaque(&mut self, ty: TypeId) -> bool {
         if let Some(&known) = self.opaque.get(&ty) {

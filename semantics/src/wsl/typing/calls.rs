@@ -23,16 +23,25 @@ struct Facts {
     staged: Vec<(Stages, Span)>,
     /// Where it first refers to the threadgroup address space.
     threadgroup: Option<Span>,
+    /// Whether it does, or something that it calls.
+    reaches_threadgroup: bool,
+    /// The stages that may call it, for what it calls too.
+    reaches: Stages,
 }
 
 impl Checker<'_> {
     /// Checks calls, and adds what they may discard. `bodies` has nothing for a function that is wrong.
     pub fn calls(&mut self, bodies: &[Option<Body>]) -> Vec<FunctionId> {
         let mut threadgroup_types = FxHashMap::default();
-        let facts: Vec<Facts> =
+        let mut facts: Vec<Facts> =
             bodies.iter().enumerate().map(|(i, body)| self.facts(FunctionId(i as u32), body.as_ref(), &mut threadgroup_types)).collect();
         let order = v_recursion(self, &facts);
         for &id in &order {
+            let f = &facts[id.0 as usize];
+            let calls = f.calls.iter().map(|(to, _)| &facts[to.0 as usize]);
+            let (threadgroup, stages) =
+                calls.fold((f.threadgroup.is_some(), f.stages), |(t, s), to| (t || to.reaches_threadgroup, s.and(to.reaches)));
+            (facts[id.0 as usize].reaches_threadgroup, facts[id.0 as usize].reaches) = (threadgroup, stages);
             if let Some(body) = &bodies[id.0 as usize] {
                 add_discards(&mut self.program, self.premises.called, bodies, body);
             }
@@ -53,7 +62,14 @@ impl Checker<'_> {
     }
 
     fn facts(&mut self, id: FunctionId, body: Option<&Body>, known: &mut FxHashMap<TypeId, bool>) -> Facts {
-        let mut facts = Facts { calls: Vec::new(), stages: Stages::ALL, staged: Vec::new(), threadgroup: None };
+        let mut facts = Facts {
+            calls: Vec::new(),
+            stages: Stages::ALL,
+            staged: Vec::new(),
+            threadgroup: None,
+            reaches_threadgroup: false,
+            reaches: Stages::ALL,
+        };
         let Some(body) = body else { return facts };
         let f = self.b.env.function(id);
         let mut mention = |types: &crate::wsl::types::Types, ty: TypeId, span: Span, facts: &mut Facts| {
@@ -243,7 +259,8 @@ fn ep_threadgroup(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
     if matches!(c.b.env.function(id).kind, FunctionKind::Compute(..)) {
         return;
     }
-    let found = reached(facts, id, |f| f.threadgroup);
+    let reaches = facts[id.0 as usize].reaches_threadgroup && !c.b.errors.full();
+    let found = if reaches { reached(facts, id, |f| f.threadgroup) } else { None };
     let path = found.as_ref().map(|(_, path)| through(c, path)).unwrap_or_default();
     let span = found.as_ref().map(|f| f.0).unwrap_or(c.b.env.function(id).name.span);
     c.b.require(Rule::WslEpThreadgroup, found.is_none(), |_| {
@@ -263,7 +280,8 @@ fn ep_stage_functions(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
         _ => Stages::COMPUTE,
     };
     let refused = |f: &Facts| f.staged.iter().find(|(stages, _)| !stages.contains(stage)).map(|(_, span)| *span);
-    let found = reached(facts, id, |f| if f.stages.contains(stage) { None } else { refused(f) });
+    let reaches = !facts[id.0 as usize].reaches.contains(stage) && !c.b.errors.full();
+    let found = if !reaches { None } else { reached(facts, id, |f| if f.stages.contains(stage) { None } else { refused(f) }) };
     let path = found.as_ref().map(|(_, path)| through(c, path)).unwrap_or_default();
     let span = found.as_ref().map(|f| f.0).unwrap_or(c.b.env.function(id).name.span);
     c.b.require(Rule::WslEpStageFunctions, found.is_none(), |_| {
