@@ -185,7 +185,9 @@ impl Check {
             Ok(known) => known.unwrap_or_default(),
             Err(e) => return input::fail(exit::INVALID, &e),
         };
-        let devices = devices(&self.device);
+        // WSL programs are validated only: no device is looked for where there is nothing else.
+        let only_wsl = files.iter().all(|f| f.extension().is_some_and(|e| e == "wsl"));
+        let devices = if only_wsl && self.device == ["auto"] { Devices::None } else { devices(&self.device) };
         let asked_for = devices.asked_for();
         let options = Options { settings, devices, route: self.route, workers: gpu::Options::default(), known };
         let mut checker = match Checker::open(options) {

@@ -31,6 +31,7 @@ mod device;
 mod exit;
 mod fuzz;
 mod fuzz_spirv;
+mod fuzz_wsl;
 mod input;
 mod memory;
 mod output;
@@ -70,6 +71,8 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     #[command(name = "fuzz-spirv")]
     FuzzSpirv(fuzz_spirv::FuzzSpirv),
+    #[command(name = "fuzz-wsl")]
+    FuzzWsl(fuzz_wsl::FuzzWsl),
     Planted(planted::Planted),
     Precision(precision::Precision),
     Vectors(vectors::Vectors),
@@ -93,6 +96,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Dis(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::FuzzSpirv(command) => command.run(),
+        Command::FuzzWsl(command) => command.run(),
         Command::Planted(command) => command.run(),
         Command::Precision(command) => command.run(),
         Command::Vectors(command) => command.run(),

@@ -20,6 +20,7 @@ pub mod reduce;
 pub mod refine;
 pub mod second;
 mod shape;
+pub mod validation;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;

@@ -1,0 +1,61 @@
+//! `smallstep fuzz-wsl`: generated WSL programs against their validation.
+
+use super::exit;
+use clap::Args;
+use serde_json::json;
+use smallstep::theorem::validation;
+use std::process::ExitCode;
+
+/// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it is printed, and near-misses, each of which must be rejected
+/// by the rule that it breaks.
+#[derive(Args)]
+pub(crate) struct FuzzWsl {
+    /// How many programs.
+    #[arg(long, default_value_t = 10_000)]
+    count: u64,
+    /// The seed of the first; program i has the seed SEED + i.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Threads; one for each core if 0.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print the programs instead, and their near-misses not at all.
+    #[arg(long)]
+    show: bool,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl FuzzWsl {
+    pub(crate) fn run(self) -> ExitCode {
+        if self.show {
+            for i in 0..self.count {
+                say!("{}\n", smallstep_semantics::wsl::generate::typed::program(self.seed.wrapping_add(i)));
+            }
+            return ExitCode::SUCCESS;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let start = std::time::Instant::now();
+        let found = validation::run(self.seed, self.count, if self.threads == 0 { cores } else { self.threads });
+        let seconds = start.elapsed().as_secs_f64();
+        let code = if found.failures == 0 { exit::DONE } else { exit::DISAGREE };
+        for wrong in &found.wrong {
+            if self.json {
+                say!("{}", json!({"schema": 1, "kind": "finding", "seed": wrong.seed, "what": wrong.what, "text": wrong.text}));
+            } else {
+                say!("seed {}: {}\n{}\n", wrong.seed, wrong.what, wrong.text);
+            }
+        }
+        if self.json {
+            let summary = json!({"schema": 1, "kind": "summary", "programs": self.count, "accepted": found.accepted, "rejected": found.rejected,
+                "rules_fired": found.fired.len(), "rules_broken": found.broken.len(), "failures": found.failures, "exit": code});
+            say!("{summary}");
+        } else {
+            say!("{} programs in {seconds:.1} s: {} accepted, re-checked and read back", self.count, found.accepted);
+            say!("near-misses: {} rejected by the rule that they break, {} rules", found.rejected, found.broken.len());
+            say!("rules seen: {}; findings: {}", found.fired.len(), found.failures);
+        }
+        code.into()
+    }
+}
