@@ -1,13 +1,16 @@
 //! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted twice.
 
 use smallstep::generate::Limits;
+use smallstep::gpu::{FloatControls, Route};
 use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
 use smallstep::theorem::case::Settings;
+use smallstep::theorem::device::{Choice, NoProfile};
 use smallstep::theorem::journal::Journal;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::number::sets::{self, Operand, Rules, Set, Truth};
-use smallstep_semantics::number::{Instruction, Profile};
+use smallstep_semantics::number::{Controls, Denormals, Instruction, Profile, Rounding};
+use smallstep_semantics::rule::Rule;
 use std::io::Write;
 
 fn plan(count: u64, threads: usize) -> Plan {
@@ -80,6 +83,52 @@ fn floors_can_be_missed() {
         "nothing bounds what is made of sines and may be rewritten: {:?}",
         tally.semantics.lanes
     );
+}
+
+#[test]
+fn programs_are_judged_under_every_profile() {
+    let given = |rounding, denormals, keeps_special| {
+        Profile::Declared(Controls { rounding, denormals, keeps_special, no_contraction: true, wgsl: false })
+    };
+    let profiles = [
+        Profile::VulkanDefault,
+        Profile::Wgsl,
+        given(Rounding::NearestEven, Denormals::Preserve, true),
+        given(Rounding::TowardZero, Denormals::Flush, true),
+        given(Rounding::Either, Denormals::MayFlush, false),
+    ];
+    for profile in profiles {
+        let mut plan = Plan { limits: Limits { rough_percent: 50, ..Limits::default() }, ..plan(CHUNK, 2) };
+        plan.settings.profile = profile;
+        let tally = run(&plan, Journal::none());
+        // A translation that declared something else would be a finding.
+        assert_eq!(tally.findings, [], "{profile:?}");
+        let declares_modes = profile.controls().modes().next().is_some();
+        assert_eq!(tally.rules.contains_key(&Rule::LvMcControls), declares_modes, "{profile:?}");
+        println!("{profile}: {}", tally.acceptance);
+    }
+}
+
+#[test]
+fn a_profile_is_chosen_by_what_a_device_lets_modules_declare() {
+    let single = FloatControls { rounding_mode_rtz: true, denorm_flush_to_zero: true, ..FloatControls::default() };
+    let queried = Some([FloatControls::default(), single, FloatControls::default()]);
+    let controls =
+        Controls { rounding: Rounding::TowardZero, denormals: Denormals::Flush, keeps_special: false, no_contraction: true, wgsl: false };
+    let (words, naga) = (Route::Passthrough, Route::Naga);
+    assert_eq!(Choice::Declared.on(queried, words), Ok(Profile::Declared(controls)));
+    assert_eq!(Choice::Strict.on(queried, words), Ok(Profile::Strict));
+    assert_eq!((Choice::OfRoute.on(queried, words), Choice::OfRoute.on(None, naga)), (Ok(Profile::Strict), Ok(Profile::Wgsl)));
+    assert_eq!(Choice::VulkanDefault.on(None, naga), Ok(Profile::VulkanDefault));
+    for choice in [Choice::Strict, Choice::Declared] {
+        assert!(matches!(choice.on(queried, naga), Err(NoProfile::Route(why)) if why.contains("naga takes no float controls")));
+    }
+    assert!(matches!(Choice::Declared.on(None, words), Err(NoProfile::NotQueried(_))));
+    assert_eq!(Choice::Declared.alone(), None);
+    for (name, choice) in Choice::NAMED {
+        assert_eq!((name.parse(), choice.name()), (Ok(choice), Some(name)));
+    }
+    assert!("strictt".parse::<Choice>().is_err_and(|why| why.contains("\"strictt\"")));
 }
 
 #[test]
