@@ -531,7 +531,7 @@ impl Shared<'_> {
 /// The device has not that profile; without one, a profile is asked for that is an adapter's.
 pub fn settings_for(device: Option<&Device>, choice: Choice, settings: Settings) -> Result<Settings, NoProfile> {
     let profile = match device {
-        Some(device) => choice.on(device.adapter().float_controls, device.route())?,
+        Some(device) => choice.of_programs(device.adapter().float_controls, device.route())?,
         None => choice.alone().ok_or_else(|| NoProfile::NotQueried("the profile declared is an adapter's, and no device takes part".into()))?,
     };
     Ok(Settings { profile, ..settings })

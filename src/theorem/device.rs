@@ -81,6 +81,19 @@ impl Choice {
         }
     }
 
+    /// The same for programs that interpreters run beside the device: they compute no rounding toward zero, so that it is not declared.
+    ///
+    /// # Errors
+    /// As of [`Choice::on`].
+    pub fn of_programs(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
+        Ok(match self.on(controls, route)? {
+            Profile::Declared(controls) if controls.rounding == Rounding::TowardZero => {
+                Profile::Declared(Controls { rounding: Rounding::Either, ..controls })
+            }
+            profile => profile,
+        })
+    }
+
     /// The profile where no device takes part; none for [`Choice::Declared`], which is an adapter's.
     pub fn alone(self) -> Option<Profile> {
         match self {
