@@ -1,6 +1,6 @@
 //! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted twice.
 
-use smallstep::generate::Limits;
+use smallstep::generate::{Limits, Mode};
 use smallstep::gpu::{FloatControls, Route};
 use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
 use smallstep::theorem::case::Settings;
@@ -144,6 +144,20 @@ fn rough_programs_are_bounded_by_sets() {
     assert_eq!((acceptance.points + acceptance.bounded, acceptance.all()), (lanes.checked, lanes.checked + lanes.undecided));
     assert!(acceptance.bounded > acceptance.all() / 20 && acceptance.median_width() > Some(0), "{acceptance}");
     println!("rough: {acceptance}");
+}
+
+/// The aim of rough mode: every builtin, any number, and still a bound for nine components in ten.
+#[test]
+fn nine_in_ten_components_of_rough_programs_are_decided() {
+    let rough = Plan { seed: 31, limits: Mode::Rough.limits(), near_misses: 0, ..plan(1000, 2) };
+    assert_eq!(rough.settings.profile, Profile::Strict);
+    let tally = run(&rough, Journal::none());
+    assert_eq!(tally.findings, []);
+    let acceptance = &tally.acceptance;
+    let decided = acceptance.points + acceptance.bounded;
+    assert!(10 * decided >= 9 * acceptance.all(), "{acceptance}");
+    assert!(acceptance.bounded > acceptance.points / 10, "sets matter: {acceptance}");
+    println!("rough, strict: {acceptance}");
 }
 
 /// A campaign over programs with approximate conditions, with something planted in the target machine's runs over sets.
