@@ -2,11 +2,13 @@
 
 use smallstep::generate::{Limits, Mode};
 use smallstep::gpu::{FloatControls, Route};
+use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
-use smallstep::theorem::case::Settings;
+use smallstep::theorem::case::{Case, Settings};
 use smallstep::theorem::device::{Choice, NoProfile};
 use smallstep::theorem::journal::Journal;
 use smallstep_semantics::lambda_v::parse::parse;
+use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::number::sets::{self, Operand, Rules, Set, Truth};
 use smallstep_semantics::number::{Controls, Denormals, Instruction, Profile, Rounding};
@@ -97,7 +99,12 @@ fn programs_are_judged_under_every_profile() {
         given(Rounding::Either, Denormals::Flush, true),
         given(Rounding::Either, Denormals::MayFlush, false),
     ];
+    // A subnormal number that is selected is moved, by the machine as by the relation.
+    let moved = Program::read("(select false 0 1e-45)").expect("reads");
     for profile in profiles {
+        let settings = Settings { profile, size: (1, 1), ..Settings::default() };
+        let Ok(case) = Case::new(moved.clone(), &settings) else { panic!("it is well typed") };
+        assert_eq!(case.run(&settings).verdict, Verdict::Agree, "{profile:?}");
         let mut plan = Plan { limits: Limits { rough_percent: 50, ..Limits::default() }, ..plan(CHUNK, 2) };
         plan.settings.profile = profile;
         let tally = run(&plan, Journal::none());

@@ -94,7 +94,7 @@ fn both_results_by_hand() {
 fn number(random: &mut Random) -> f32 {
     loop {
         let x = f32::from_bits(random.next() as u32);
-        let x = if random.next() % 2 == 0 { x } else { x % 1000.0 };
+        let x = if random.next().is_multiple_of(2) { x } else { x % 1000.0 };
         if x.is_finite() {
             return x;
         }
@@ -102,8 +102,8 @@ fn number(random: &mut Random) -> f32 {
 }
 
 fn flushed(random: &mut Random, x: f32) -> f32 {
-    match x.is_subnormal() && random.next() % 2 == 0 {
-        true => 0f32.copysign(if random.next() % 2 == 0 { 1.0 } else { -1.0 }),
+    match x.is_subnormal() && random.next().is_multiple_of(2) {
+        true => 0f32.copysign(if random.next().is_multiple_of(2) { 1.0 } else { -1.0 }),
         false => x,
     }
 }
