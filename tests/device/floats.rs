@@ -130,7 +130,7 @@ fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
     let text = generated(seed);
     let words = words(&text);
     let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut random = Random::new(seed ^ 0x666c_6f61_74);
+    let mut random = Random::new(seed ^ 0x0066_6c6f_6174);
     let inputs = (0..8 * EACH).map(|_| ((random.below(4001) as f32 - 2000.0) / 500.0).to_bits());
     let buffers = vec![buffer(0, 0, BufferKind::ReadWrite, inputs)];
     let dispatch =
