@@ -532,7 +532,9 @@ impl Shared<'_> {
 pub fn settings_for(device: Option<&Device>, choice: Choice, settings: Settings) -> Result<Settings, NoProfile> {
     let profile = match device {
         Some(device) => choice.of_programs(device.adapter().float_controls, device.route())?,
-        None => choice.alone().ok_or_else(|| NoProfile::NotQueried("the profile declared is an adapter's, and no device takes part".into()))?,
+        None => {
+            choice.alone().ok_or_else(|| NoProfile::NotQueried("the profile declared is an adapter's, and no device takes part".into()))?
+        }
     };
     Ok(Settings { profile, ..settings })
 }

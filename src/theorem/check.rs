@@ -184,7 +184,11 @@ impl Checker {
         }
         for selection in &selections {
             let opened = Device::open(selection, checker.options.route, checker.options.workers.clone()).and_then(|device| {
-                let profile = checker.options.profile.of_programs(device.adapter().float_controls, device.route()).map_err(|why| NoDevice(why.to_string()))?;
+                let profile = checker
+                    .options
+                    .profile
+                    .of_programs(device.adapter().float_controls, device.route())
+                    .map_err(|why| NoDevice(why.to_string()))?;
                 Ok(Opened { device, profile, known: None })
             });
             match opened {

@@ -348,7 +348,8 @@ impl Header {
             version: line.version,
             generator: line.generator,
             seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
-            profile: profile.ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(&line.profile)))?,
+            profile: profile
+                .ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(&line.profile)))?,
             constants: constants
                 .ok_or_else(|| format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)))?,
             cases: line.cases,

@@ -64,7 +64,8 @@ fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
     let index = device.adapter().index.to_string();
     drop(device);
     let fuzz = |more: &[&str]| {
-        let all = ["fuzz", "--seed", "3", "--count", "40", "--size", "2x2", "--mode", "rough", "--json", "--shrink", "0", "--device", &index];
+        let all =
+            ["fuzz", "--seed", "3", "--count", "40", "--size", "2x2", "--mode", "rough", "--json", "--shrink", "0", "--device", &index];
         Command::new(env!("CARGO_BIN_EXE_smallstep")).args(all).args(more).output().expect("starts")
     };
     for profile in ["strict", "declared", "vulkan-default", "wgsl"] {

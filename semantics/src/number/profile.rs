@@ -55,13 +55,8 @@ pub struct Controls {
 
 impl Controls {
     /// Nothing is declared.
-    pub const NOTHING: Controls = Controls {
-        rounding: Rounding::Either,
-        denormals: Denormals::MayFlush,
-        keeps_special: false,
-        no_contraction: false,
-        wgsl: false,
-    };
+    pub const NOTHING: Controls =
+        Controls { rounding: Rounding::Either, denormals: Denormals::MayFlush, keeps_special: false, no_contraction: false, wgsl: false };
 }
 
 impl Profile {
