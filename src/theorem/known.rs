@@ -83,7 +83,10 @@ impl Known {
     pub fn on(device: &mut UnderTest<'_>, quirks: &[Quirk], settings: &Settings) -> Known {
         let mut known = Known { shown: Vec::new(), gone: Vec::new() };
         for quirk in quirks {
-            if quirk.constants != settings.constants || quirk.settings().profile != settings.profile || !quirk.is_of(device) {
+            if quirk.constants != settings.constants
+                || quirk.settings().profile.controls() != settings.profile.controls()
+                || !quirk.is_of(device)
+            {
                 continue;
             }
             let verdict = quirk.judge(Some(device));
