@@ -22,6 +22,8 @@ fn check_answers_by_exit_code() {
     assert_eq!(code(&["check", "--device", "none", "--theorem", "printed", "-"], LV5), 1, "the printed theorem is false");
     assert_eq!(code(&["check", "--device", "none", "--fuel", "5", "-"], "(+ 1 (+ 1 (+ 1 (+ 1 (+ 1 (+ 1 1))))))"), 7);
     assert_eq!(code(&["check", "no-such-folder"], ""), 2);
+    assert_eq!(code(&["check", "--device", "none", "--profile", "strictt", "-"], "1"), 2);
+    assert_eq!(code(&["fuzz", "--count", "1", "--profile", "declared"], ""), 3, "what is declared is an adapter's");
     assert_eq!(code(&["check", "--device", "no such adapter", "-"], "1"), 3);
     assert_eq!(code(&["check"], ""), 2);
 }

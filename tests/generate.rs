@@ -1,6 +1,6 @@
 //! The generators' promises, over thousands of seeds.
 
-use smallstep::generate::{Limits, VERSION, near_miss, well_typed};
+use smallstep::generate::{Limits, Mode, VERSION, near_miss, well_typed};
 use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::parse::parse;
@@ -290,13 +290,15 @@ fn every_construct_is_used() {
 
 #[test]
 fn a_program_is_a_function_of_its_seed() {
-    let texts: Vec<String> = (0..200).map(|seed| well_typed(seed, &Limits::default()).print()).collect();
+    let of_mode = |mode: Mode| -> Vec<String> { (0..200).map(|seed| well_typed(seed, &mode.limits()).print()).collect() };
+    let texts = of_mode(Mode::default());
     let different: BTreeSet<&String> = texts.iter().collect();
     assert!(different.len() > 195);
     // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and reports mean other programs: raise VERSION.
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    let hash = texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
-    assert_eq!((VERSION, hash), (1, 0xe316_ccc8_1c46_124f), "{hash:#018x}");
+    let hash = |texts: &[String]| texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
+    let hashes = [hash(&texts), hash(&of_mode(Mode::Decided)), hash(&of_mode(Mode::Rough))];
+    assert_eq!((VERSION, hashes), (2, [0xe316_ccc8_1c46_124f, 0x0943_cb28_1e49_d1e2, 0x14fe_8385_d7f9_d3a3]), "{hashes:#018x?}");
 }
 
 #[test]

@@ -5,17 +5,37 @@
 use smallstep::compile::lambda_v::{Constants, Options, translate};
 use smallstep::generate::{self, Limits};
 use smallstep_semantics::lambda_v::resolve::Program;
-use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
 use smallstep_semantics::spirv;
 use smallstep_spec_tests::tools;
 use std::path::Path;
 use std::process::Command;
 
-const COMBINATIONS: [(Profile, Constants); 4] = [
+/// Everything that a module can declare of 32-bit floats beside what the strict profile does.
+const DECLARED: [Profile; 2] = [
+    Profile::Declared(Controls {
+        rounding: Rounding::TowardZero,
+        denormals: Denormals::Flush,
+        keeps_special: false,
+        no_contraction: true,
+        wgsl: false,
+    }),
+    Profile::Declared(Controls {
+        rounding: Rounding::NearestEven,
+        denormals: Denormals::Preserve,
+        keeps_special: true,
+        no_contraction: true,
+        wgsl: false,
+    }),
+];
+
+const COMBINATIONS: [(Profile, Constants); 6] = [
     (Profile::Strict, Constants::InModule),
     (Profile::Strict, Constants::Opaque),
     (Profile::Wgsl, Constants::InModule),
     (Profile::Wgsl, Constants::Opaque),
+    (DECLARED[0], Constants::InModule),
+    (DECLARED[1], Constants::Opaque),
 ];
 
 fn module(seed: u64, (profile, constants): (Profile, Constants)) -> (String, Vec<u32>) {
@@ -42,8 +62,8 @@ fn spirv_val_accepts_every_module() {
             let folder = folder.path();
             scope.spawn(move || {
                 let file = folder.join(format!("{thread}.spv"));
-                for seed in 0..700 {
-                    let (text, words) = module(seed * 4 + thread as u64, combination);
+                for seed in 0..500 {
+                    let (text, words) = module(seed * COMBINATIONS.len() as u64 + thread as u64, combination);
                     std::fs::write(&file, spirv::bytes_of_words(&words)).expect("written");
                     if let Err(e) = spirv_val(&file) {
                         panic!("{e}\n{combination:?}\n{text}\n{}", spirv::disassemble(&words).expect("disassembles"));

@@ -18,6 +18,8 @@ mod halves;
 mod inputs;
 #[path = "acceptance/open.rs"]
 mod open;
+#[path = "acceptance/pairs.rs"]
+mod pairs;
 #[path = "acceptance/planted.rs"]
 mod planted;
 #[path = "acceptance/soundness.rs"]

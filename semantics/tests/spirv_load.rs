@@ -1,7 +1,7 @@
 //! Near-misses: a module that loads, and for every named error a change of it that is refused by that name.
 
 use pretty_assertions::assert_eq;
-use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
 use smallstep_semantics::spirv::{
     Check, Config, Inputs, LoadError, Malformed, Module, Options, Program, WordsError, assemble, decode, words_of_bytes,
 };
@@ -494,7 +494,7 @@ fn an_id_bound_beyond_the_limit_is_a_limit() {
 }
 
 #[test]
-fn the_profile_is_strict_only_where_everything_is_declared() {
+fn the_profile_is_what_is_declared() {
     let controls =
         "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32 OpExecutionMode %main OriginUpperLeft";
     let exact = ["y", "mv", "k", "j", "s"].map(|id| format!("OpDecorate %{id} NoContraction")).join(" ");
@@ -511,16 +511,52 @@ fn the_profile_is_strict_only_where_everything_is_declared() {
         module.profile(&module.entry_points()[0])
     };
     assert_eq!(profile(&strict), Profile::Strict);
-    assert_eq!(profile(BASE), Profile::Wgsl);
-    for missing in ["RoundingModeRTE 32", "SignedZeroInfNanPreserve 32"] {
-        assert_eq!(profile(&strict.replacen(missing, "DenormPreserve 32", 1)), Profile::Wgsl, "{missing}");
+    assert_eq!(profile(BASE), Profile::VulkanDefault);
+    let all = Profile::Strict.controls();
+    let without = |missing: &str| Controls {
+        rounding: if missing.contains("Rounding") { Rounding::Either } else { all.rounding },
+        keeps_special: !missing.contains("Special") && !missing.contains("SignedZero"),
+        ..all
+    };
+    let modes = ["RoundingModeRTE 32", "SignedZeroInfNanPreserve 32"];
+    let capabilities = ["OpCapability RoundingModeRTE", "OpCapability SignedZeroInfNanPreserve"];
+    for missing in modes.iter().chain(&capabilities) {
+        // A mode that has no capability counts for nothing.
+        let by = if missing.ends_with("32") { "DenormPreserve 32" } else { "" };
+        assert_eq!(profile(&strict.replacen(missing, by, 1)), Profile::Declared(without(missing)), "{missing}");
     }
-    for missing in ["OpCapability RoundingModeRTE", "OpCapability SignedZeroInfNanPreserve", "OpExtension \"SPV_KHR_float_controls\""] {
-        assert_eq!(profile(&strict.replacen(missing, "", 1)), Profile::Wgsl, "{missing}");
-    }
+    let no_extension = strict.replacen("OpExtension \"SPV_KHR_float_controls\"", "", 1);
+    assert_eq!(profile(&no_extension), Profile::Declared(Controls { no_contraction: true, ..Controls::NOTHING }));
     for id in ["y", "mv", "k", "j", "s"] {
-        assert_eq!(profile(&strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1)), Profile::Wgsl, "%{id}");
+        let contracted = strict.replacen(&format!("OpDecorate %{id} NoContraction"), "", 1);
+        assert_eq!(profile(&contracted), Profile::Declared(Controls { no_contraction: false, ..all }), "%{id}");
     }
+}
+
+#[test]
+fn each_float_control_is_read() {
+    let with = |modes: &[&str]| {
+        let capabilities: String = modes.iter().map(|mode| format!("OpCapability {mode} ")).collect();
+        let declared: String = modes.iter().map(|mode| format!("OpExecutionMode %main {mode} 32 ")).collect();
+        let text = BASE
+            .replacen("OpCapability Shader", &format!("OpCapability Shader {capabilities} OpExtension \"SPV_KHR_float_controls\""), 1)
+            .replacen("OpExecutionMode %main OriginUpperLeft", &format!("OpExecutionMode %main OriginUpperLeft {declared}"), 1);
+        let module = Module::load(&words(&text)).unwrap_or_else(|e| panic!("{e}"));
+        let entry = &module.entry_points()[0];
+        let (controls, profile) = (module.controls(entry), module.profile(entry));
+        assert!(module.declares(entry, profile), "{modes:?}");
+        assert!(!module.declares(entry, Profile::Strict), "{modes:?}: nothing is decorated NoContraction");
+        assert_eq!(controls.modes().count(), controls.modes().filter(|mode| modes.contains(&mode.name)).count(), "{modes:?}");
+        controls
+    };
+    let nothing = Controls::NOTHING;
+    assert_eq!(with(&["RoundingModeRTZ"]), Controls { rounding: Rounding::TowardZero, ..nothing });
+    assert_eq!(with(&["RoundingModeRTE"]), Controls { rounding: Rounding::NearestEven, ..nothing });
+    assert_eq!(with(&["DenormPreserve"]), Controls { denormals: Denormals::Preserve, ..nothing });
+    assert_eq!(with(&["DenormFlushToZero"]), Controls { denormals: Denormals::Flush, ..nothing });
+    assert_eq!(with(&["SignedZeroInfNanPreserve"]), Controls { keeps_special: true, ..nothing });
+    assert_eq!(with(&["RoundingModeRTE", "RoundingModeRTZ"]), nothing, "they contradict each other");
+    assert_eq!(with(&[]), nothing);
 }
 
 #[test]

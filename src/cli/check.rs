@@ -12,6 +12,7 @@ use smallstep::run::amber::is_script;
 use smallstep::source::{self, Language};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
+use smallstep::theorem::device::Choice;
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::quirk::Quirk;
@@ -65,6 +66,10 @@ pub(crate) struct Judged {
     /// Constants: module, or opaque (read from a buffer, so that nothing folds).
     #[arg(long, value_parser = constants, default_value = "module")]
     pub(crate) constants: Constants,
+    /// What modules of λV programs declare and devices are held to: strict, declared (all that the adapter lets a module declare), vulkan-default or wgsl; strict, or
+    /// wgsl on naga's route, if not given.
+    #[arg(long)]
+    pub(crate) profile: Option<Choice>,
 }
 
 fn theorem(text: &str) -> Result<Theorem, String> {
@@ -189,7 +194,14 @@ impl Check {
         let only_wsl = files.iter().all(|f| f.extension().is_some_and(|e| e == "wsl"));
         let devices = if only_wsl && self.device == ["auto"] { Devices::None } else { devices(&self.device) };
         let asked_for = devices.asked_for();
-        let options = Options { settings, devices, route: self.route, workers: gpu::Options::default(), known };
+        let options = Options {
+            settings,
+            profile: self.judged.profile.unwrap_or_default(),
+            devices,
+            route: self.route,
+            workers: gpu::Options::default(),
+            known,
+        };
         let mut checker = match Checker::open(options) {
             Ok(checker) => checker,
             Err(e) => return input::fail(exit::UNCHECKED, &e.to_string()),
@@ -337,11 +349,13 @@ fn print_file(name: &str, found: &str, checked: &Checked) {
 
 fn leg_text(leg: &Leg) -> String {
     match &leg.verdict {
-        Verdict::Agree => format!("{} {} lanes", leg.name, leg.lanes.checked),
-        Verdict::Undecided(_) => format!("{} {} lanes, {} undecided", leg.name, leg.lanes.checked, leg.lanes.undecided),
+        Verdict::Agree => format!("{} under {} {} lanes", leg.name, leg.profile, leg.lanes.checked),
+        Verdict::Undecided(_) => {
+            format!("{} under {} {} lanes, {} undecided", leg.name, leg.profile, leg.lanes.checked, leg.lanes.undecided)
+        }
         other => match &leg.known {
-            Some(known) => format!("{} {} (known: {known})", leg.name, other.name()),
-            None => format!("{} {}", leg.name, other.name()),
+            Some(known) => format!("{} under {} {} (known: {known})", leg.name, leg.profile, other.name()),
+            None => format!("{} under {} {}", leg.name, leg.profile, other.name()),
         },
     }
 }
@@ -358,7 +372,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             };
         }
         Checked::Judged { legs, steps, referenced, .. } => {
-            let leg = |l: &Leg| json!({"name": l.name, "verdict": l.verdict.name(), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            let leg = |l: &Leg| json!({"name": l.name, "profile": l.profile.to_string(), "verdict": l.verdict.name(), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
             object["legs"] = legs.iter().map(leg).collect();
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);

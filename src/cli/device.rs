@@ -5,8 +5,10 @@ use std::time::Duration;
 use clap::Args;
 use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
 use smallstep::theorem::check::Devices;
+use smallstep::theorem::device::NoProfile;
 
 use super::check::devices;
+use super::exit;
 
 /// Worker processes for a software adapter.
 const SOFTWARE_WORKERS: usize = 2;
@@ -58,6 +60,14 @@ impl DeviceArgs {
         }
         drop(device);
         Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
+    }
+}
+
+/// How a command ends whose device has not the profile that is asked for.
+pub(crate) fn no_profile(why: &NoProfile) -> (u8, String) {
+    match why {
+        NoProfile::Route(why) => (exit::INVALID, format!("error: {why}")),
+        NoProfile::NotQueried(why) => (exit::UNCHECKED, format!("unchecked: {why}")),
     }
 }
 

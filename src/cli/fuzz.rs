@@ -11,7 +11,7 @@ use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Finding, Plan, Tally};
 use smallstep::theorem::case::Settings;
-use smallstep::theorem::device::UnderTest;
+use smallstep::theorem::device::{Choice, UnderTest};
 use smallstep::theorem::journal::Journal;
 use smallstep::theorem::known::{Explained, Explanation, Known};
 use smallstep::theorem::quirk::Quirk;
@@ -110,7 +110,13 @@ impl Fuzz {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let settings =
             Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
-        let settings = campaign::settings_for(device.as_ref(), settings);
+        let settings = match campaign::settings_for(device.as_ref(), self.judged.profile.unwrap_or_default(), settings) {
+            Ok(settings) => settings,
+            Err(why) => {
+                let (code, text) = super::device::no_profile(&why);
+                return input::fail_with(code, &text);
+            }
+        };
         let count = if self.count.is_none() && self.time.is_none() { Some(10_000) } else { self.count };
         let plan = Plan {
             seed: self.seed,
@@ -157,7 +163,7 @@ impl Fuzz {
         let tree = plan.program(index);
         say_part!("{}", tree.print());
         let verdict = reduce::verdict(&tree, &with_relations(plan), device.map(UnderTest::from));
-        say!("; {} {}", verdict.name(), verdict.why());
+        say!("; under {}: {} {}", plan.settings.profile, verdict.name(), verdict.why());
         exit::of(&verdict).into()
     }
 
@@ -203,13 +209,13 @@ impl Fuzz {
                 tally.semantics.all(),
                 tally.nodes as f64 / all as f64
             );
-            say!("semantics: {}", counts_text(&tally.semantics, None));
+            say!("semantics, under {}: {}", plan.settings.profile, counts_text(&tally.semantics, None));
             say!("a device must show, by component under {}: {}", plan.settings.profile, tally.acceptance);
             if let Some(causes) = tally.acceptance.causes_text(8) {
                 say!("what may be anything has no bound from: {causes}");
             }
             if let Some(name) = name {
-                say!("{name}: {}", counts_text(&tally.device, explained.as_ref()));
+                say!("{name}, under {}: {}", plan.settings.profile, counts_text(&tally.device, explained.as_ref()));
             }
             say!("relations and derivation check beside the machines: {} programs", tally.referenced);
             let rejected = tally.near_misses - tally.findings.iter().filter(|f| f.near_miss).count() as u64;
@@ -288,11 +294,11 @@ impl Fuzz {
             let finding = finding.to_json();
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "finding", "finding": finding, "minimal": first, "faults": faults, "known": known, "replay": replay})
+                json!({"schema": 1, "kind": "finding", "profile": plan.settings.profile.to_string(), "finding": finding, "minimal": first, "faults": faults, "known": known, "replay": replay})
             );
             return;
         }
-        eprintln!("\n{}: program {}: {}", finding.verdict, finding.index, finding.what);
+        eprintln!("\n{} under {}: program {}: {}", finding.verdict, plan.settings.profile, finding.index, finding.what);
         for (i, minimal) in faults.iter().enumerate() {
             eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
             eprintln!("{}", minimal.verdict.why());
@@ -330,6 +336,9 @@ impl Fuzz {
         }
         if let Some(route) = self.device.route {
             flags += &format!(" --route {route}");
+        }
+        if let Some(name) = self.judged.profile.and_then(Choice::name) {
+            flags += &format!(" --profile {name}");
         }
         let (w, h) = plan.settings.size;
         flags += &format!(" --size {w}x{h}");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
 use smallstep::precision::{self, Function, Measured, Plan, Subject, Verdict};
+use smallstep::theorem::device::Choice;
 use smallstep_semantics::number::Profile;
 
 use super::{exit, input, output};
@@ -37,8 +38,8 @@ pub(crate) struct Precision {
     seed: u64,
     /// What modules declare and results are judged by: strict, declared (all that the adapter lets a module declare), vulkan-default or wgsl; strict, or
     /// wgsl on naga's route, if not given.
-    #[arg(long, value_parser = ["strict", "declared", "vulkan-default", "wgsl"])]
-    profile: Option<String>,
+    #[arg(long)]
+    profile: Option<Choice>,
     /// Write one JSON object a line to this file; - for standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -121,7 +122,7 @@ impl Precision {
 
     /// Which adapter it is shows when it is open, and a software one computes on every core with one worker.
     fn open(&self) -> Result<Device, NoDevice> {
-        let route = self.route.or((self.profile.as_deref() == Some("wgsl")).then_some(Route::Naga));
+        let route = self.route.or((self.profile == Some(Choice::Wgsl)).then_some(Route::Naga));
         let workers = self.workers.map(|n| n as usize);
         let options =
             gpu::Options { program_limit: self.program_limit, workers: workers.unwrap_or(1), window: 2, ..gpu::Options::default() };
@@ -134,25 +135,7 @@ impl Precision {
     }
 
     fn profile(&self, device: &Device) -> Result<Profile, (u8, String)> {
-        let naga = device.route() == Route::Naga;
-        match self.profile.as_deref() {
-            None if naga => Ok(Profile::Wgsl),
-            None => Ok(Profile::Strict),
-            Some("wgsl") => Ok(Profile::Wgsl),
-            Some("vulkan-default") => Ok(Profile::VulkanDefault),
-            Some(other) if naga => {
-                let why =
-                    format!("error: naga takes no float controls, so its route has no profile {other}; there are wgsl and vulkan-default");
-                Err((exit::INVALID, why))
-            }
-            Some("declared") => match &device.adapter().float_controls {
-                Some([_, single, _]) => Ok(precision::declared(single)),
-                None => {
-                    Err((exit::UNCHECKED, "unchecked: what the adapter lets a module declare is not known: Vulkan is below 1.2".into()))
-                }
-            },
-            Some(_) => Ok(Profile::Strict),
-        }
+        self.profile.unwrap_or_default().on(device.adapter().float_controls, device.route()).map_err(|why| super::device::no_profile(&why))
     }
 
     fn print(&self, subject: &Subject, all: &[Measured]) {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub(crate) struct Translate {
     /// A λV program, or - for standard input.
     file: PathBuf,
-    /// The float controls that the module declares: strict, or wgsl (none, for the route through naga).
+    /// The float controls that the module declares: strict, or none: vulkan-default, and wgsl for the route through naga.
     #[arg(long, value_parser = profile, default_value = "strict")]
     profile: Profile,
     /// Constants: module, or opaque (read from a buffer at set 0, binding 0).
@@ -45,8 +45,9 @@ pub(crate) struct Translate {
 pub(super) fn profile(text: &str) -> Result<Profile, String> {
     match text {
         "strict" => Ok(Profile::Strict),
+        "vulkan-default" => Ok(Profile::VulkanDefault),
         "wgsl" => Ok(Profile::Wgsl),
-        _ => Err(format!("no profile is called \"{text}\"; there are strict and wgsl")),
+        _ => Err(format!("no profile is called \"{text}\"; there are strict, vulkan-default and wgsl")),
     }
 }
 

@@ -54,7 +54,7 @@ use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
 /// Raised whenever some seed's program changes: journals and vectors of another version are of other programs.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The program of a seed, its mix drawn within the limits.
 pub fn well_typed(seed: u64, limits: &Limits) -> Tree {

@@ -3,10 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
-
 use super::{Batch, Modules};
-use crate::gpu::{Device, DeviceOutcome, FloatControls};
+use crate::gpu::{Device, DeviceOutcome};
 
 /// Computes functions.
 pub trait Computer {
@@ -92,21 +90,4 @@ impl Computer for Device {
         }
         first
     }
-}
-
-/// The profile of what an adapter's properties let a module declare of 32-bit floats, with NoContraction: rounding to nearest even before rounding toward zero,
-/// keeping subnormal numbers before flushing them.
-pub fn declared(controls: &FloatControls) -> Profile {
-    let rounding = match controls {
-        FloatControls { rounding_mode_rte: true, .. } => Rounding::NearestEven,
-        FloatControls { rounding_mode_rtz: true, .. } => Rounding::TowardZero,
-        _ => Rounding::Either,
-    };
-    let denormals = match controls {
-        FloatControls { denorm_preserve: true, .. } => Denormals::Preserve,
-        FloatControls { denorm_flush_to_zero: true, .. } => Denormals::Flush,
-        _ => Denormals::MayFlush,
-    };
-    let keeps_special = controls.signed_zero_inf_nan_preserve;
-    Profile::Declared(Controls { rounding, denormals, keeps_special, no_contraction: true, wgsl: false })
 }

@@ -12,7 +12,7 @@
 //! | `judge` | one input against its set; of functions of one number most inputs without it |
 //! | `tally` | what is counted |
 //! | `measure` | a function measured on what computes it |
-//! | `device` | a device as what computes, and the profile that it lets modules declare |
+//! | `device` | a device as what computes |
 //! | `corner` | questions of which the answers say what a device does with subnormal numbers, zeros, infinities and NaNs |
 //! | `table`, `plot` | reports |
 //!
@@ -30,7 +30,7 @@ mod table;
 mod tally;
 
 pub use corner::{Answer, QUESTIONS, Question};
-pub use device::{Computer, NotComputed, declared};
+pub use device::{Computer, NotComputed};
 pub use function::Function;
 pub use inputs::{Inputs, Random, corners};
 pub use judge::{Judge, Wanted, reach, ulp};

@@ -7,8 +7,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use smallstep_semantics::number::{Controls, Denormals, Instruction, Profile, Rounding};
-use smallstep_semantics::spirv::{Options, assemble};
+use smallstep_semantics::number::{Instruction, Profile};
+use smallstep_semantics::spirv::{Options, assemble, float_controls};
 
 use super::Function;
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
@@ -53,22 +53,6 @@ pub enum Source {
     Range,
 }
 
-/// What a profile lets a module declare: capabilities and execution modes.
-pub(super) fn declared(controls: &Controls) -> impl Iterator<Item = &'static str> {
-    let rounding = match controls.rounding {
-        Rounding::Either => None,
-        Rounding::NearestEven => Some("RoundingModeRTE"),
-        Rounding::TowardZero => Some("RoundingModeRTZ"),
-    };
-    let denormals = match controls.denormals {
-        Denormals::MayFlush => None,
-        Denormals::Flush => Some("DenormFlushToZero"),
-        Denormals::Preserve => Some("DenormPreserve"),
-    };
-    let special = controls.keeps_special.then_some("SignedZeroInfNanPreserve");
-    [rounding, denormals, special].into_iter().flatten()
-}
-
 fn type_of(components: usize) -> String {
     if components == 1 { "%float".into() } else { format!("%v{components}") }
 }
@@ -82,15 +66,15 @@ pub fn text(function: &Function, profile: Profile, source: Source) -> String {
         text.push('\n');
     };
     line("OpCapability Shader");
-    declared(&controls).for_each(|mode| line(&format!("OpCapability {mode}")));
-    if declared(&controls).next().is_some() {
-        line("OpExtension \"SPV_KHR_float_controls\"");
+    controls.modes().for_each(|control| line(&format!("OpCapability {}", control.name)));
+    if controls.modes().next().is_some() {
+        line(&format!("OpExtension \"{}\"", float_controls::EXTENSION));
     }
     line("%glsl = OpExtInstImport \"GLSL.std.450\"");
     line("OpMemoryModel Logical GLSL450");
     line("OpEntryPoint GLCompute %main \"main\" %id");
     line(&format!("OpExecutionMode %main LocalSize {GROUP} 1 1"));
-    declared(&controls).for_each(|mode| line(&format!("OpExecutionMode %main {mode} 32")));
+    controls.modes().for_each(|control| line(&format!("OpExecutionMode %main {} 32", control.name)));
     if controls.no_contraction {
         line("OpDecorate %result NoContraction");
     }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::reference::Exact;
 
-use super::module::declared;
 use super::{Answer, Function, Measured, Outside, Verdict};
 use crate::gpu::{AdapterRecord, Route};
 
@@ -32,7 +31,7 @@ impl Subject {
     /// What the modules declare.
     pub fn declares(&self) -> Vec<&'static str> {
         let controls = self.profile.controls();
-        declared(&controls).chain(controls.no_contraction.then_some("NoContraction")).collect()
+        controls.modes().map(|control| control.name).chain(controls.no_contraction.then_some("NoContraction")).collect()
     }
 
     /// The profile and what it has modules declare.

@@ -6,7 +6,7 @@
 
 use super::acceptance::Acceptance;
 use super::case::{Case, NoCase, Settings, decided};
-use super::device::{Awaited, profile_of};
+use super::device::{Awaited, Choice, NoProfile};
 use super::journal::Journal;
 use super::{Difference, Engine, Lanes, Verdict};
 use crate::dispatch::FragmentDispatch;
@@ -525,10 +525,16 @@ impl Shared<'_> {
     }
 }
 
-/// The profile that a campaign on this device judges under.
-pub fn settings_for(device: Option<&Device>, settings: Settings) -> Settings {
-    match device {
-        Some(device) => Settings { profile: profile_of(device.route()), ..settings },
-        None => settings,
-    }
+/// The settings with the profile that a campaign on this device judges under.
+///
+/// # Errors
+/// The device has not that profile; without one, a profile is asked for that is an adapter's.
+pub fn settings_for(device: Option<&Device>, choice: Choice, settings: Settings) -> Result<Settings, NoProfile> {
+    let profile = match device {
+        Some(device) => choice.of_programs(device.adapter().float_controls, device.route())?,
+        None => {
+            choice.alone().ok_or_else(|| NoProfile::NotQueried("the profile declared is an adapter's, and no device takes part".into()))?
+        }
+    };
+    Ok(Settings { profile, ..settings })
 }

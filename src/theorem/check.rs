@@ -2,7 +2,7 @@
 
 use super::blame::Blame;
 use super::case::{Case, NoCase, Settings};
-use super::device::{Awaited, UnderTest, profile_of};
+use super::device::{Awaited, Choice, UnderTest};
 use super::known::Known;
 use super::probe::Unblamed;
 use super::quirk::Quirk;
@@ -12,6 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::number::Profile;
 use std::path::{Path, PathBuf};
 
 /// Which devices take part.
@@ -37,8 +38,10 @@ impl Devices {
 /// How files are checked.
 #[derive(Clone)]
 pub struct Options {
-    /// How a program is judged; the profile is each route's own.
+    /// How a program is judged; the profile is what is chosen, on each device.
     pub settings: Settings,
+    /// The profile. The semantics are compared under it too, or under the strict one where it is each adapter's.
+    pub profile: Choice,
     /// The devices.
     pub devices: Devices,
     /// The route; the best of each device if none is named.
@@ -58,6 +61,8 @@ pub struct Leg {
     pub device: bool,
     /// The verdict.
     pub verdict: Verdict,
+    /// The profile that it was judged under.
+    pub profile: Profile,
     /// The lanes that were compared and that were left alone.
     pub lanes: Lanes,
     /// The quirks that a disagreement comes from, if it is known ([`Explanation::all`](super::known::Explanation)).
@@ -139,11 +144,18 @@ impl Checked {
     }
 }
 
+/// An open device.
+struct Opened {
+    device: Device,
+    profile: Profile,
+    /// The quirks that it shows, once they were asked for.
+    known: Option<Known>,
+}
+
 /// The devices that are open, and what could not be opened.
 pub struct Checker {
     options: Options,
-    /// Each with the quirks that it shows, once they were asked for.
-    devices: Vec<(Device, Option<Known>)>,
+    devices: Vec<Opened>,
     /// Why there is no device, or fewer than asked for.
     pub missing: Option<String>,
 }
@@ -171,8 +183,16 @@ impl Checker {
             }
         }
         for selection in &selections {
-            match Device::open(selection, checker.options.route, checker.options.workers.clone()) {
-                Ok(device) => checker.devices.push((device, None)),
+            let opened = Device::open(selection, checker.options.route, checker.options.workers.clone()).and_then(|device| {
+                let profile = checker
+                    .options
+                    .profile
+                    .of_programs(device.adapter().float_controls, device.route())
+                    .map_err(|why| NoDevice(why.to_string()))?;
+                Ok(Opened { device, profile, known: None })
+            });
+            match opened {
+                Ok(opened) => checker.devices.push(opened),
                 Err(why) if checker.options.devices == Devices::Auto => checker.missing = Some(why.to_string()),
                 Err(why) => return Err(why),
             }
@@ -182,12 +202,12 @@ impl Checker {
 
     /// The devices' names with their routes.
     pub fn devices(&self) -> Vec<String> {
-        self.devices.iter().map(|(device, _)| format!("{} ({})", device.adapter().name, device.route())).collect()
+        self.devices.iter().map(|opened| format!("{} ({})", opened.device.adapter().name, opened.device.route())).collect()
     }
 
     /// The devices themselves.
     pub fn devices_mut(&mut self) -> impl Iterator<Item = &mut Device> {
-        self.devices.iter_mut().map(|(device, _)| device)
+        self.devices.iter_mut().map(|opened| &mut opened.device)
     }
 
     /// Checks one program. `name` stands for it in messages.
@@ -196,15 +216,16 @@ impl Checker {
             Ok(program) => program,
             Err(e) => return invalid(e.into(), name, source),
         };
-        let settings = self.options.settings.clone();
+        let profile = self.options.profile.alone().unwrap_or(Profile::Strict);
+        let settings = Settings { profile, ..self.options.settings.clone() };
         let case = match Case::new(program.clone(), &settings) {
             Ok(case) => case,
             Err(NoCase::IllTyped(e)) => return invalid(e.into(), name, source),
-            Err(NoCase::Decided(verdict)) => return judged(vec![leg("semantics".into(), false, verdict)], source, 0, 0),
+            Err(NoCase::Decided(verdict)) => return judged(vec![leg("semantics".into(), false, verdict, profile)], source, 0, 0),
         };
         let ran = case.run(&settings);
         let components: Vec<u32> = case.translated.outputs.iter().map(|t| t.components).collect();
-        let mut semantics = leg("semantics".into(), false, ran.verdict.clone());
+        let mut semantics = leg("semantics".into(), false, ran.verdict.clone(), profile);
         semantics.lanes.checked =
             u64::from(settings.size.0) * u64::from(settings.size.1) * components.iter().map(|&c| u64::from(c)).sum::<u64>();
         if ran.verdict != Verdict::Agree {
@@ -213,7 +234,8 @@ impl Checker {
         let mut legs = vec![semantics];
         let (steps, referenced) = (ran.steps, ran.referenced);
         if ran.verdict == Verdict::Agree {
-            for (device, known) in &mut self.devices {
+            for Opened { device, profile, known } in &mut self.devices {
+                let settings = Settings { profile: *profile, references: false, ..settings.clone() };
                 let mut device = UnderTest::from(device);
                 let mut leg = on_device(&mut device, &program, &settings);
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
@@ -229,34 +251,32 @@ impl Checker {
     }
 }
 
-/// Checks a program on a device, with the module that the device's route takes. The program must agree between the semantics.
+/// Checks a program on a device, with the module of the settings' profile. The program must agree between the semantics.
 pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Settings) -> Leg {
-    let name = device.name();
-    let profile = profile_of(device.route);
-    let settings = Settings { profile, references: false, ..settings.clone() };
+    let (name, profile) = (device.name(), settings.profile);
+    let settings = Settings { references: false, ..settings.clone() };
     let case = match Case::new(program.clone(), &settings) {
         Ok(case) => case,
-        Err(NoCase::IllTyped(e)) => return leg(name, true, Verdict::Unchecked(Lack::Room, e.message())),
-        Err(NoCase::Decided(verdict)) => return leg(name, true, verdict),
+        Err(NoCase::IllTyped(e)) => return leg(name, true, Verdict::Unchecked(Lack::Room, e.message()), profile),
+        Err(NoCase::Decided(verdict)) => return leg(name, true, verdict, profile),
     };
     let ran = case.run(&settings);
-    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return leg(name, true, ran.verdict) };
+    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return leg(name, true, ran.verdict, profile) };
     let outcome = device.drawer.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&outcome, &name, device.route);
     if let Verdict::Disagree(difference) = &mut verdict {
         difference.search(&case, &settings, device.drawer);
     }
-    Leg { lanes, ..leg(name, true, verdict) }
+    Leg { lanes, ..leg(name, true, verdict, profile) }
 }
 
 /// The minimal programs of a program that a device disagrees on.
 fn faults(device: &mut UnderTest<'_>, source: &str, settings: &Settings) -> Vec<Minimal> {
-    let settings = Settings { profile: profile_of(device.route), references: false, ..settings.clone() };
-    parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, &settings, Some(device.again())))
+    parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, settings, Some(device.again())))
 }
 
-fn leg(name: String, device: bool, verdict: Verdict) -> Leg {
-    Leg { name, device, verdict, lanes: Lanes::default(), known: None, minimal: Vec::new() }
+fn leg(name: String, device: bool, verdict: Verdict, profile: Profile) -> Leg {
+    Leg { name, device, verdict, profile, lanes: Lanes::default(), known: None, minimal: Vec::new() }
 }
 
 fn judged(legs: Vec<Leg>, source: &str, steps: u64, referenced: u64) -> Checked {

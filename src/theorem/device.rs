@@ -4,15 +4,134 @@ use super::case::{Case, Ran};
 use super::probe::Drawer;
 use super::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use crate::dispatch::Frame;
-use crate::gpu::{Device, DeviceOutcome, Route};
-use smallstep_semantics::number::{Expected, Profile, Why};
+use crate::gpu::{Device, DeviceOutcome, FloatControls, FloatControlsByWidth, Route};
+use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Rounding, Why};
 
-/// The profile that a route's modules are translated and judged under: naga takes no float controls and may rewrite.
+/// The profile that a route's modules are translated and judged under if none is chosen: naga takes no float controls and may rewrite.
 pub fn profile_of(route: Route) -> Profile {
     match route {
         Route::Passthrough => Profile::Strict,
         Route::Naga => Profile::Wgsl,
     }
+}
+
+/// Which profile is asked for, before it is known on what device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Choice {
+    /// The route's own ([`profile_of`]).
+    #[default]
+    OfRoute,
+    /// [`Profile::Strict`].
+    Strict,
+    /// All that the adapter's float controls let a module declare ([`declared`]).
+    Declared,
+    /// [`Profile::VulkanDefault`].
+    VulkanDefault,
+    /// [`Profile::Wgsl`].
+    Wgsl,
+}
+
+/// Why a device has not the profile that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoProfile {
+    /// The route passes on nothing that a module declares of floats.
+    Route(String),
+    /// What the adapter lets a module declare is not known.
+    NotQueried(String),
+}
+
+/// A sentence.
+impl std::fmt::Display for NoProfile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (NoProfile::Route(why) | NoProfile::NotQueried(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl Choice {
+    /// What can be chosen, by name.
+    pub const NAMED: [(&str, Choice); 4] =
+        [("strict", Choice::Strict), ("declared", Choice::Declared), ("vulkan-default", Choice::VulkanDefault), ("wgsl", Choice::Wgsl)];
+
+    /// The name by which it is chosen; none if nothing was chosen.
+    pub fn name(self) -> Option<&'static str> {
+        Choice::NAMED.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
+    }
+
+    /// The profile on a route to an adapter with such float controls; none if they were not queried.
+    ///
+    /// # Errors
+    /// The route passes on no float controls, and they are what is asked for; the adapter's were not queried.
+    pub fn on(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
+        let naga = route == Route::Naga;
+        match (self, controls) {
+            (Choice::OfRoute, _) => Ok(profile_of(route)),
+            (Choice::VulkanDefault, _) => Ok(Profile::VulkanDefault),
+            (Choice::Wgsl, _) => Ok(Profile::Wgsl),
+            (Choice::Strict | Choice::Declared, _) if naga => {
+                let name = self.name().unwrap_or_default();
+                let why = format!("naga takes no float controls, so its route has no profile {name}; there are wgsl and vulkan-default");
+                Err(NoProfile::Route(why))
+            }
+            (Choice::Strict, _) => Ok(Profile::Strict),
+            (Choice::Declared, Some([_, single, _])) => Ok(declared(&single)),
+            (Choice::Declared, None) => {
+                Err(NoProfile::NotQueried("what the adapter lets a module declare is not known: Vulkan is below 1.2".into()))
+            }
+        }
+    }
+
+    /// The same for programs that interpreters run beside the device: they compute no rounding toward zero, so that it is not declared.
+    ///
+    /// # Errors
+    /// As of [`Choice::on`].
+    pub fn of_programs(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
+        Ok(match self.on(controls, route)? {
+            Profile::Declared(controls) if controls.rounding == Rounding::TowardZero => {
+                Profile::Declared(Controls { rounding: Rounding::Either, ..controls })
+            }
+            profile => profile,
+        })
+    }
+
+    /// The profile where no device takes part; none for [`Choice::Declared`], which is an adapter's.
+    pub fn alone(self) -> Option<Profile> {
+        match self {
+            Choice::OfRoute | Choice::Strict => Some(Profile::Strict),
+            Choice::Declared => None,
+            Choice::VulkanDefault => Some(Profile::VulkanDefault),
+            Choice::Wgsl => Some(Profile::Wgsl),
+        }
+    }
+}
+
+/// A name of [`Choice::NAMED`].
+impl std::str::FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Choice, String> {
+        let found = Choice::NAMED.iter().find(|(name, _)| *name == text);
+        found
+            .map(|(_, choice)| *choice)
+            .ok_or_else(|| format!("no profile is called \"{text}\"; there are strict, declared, vulkan-default and wgsl"))
+    }
+}
+
+/// The profile of what an adapter's properties let a module declare of 32-bit floats, with NoContraction: rounding to nearest even before rounding toward zero,
+/// keeping subnormal numbers before flushing them.
+pub fn declared(controls: &FloatControls) -> Profile {
+    let rounding = match controls {
+        FloatControls { rounding_mode_rte: true, .. } => Rounding::NearestEven,
+        FloatControls { rounding_mode_rtz: true, .. } => Rounding::TowardZero,
+        _ => Rounding::Either,
+    };
+    let denormals = match controls {
+        FloatControls { denorm_preserve: true, .. } => Denormals::Preserve,
+        FloatControls { denorm_flush_to_zero: true, .. } => Denormals::Flush,
+        _ => Denormals::MayFlush,
+    };
+    let keeps_special = controls.signed_zero_inf_nan_preserve;
+    Profile::Declared(Controls { rounding, denormals, keeps_special, no_contraction: true, wgsl: false })
 }
 
 /// A device under test: what draws, and what it is.

@@ -3,7 +3,7 @@
 //! What counts as known, of a program that a device disagrees on:
 //!
 //! 1. Every fault of the program ([`reduce::minimal`]: every way in which lanes differ, and every instruction blamed for that) is made minimal.
-//! 2. For every minimal program there is a quirk of the same adapter, driver, route and placing of constants, whose own program disagrees on
+//! 2. For every minimal program there is a quirk of the same adapter, driver, route, profile and placing of constants, whose own program disagrees on
 //!    this device, now, as it was recorded. What the driver no longer does explains nothing.
 //! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and the direction of a last place, and the search for
 //!    the culprit ends in the same way: with the same instruction, or without one for the same reason.
@@ -78,11 +78,15 @@ impl Fault {
 }
 
 impl Known {
-    /// Runs the quirks that are recorded of this device, on its route, with constants placed as the settings have it.
+    /// Runs the quirks that are recorded of this device, on its route, with constants placed as the settings have it
+    /// and under their profile: quirks are recorded under the route's own.
     pub fn on(device: &mut UnderTest<'_>, quirks: &[Quirk], settings: &Settings) -> Known {
         let mut known = Known { shown: Vec::new(), gone: Vec::new() };
         for quirk in quirks {
-            if quirk.constants != settings.constants || !quirk.is_of(device) {
+            if quirk.constants != settings.constants
+                || quirk.settings().profile.controls() != settings.profile.controls()
+                || !quirk.is_of(device)
+            {
                 continue;
             }
             let verdict = quirk.judge(Some(device));

@@ -93,9 +93,9 @@ impl std::error::Error for LineError {}
 pub fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::Strict => "strict",
-        Profile::Wgsl => "wgsl",
-        Profile::VulkanDefault => "vulkan-default",
         Profile::Declared(_) => "declared",
+        Profile::VulkanDefault => "vulkan-default",
+        Profile::Wgsl => "wgsl",
     }
 }
 
@@ -351,13 +351,14 @@ impl Header {
             return Err(format!("the file has version {} of the format; this program reads version {SCHEMA}", kind.schema));
         }
         let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
-        let profile = [Profile::Strict, Profile::Wgsl].into_iter().find(|p| profile_name(*p) == line.profile);
+        let profile = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl].into_iter().find(|p| profile_name(*p) == line.profile);
         let constants = [Constants::InModule, Constants::Opaque].into_iter().find(|c| constants_name(*c) == line.constants);
         Ok(Header {
             version: line.version,
             generator: line.generator,
             seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
-            profile: profile.ok_or_else(|| format!("no profile is called \"{}\"; there are strict and wgsl", short(&line.profile)))?,
+            profile: profile
+                .ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(&line.profile)))?,
             constants: constants
                 .ok_or_else(|| format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)))?,
             cases: line.cases,

@@ -5,7 +5,7 @@ use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::run::{self, Ending, Grid, Interpreter};
 use crate::source::{Loaded, Source};
 use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
-use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
+use smallstep_semantics::number::{Arithmetic, Expected, Why};
 use smallstep_semantics::outcome::Outcome;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -194,7 +194,8 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
 
 /// Why a file's modules mean nothing on a route, if so.
 fn unfit(header: &Header, route: Route) -> Option<String> {
-    (route == Route::Naga && header.profile == Profile::Strict).then(|| {
+    let controls = header.profile.controls();
+    (route == Route::Naga && (controls.no_contraction || controls.modes().next().is_some())).then(|| {
         "the modules declare float controls (profile strict), which the route naga does not take; vectors of the profile wgsl can be replayed on it".into()
     })
 }

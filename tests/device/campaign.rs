@@ -59,6 +59,32 @@ fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str
 }
 
 #[test]
+fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
+    let Some(device) = open(None, options()) else { return };
+    let index = device.adapter().index.to_string();
+    drop(device);
+    let fuzz = |more: &[&str]| {
+        let all =
+            ["fuzz", "--seed", "3", "--count", "40", "--size", "2x2", "--mode", "rough", "--json", "--shrink", "0", "--device", &index];
+        Command::new(env!("CARGO_BIN_EXE_smallstep")).args(all).args(more).output().expect("starts")
+    };
+    for profile in ["strict", "declared", "vulkan-default", "wgsl"] {
+        let output = fuzz(&["--profile", profile]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let summary: Value = serde_json::from_str(text.lines().last().expect("a summary")).expect("JSON");
+        assert_eq!(summary["profile"], profile, "{summary}");
+        // A driver with faults of its own may disagree; everything else has been judged.
+        let device = &summary["device"];
+        assert_eq!((&device["failed"], &device["unchecked"]), (&Value::from(0), &Value::from(0)), "{profile}: {summary}");
+        assert!(device["lanes"][0].as_u64().is_some_and(|n| n > 0), "{profile}: {summary}");
+        assert!(summary["semantics"]["disagree"] == 0, "{profile}: {summary}");
+    }
+    let refused = fuzz(&["--route", "naga", "--profile", "declared"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("naga takes no float controls"));
+}
+
+#[test]
 fn a_crash_costs_one_verdict_and_exit_code_4() {
     let Some(found) = campaign("crash-run", &[]) else { return };
     assert!(found.2.contains("\"kind\":\"finding\""), "the failure is looked at alone: {}", found.2);

@@ -8,7 +8,7 @@ pub enum Profile {
     /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each operation rounds to nearest even, by itself.
     /// Subnormals may be flushed, for neither device at hand lets a module forbid it.
     Strict,
-    /// What an adapter's properties let a module declare, with NoContraction.
+    /// What a module declares, or what an adapter's properties let one declare, with NoContraction.
     Declared(Controls),
     /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of zero, infinities and NaN not kept.
     VulkanDefault,
@@ -53,16 +53,22 @@ pub struct Controls {
     pub wgsl: bool,
 }
 
+impl Controls {
+    /// Nothing is declared.
+    pub const NOTHING: Controls =
+        Controls { rounding: Rounding::Either, denormals: Denormals::MayFlush, keeps_special: false, no_contraction: false, wgsl: false };
+}
+
 impl Profile {
+    /// The profile of what a module declares: [`Profile::Declared`] where none of the others has just that.
+    pub fn of(controls: Controls) -> Profile {
+        let named = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
+        named.into_iter().find(|profile| profile.controls() == controls).unwrap_or(Profile::Declared(controls))
+    }
+
     /// What the profile says, fact by fact.
     pub const fn controls(self) -> Controls {
-        let nothing = Controls {
-            rounding: Rounding::Either,
-            denormals: Denormals::MayFlush,
-            keeps_special: false,
-            no_contraction: false,
-            wgsl: false,
-        };
+        let nothing = Controls::NOTHING;
         match self {
             Profile::Strict => Controls { rounding: Rounding::NearestEven, keeps_special: true, no_contraction: true, ..nothing },
             Profile::Declared(controls) => controls,

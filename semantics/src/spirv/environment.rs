@@ -113,7 +113,7 @@ impl<'d> Resources<'d> {
 
     /// Under which profile an entry point of a module is judged.
     pub fn profile(&self, module: &Module, entry: &str) -> Profile {
-        let declared = || module.entry_point(entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
+        let declared = || module.entry_point(entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
         self.profile.unwrap_or_else(declared)
     }
 }

@@ -17,6 +17,8 @@ mod quad;
 mod race;
 pub(super) mod work;
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap;
 
 use super::check::is_atomic;
@@ -103,7 +105,7 @@ enum State {
 /// A run over sets of a part of a dispatch.
 #[derive(Clone)]
 struct Over {
-    sets: Sets,
+    sets: RefCell<Sets>,
     /// The part: a workgroup, or one of its invocations.
     part: Part,
     /// What it accesses of memory that can be written, in order.
@@ -408,7 +410,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
         if let Some(over) = &mut self.over
             && let Some(invocation) = self.invocations.get(&number)
-            && let Err(why) = over::applied(&mut over.sets, &invocation.config, &mut reduct.next, branched)
+            && let Err(why) = over::applied(over.sets.get_mut(), &invocation.config, &mut reduct.next, branched)
         {
             return self.unsettle(why);
         }
@@ -418,7 +420,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     /// In a run over sets, the way that an invocation takes where it branches next.
     fn decide(&mut self, number: u32) -> Result<over::Branched, Unsettled> {
         match (&mut self.over, self.invocations.get_mut(&number)) {
-            (Some(over), Some(invocation)) => over::decide(&mut over.sets, &mut invocation.config),
+            (Some(over), Some(invocation)) => over::decide(over.sets.get_mut(), &mut invocation.config),
             _ => Ok(None),
         }
     }
@@ -435,7 +437,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     /// What rules are given for an invocation.
     fn env(&self, number: u32) -> Env<'_> {
         let workgroup = self.topology.agent(number).workgroup;
-        Env { calculator: &self.relation.calculator, shared: &self.shared, invocation: number, workgroup, judged: false }
+        Env {
+            calculator: &self.relation.calculator,
+            shared: &self.shared,
+            invocation: number,
+            workgroup,
+            judged: false,
+            over: self.over.as_ref().map(|over| &over.sets),
+        }
     }
 
     /// No rule applies to an invocation, or more than one.

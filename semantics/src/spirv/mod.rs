@@ -14,6 +14,7 @@ pub mod disassemble;
 pub mod draw;
 pub mod environment;
 pub mod error;
+pub mod float_controls;
 pub mod grammar;
 pub mod grid;
 mod lenient;

@@ -11,7 +11,7 @@ use super::specialize::{self, Specialization};
 use super::types::{MAX_SCALARS, Type, Types};
 use super::words::{self, Header, Instruction};
 use super::{check, declare, lenient};
-use crate::number::{Lane, Lanes, Profile};
+use crate::number::{Lane, Lanes};
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 
 /// No block, where an instruction's block is asked for.
@@ -589,33 +589,6 @@ impl Module {
         constant && self.shapes[index].is_lanes()
     }
 
-    /// The profile that the module itself asks its environment for: [`Profile::Strict`] where the entry point declares RoundingModeRTE and
-    /// SignedZeroInfNanPreserve for 32 bits, with the capabilities and the extension that this takes, and every instruction that could be
-    /// contracted, functions of extended instruction sets among them, is decorated NoContraction.
-    pub fn profile(&self, entry: &EntryPoint) -> Profile {
-        let has = |op: Op, wanted: &[u32]| self.instructions.iter().any(|i| i.is(op) && i.operands(&self.words) == wanted);
-        let declares = |mode: ExecutionMode, capability: Capability| {
-            has(Op::ExecutionMode, &[entry.function, mode as u32, 32]) && has(Op::Capability, &[capability as u32])
-        };
-        // From SPIR-V 1.4 on, float controls are no extension.
-        let extended = || {
-            let mut extensions = self.instructions.iter().filter(|i| i.is(Op::Extension)).map(|i| i.operands(&self.words));
-            extensions.any(|name| words::string_at(name).is_ok_and(|(name, _)| name == "SPV_KHR_float_controls"))
-        };
-        let mut contractible =
-            self.blocks.iter().flat_map(|b| self.code(b)).filter(|i| is_contractible(i.op) || self.is_extended_arithmetic(i));
-        let strict = declares(ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE)
-            && declares(ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve)
-            && (self.header.minor >= 4 || extended())
-            && contractible.all(|i| self.decoration(i.result, WHOLE, Decorate::NoContraction).is_some());
-        if strict { Profile::Strict } else { Profile::Wgsl }
-    }
-
-    /// Whether a function of an extended instruction set gives floats, so that a device could write it out and fuse parts of it with others.
-    fn is_extended_arithmetic(&self, i: &Instruction) -> bool {
-        i.is(Op::ExtInst) && matches!(self.shape(i.result).scalar, Scalar::Float { .. })
-    }
-
     /// The source line that OpLine gives an instruction, by its index: file, line and column (SPIR-V §3.3.3).
     pub fn source_line(&self, index: usize) -> Option<(String, u32, u32)> {
         let block = self.block_of.get(index).and_then(|&b| self.blocks.get(b as usize));
@@ -632,24 +605,4 @@ impl Module {
         let operands = names.find(|operands| operands[0] == id)?;
         words::string_at(&operands[1..]).ok().map(|(name, _)| name).filter(|name| !name.is_empty())
     }
-}
-
-/// Whether the instruction multiplies or adds, so that a device could fuse it with another.
-fn is_contractible(op: Op) -> bool {
-    matches!(
-        op,
-        Op::FAdd
-            | Op::FSub
-            | Op::FMul
-            | Op::FDiv
-            | Op::FRem
-            | Op::FMod
-            | Op::OuterProduct
-            | Op::VectorTimesScalar
-            | Op::MatrixTimesScalar
-            | Op::VectorTimesMatrix
-            | Op::MatrixTimesVector
-            | Op::MatrixTimesMatrix
-            | Op::Dot
-    )
 }

@@ -297,3 +297,54 @@ fn the_rules_of_implicit_samples_are_missed() {
         assert_eq!(scene.run().name(), "stuck", "{rule}");
     }
 }
+
+/// A filtered texel is one value of a set: what a stage computes of it is bounded too, at coordinates that are interpolated as well.
+#[test]
+fn filtered_texels_run_over_sets() {
+    let linear = Sampler { mag: Filter::Linear, min: Filter::Linear, ..Sampler::default() };
+    let strict = |body: &str| {
+        let decorations = format!("{DECORATIONS} OpDecorate %uv NoContraction OpDecorate %q1 NoContraction OpDecorate %q2 NoContraction");
+        let text = fragment_text("", &decorations, DECLARATIONS, &format!("{BEFORE} {body}"))
+            .replace("OpCapability Shader", "OpCapability Shader OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve")
+            .replace("OpMemoryModel", "OpExtension \"SPV_KHR_float_controls\" OpMemoryModel")
+            .replace(
+                "OriginUpperLeft",
+                "OriginUpperLeft OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
+            );
+        load(&text)
+    };
+    let shown = |body: &str, sets: bool| {
+        let mut scene = scene_with(numbered(4), linear, body);
+        scene.vertex = passing();
+        // From (0, 0) to (1, 1) over the framebuffer.
+        scene.attributes = vec![
+            floats(0, Rate::Vertex, &[[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]),
+            floats(1, Rate::Vertex, &[[0.0, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 1.0]]),
+        ];
+        scene.fragment = strict(body);
+        let rules = sets.then(smallstep_semantics::number::sets::Rules::default);
+        let by = draw::By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets: rules };
+        let outcome = scene.with(|draw| draw::run_with(&scene.vertex, &scene.fragment, draw, &by, &mut ()).expect("the entry points"));
+        let Outcome::Observed(mut observation) = outcome else { panic!("{outcome:?}") };
+        observation.targets.remove(0)
+    };
+    let ways = [
+        "%r = OpImageSampleImplicitLod %v4 %ts %uv",
+        "%r = OpImageSampleExplicitLod %v4 %ts %uv Lod %f0",
+        "%in4 = OpLoad %v4 %in %at = OpVectorShuffle %v2 %in4 %in4 0 1 %r = OpImageSampleImplicitLod %v4 %ts %at",
+        "%in4 = OpLoad %v4 %in %at = OpVectorShuffle %v2 %in4 %in4 0 1 %r = OpImageSampleExplicitLod %v4 %ts %at Lod %f0",
+    ];
+    for way in ways {
+        let body = format!("{way} %q1 = OpFMul %v4 %r %grey %q2 = OpFAdd %v4 %q1 %red OpStore %out %q2");
+        let (over, alone) = (shown(&body, true), shown(&body, false));
+        assert!(matches!(alone.component(3, 5, 0), Some(Component::Undecided(_))), "{way}: {:?}", alone.component(3, 5, 0));
+        let Some(Component::Within(set)) = over.component(3, 5, 0) else { panic!("{way}: {:?}", over.component(3, 5, 0)) };
+        // At (3.5, 5.5)/2 of the texture's pixels, which are numbered from their middles: 10·2.25 + 1.25 + 1, halved, and 1.
+        let exact = (22.5 + 2.25) / 2.0 + 1.0;
+        // Weights have four bits: a sixteenth of 10 + 1, halved; and interpolation adds to that.
+        let most = if way.contains("%at") { 0.5 } else { 11.0 / 32.0 + 0.001 };
+        assert!(set.contains(exact) && set.hull().is_some_and(|h| exact - most < h.low && h.high < exact + most), "{way}: {set}");
+        let (definite, _) = over.image.raw(0, 3, 5).expect("a texel");
+        assert!(set.contains(f32::from_bits(definite as u32).into()), "{way}: {set}");
+    }
+}

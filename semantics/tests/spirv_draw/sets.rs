@@ -116,6 +116,26 @@ fn a_fragment_goes_both_ways_of_an_open_branch() {
     assert!(matches!(over.component(2, 3, 0), Some(Component::Undecided(_))));
 }
 
+/// Of what is interpolated, x/16 to the right: the differences of a quad are a sixteenth.
+#[test]
+fn derivatives_are_differences_of_sets() {
+    for (op, exact) in [("OpDPdx", 0.0625), ("OpDPdxFine", 0.0625), ("OpDPdxCoarse", 0.0625), ("OpDPdy", 0.0), ("OpFwidth", 0.0625)] {
+        let stage = strict(&format!("{INPUT} %q = {op} %float %y %v = OpCompositeConstruct %v4 %q %f0 %f0 %f1 OpStore %out %v"));
+        let (over, alone) = both(&covering(stage, Format::Rgba32Sfloat));
+        assert!(matches!(alone.component(2, 3, 0), Some(Component::Undecided(_))), "{op}");
+        let set = set_at(&over, 2, 3);
+        let near = |Span { low, high }: Span| exact - 0.01 < low && high < exact + 0.01;
+        assert!(set.contains(exact) && set.hull().is_some_and(near), "{op}: {set}");
+    }
+    // Each of the four divides by itself, to 2.5 units of 2^-27 or 2^-28.
+    let quotients = strict(
+        "%q1 = OpFDiv %float %third %f4 %q = OpDPdx %float %q1 %q2 = OpFMul %float %q %f2 %v = OpCompositeConstruct %v4 %q2 %f0 %f0 %f1 OpStore %out %v",
+    );
+    let set = set_at(&both(&covering(quotients, Format::Rgba32Sfloat)).0, 2, 3);
+    let most = 10.0 * 2f64.powi(-27);
+    assert!(set.contains(0.0) && set.hull().is_some_and(|h| -most <= h.low && h.low < 0.0 && 0.0 < h.high && h.high <= most), "{set}");
+}
+
 /// Stages that write memory, and what reaches no float, are as they are without sets.
 #[test]
 fn what_is_not_explored_stays_open() {

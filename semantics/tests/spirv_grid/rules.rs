@@ -92,7 +92,7 @@ fn fragments_are_discarded_and_demoted() {
         let entry = module.entry_point("main").expect("main is there");
         let shared = Shared::new(&module, &[], &dispatch(1, &[])).expect("nothing is used");
         let relation = Relation::default();
-        let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: false };
+        let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: false, over: None };
         let mut config = Config::enter(&module, module.entry_block(entry).label, Memory::load(&module, 0));
         let mut rules = Vec::new();
         loop {

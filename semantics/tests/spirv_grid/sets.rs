@@ -33,7 +33,8 @@ fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
         OpDecorate %words ArrayStride 4 OpDecorate %other Block OpMemberDecorate %other 0 Offset 0
         OpDecorate %buf DescriptorSet 0 OpDecorate %buf Binding 0 OpDecorate %buf Aliased
         OpDecorate %bits DescriptorSet 0 OpDecorate %bits Binding 0 OpDecorate %bits Aliased
-        %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool %float = OpTypeFloat 32 %uint = OpTypeInt 32 0
+        %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool %float = OpTypeFloat 32 %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1
+        %modf = OpTypeStruct %float %float %frexp = OpTypeStruct %float %int
         %c0 = OpConstant %uint 0 %c1 = OpConstant %uint 1 %c2 = OpConstant %uint 2 %c3 = OpConstant %uint 3 %c4 = OpConstant %uint 4
         %c264 = OpConstant %uint 264
         %zero = OpConstant %float 0 %one = OpConstant %float 1 %two = OpConstant %float 2 %half = OpConstant %float 0.5 %seven = OpConstant %float 7
@@ -244,7 +245,7 @@ fn without_controls_what_is_rewritten_stays_within() {
     // 0.1 · 3 + 0.7, fused or not, rounded up or down.
     let body = "%q1 = OpFMul %float %tenth %three OpStore %p0 %q1 %q2 = OpFAdd %float %q1 %seven OpStore %p1 %q2 %q3 = OpFMul %float %two %three OpStore %p2 %q3";
     let module = module([""; 2], 1, body);
-    assert_eq!(module.profile(&module.entry_points()[0]), Profile::Wgsl);
+    assert_eq!(module.profile(&module.entry_points()[0]), Profile::VulkanDefault);
     let (shown, acceptance) = explored_by(&module, Rules::default());
     assert_eq!(shown.doubtful.iter().map(|d| d.start).collect::<Vec<_>>(), [0, 4]);
     let sets = sets(&acceptance);
@@ -260,6 +261,35 @@ fn without_controls_what_is_rewritten_stays_within() {
     assert!(!sets[1].1.contains((product + 7.0 + 1e-5).into()));
     // Declared, both are decided.
     assert_eq!(explored(STRICT, 1, body), Acceptance::default());
+}
+
+/// 7·sin(0.5) is 3.356, to within 7·2^-11.
+#[test]
+fn modf_and_frexp_give_two_sets() {
+    let seven = format!("{SINE} %q2 = OpFMul %float %q1 %seven ");
+    let modf = [
+        "%q3 = OpExtInst %float %glsl Modf %q2 %shared %w = OpLoad %float %shared OpStore %p0 %q3 OpStore %p1 %w",
+        "%m = OpExtInst %modf %glsl ModfStruct %q2 %f = OpCompositeExtract %float %m 0 %w = OpCompositeExtract %float %m 1 OpStore %p0 %f OpStore %p1 %w",
+    ];
+    for body in modf {
+        let all = sets(&explored(STRICT, 1, &format!("{seven} {body}")));
+        let [(0, fraction), (1, whole)] = all[..] else { panic!("{all:?}") };
+        assert!(fraction.contains(0.356) && fraction.hull().is_some_and(|h| 0.35 < h.low && h.high < 0.3595), "{fraction}");
+        assert_eq!(whole, point(3.0));
+    }
+    let frexp = "%m = OpExtInst %frexp %glsl FrexpStruct %q2 %s = OpCompositeExtract %float %m 0 %e = OpCompositeExtract %int %m 1
+        %x = OpConvertSToF %float %e OpStore %p0 %s OpStore %p1 %x";
+    let acceptance = explored(STRICT, 1, &format!("{seven} {frexp}"));
+    let words = acceptance.words.iter().map(|w| (w.offset / 4, w.expected.set().expect("a set"))).collect::<Vec<_>>();
+    let (0, significand) = words[0] else { panic!("{acceptance:?}") };
+    assert!(significand.contains(0.839) && significand.hull().is_some_and(|h| 0.8375 < h.low && h.high < 0.84), "{significand}");
+    // Every number that it may be has the exponent 2.
+    assert_eq!((words.get(1), &acceptance.doubtful[..]), (Some(&(1, point(2.0))), &[][..]));
+    // Between 3.35 and 3.36 the next power of two is not; of a set that goes past it, the exponent stays open.
+    let wide = "%q3 = OpExtInst %float %glsl Sin %half %q4 = OpFAdd %float %q3 %q3 %q5 = OpFDiv %float %q4 %q1 %m = OpExtInst %frexp %glsl FrexpStruct %q5
+        %e = OpCompositeExtract %int %m 1 %x = OpConvertSToF %float %e OpStore %p0 %x";
+    let acceptance = explored(STRICT, 1, &format!("{SINE} {wide}"));
+    assert_eq!((acceptance.words.len(), acceptance.doubtful.len()), (0, 1), "{acceptance:?}");
 }
 
 #[test]

@@ -10,9 +10,10 @@ use rspirv::spirv::{
     StorageClass,
 };
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
-use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::Controls;
 use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::float_controls;
 
 /// SPIR-V 1.3: Vulkan 1.1 reads it, and the float controls are an extension of it (report §3.2).
 pub const VERSION: u32 = 0x0001_0300;
@@ -29,7 +30,7 @@ pub struct Stored {
 
 /// Whether NoContraction may decorate the core instruction: arithmetic on floats. It decorates the functions of GLSL.std.450 too.
 ///
-/// `spirv::Module::profile` has a list of its own, on purpose: it judges what is emitted here.
+/// `spirv::Module::controls` has a list of its own, on purpose: it judges what is emitted here.
 pub fn is_contractible(op: Op) -> bool {
     matches!(
         op,
@@ -78,17 +79,19 @@ impl Plan<'_, '_> {
         self.idc + if self.opaque { 2 * self.t.consts.len() as Id } else { 0 }
     }
 
-    fn strict(&self) -> bool {
-        self.t.options.profile == Profile::Strict
+    fn controls(&self) -> Controls {
+        self.t.options.profile.controls()
     }
 
     /// Capabilities, extensions, the extended instruction set, the memory model.                      [lv/mc-header, report §6.11]
     fn mc_header(&self, out: &mut Code) {
         out.push(Op::Capability, &[Capability::Shader as u32]);
-        if self.strict() {
-            out.push(Op::Capability, &[Capability::RoundingModeRTE as u32]);
-            out.push(Op::Capability, &[Capability::SignedZeroInfNanPreserve as u32]);
-            out.push(Op::Extension, &string("SPV_KHR_float_controls"));
+        let controls = self.controls();
+        for control in controls.modes() {
+            out.push(Op::Capability, &[control.capability as u32]);
+        }
+        if controls.modes().next().is_some() {
+            out.push(Op::Extension, &string(float_controls::EXTENSION));
         }
         if self.t.glsl {
             out.push_with(Op::ExtInstImport, &[fixed::GLSL], &string("GLSL.std.450"));
@@ -109,9 +112,8 @@ impl Plan<'_, '_> {
 
     /// The execution modes of the profile.                                                     [lv/mc-controls, report §3.2; LV-20]
     fn mc_controls(&self, out: &mut Code) {
-        if self.strict() {
-            out.push(Op::ExecutionMode, &[fixed::MAIN, ExecutionMode::SignedZeroInfNanPreserve as u32, 32]);
-            out.push(Op::ExecutionMode, &[fixed::MAIN, ExecutionMode::RoundingModeRTE as u32, 32]);
+        for control in self.controls().modes().rev() {
+            out.push(Op::ExecutionMode, &[fixed::MAIN, control.mode as u32, 32]);
         }
     }
 
@@ -132,7 +134,7 @@ impl Plan<'_, '_> {
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::DescriptorSet as u32, 0]);
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::Binding as u32, 0]);
         }
-        if self.strict() {
+        if self.controls().no_contraction {
             for &id in &self.t.arithmetic {
                 out.push(Op::Decorate, &[id, Decoration::NoContraction as u32]);
             }
@@ -275,6 +277,7 @@ pub(super) fn create(mut t: Translator<'_>, results: &[Stored], idc: Id) -> Resu
     let constants = if opaque { t.consts.iter().map(|&(_, bits)| bits).collect() } else { Vec::new() };
     let outputs = results.iter().map(|r| Target { location: r.location, components: r.ty.components() as u32 }).collect();
     let mut rules = t.rules;
-    rules.extend(parts().iter().map(|(rule, _)| *rule).filter(|&rule| rule != Rule::LvMcControls || t.options.profile == Profile::Strict));
+    let has_modes = t.options.profile.controls().modes().next().is_some();
+    rules.extend(parts().iter().map(|(rule, _)| *rule).filter(|&rule| rule != Rule::LvMcControls || has_modes));
     Ok(Module { words: module.words, entry: "main", outputs, constants, witness: t.witness, terms: t.terms, rules, instructions })
 }

@@ -121,7 +121,7 @@ const CONTROL: u32 = 0;
 /// Runs a module by the relation, and keeps who wrote what.
 pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> Traced {
     let module = &side.module.module;
-    let profile = module.entry_point(&side.module.entry).map_or(Profile::Wgsl, |entry| module.profile(entry));
+    let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
     let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
     let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
     let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, met: None, operands: Vec::new() };

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::concurrency::explore::Budget;
@@ -312,8 +311,7 @@ impl Sides<'_> {
             _ => 0x7ff0_0000_0000_0000 << 1,
         };
         let is_nan = magnitude(writer.bits) > infinity;
-        let zero_of_any_sign =
-            !(profile == Profile::Strict && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
+        let zero_of_any_sign = !(profile.is_strict() && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
         !is_nan && !zero_of_any_sign
     }
 }

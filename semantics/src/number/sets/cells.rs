@@ -282,7 +282,8 @@ impl Sets {
             return self.select(args);
         }
         let mut results = arithmetic.apply(op, args);
-        if results.iter().any(|lane| !lane.trust.is_decided(self.profile)) {
+        // What is selected has the cell that it has.
+        if op != Op::Select && results.iter().any(|lane| !lane.trust.is_decided(self.profile)) {
             let args: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|a| (a.lanes, a.columns)).collect();
             self.widen(op.instruction(), &args, &mut results)?;
         }

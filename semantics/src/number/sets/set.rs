@@ -1,5 +1,6 @@
 //! A set of floats of one format: what a conforming device may have in one component.
 
+use crate::number::Interval;
 use std::fmt;
 
 /// The floats from `low` to `high`, both among them, in the order that puts -0 before +0. Never empty; neither end is NaN.
@@ -103,6 +104,17 @@ impl Set {
         set.count = 1;
         set
     };
+
+    /// The 32-bit floats that the numbers of an interval may be rounded to, in either direction. What is too small to be a normal number may be zero.
+    pub fn of_f32(allowed: Interval) -> Set {
+        let Interval { low, high, .. } = allowed.of_f32();
+        if !allowed.is_finite() || !low.is_finite() || !high.is_finite() || low > high {
+            return Set::ANY;
+        }
+        let least = f64::from(f32::MIN_POSITIVE);
+        let set = Set::of(Span::between(low, high));
+        if low < least && high > -least { set.union(Set::ZERO) } else { set }
+    }
 
     /// One float, or NaN.
     pub fn point(x: f64) -> Set {

@@ -9,6 +9,7 @@
 //! Nothing is settled either where a dispatch has atomics, whose order may be any, where what is open reaches an address, a case of OpSwitch or an instruction
 //! that is undefined for some values, or where a way does not end.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -31,8 +32,8 @@ use crate::spirv::step::Relation;
 
 /// Beside so many times the instructions of the definite run, each way may execute [`LEAST`].
 const SLOWER: u64 = 16;
-/// What all ways together may execute, in instructions of the definite run.
-const ALL: u64 = 256;
+/// What all ways together may execute, in instructions of the definite run: as many as the usual budget has ways ([`Budget`](crate::number::sets::Budget)).
+const ALL: u64 = 64;
 /// The least bound of a run over sets, in instructions.
 const LEAST: u64 = 1 << 16;
 
@@ -130,12 +131,12 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// Runs a part over sets; what it accesses of memory that can be written.
     fn over_sets(&mut self, sets: &mut Sets, part: Part) -> Result<Vec<(Extent, bool)>, Unsettled> {
         self.shared.over(sets)?;
-        self.over = Some(Box::new(Over { sets: sets.clone(), part, accesses: Vec::new(), unsettled: None }));
+        self.over = Some(Box::new(Over { sets: RefCell::new(sets.clone()), part, accesses: Vec::new(), unsettled: None }));
         self.go(&Schedule::default(), &mut ());
         let outcome = self.report().outcome;
         let Some(over) = self.over.take() else { return Ok(Vec::new()) };
         let Over { sets: met, accesses, unsettled, .. } = *over;
-        *sets = met;
+        *sets = met.into_inner();
         match unsettled {
             Some(why) => Err(why),
             None if !matches!(outcome, Outcome::Observed(_)) => Err(Unsettled::ended(&outcome)),

@@ -95,6 +95,9 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
     let [Some((_, shape, instruction)), ..] = values else { return };
     grid.show_together(Rule::SpirvQuadDerivatives, quad, sink);
     let values: [Scalars; 4] = values.map(|value| value.map(|(scalars, ..)| scalars).unwrap_or_default());
+    if let (Some(over), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(instruction as usize)) {
+        over.sets.get_mut().stand_at(waiting.result);
+    }
     for (lane, &member) in quad.iter().enumerate() {
         let derivatives = Derivatives::of(&grid.env(member), &values, shape, lane, instruction);
         if grid.ending.is_none() {

@@ -4,7 +4,7 @@
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
 
-use super::{Action, Config, Env, Next, Ops, Row, memory, operation_of, row};
+use super::{Action, Config, Env, Next, Ops, Row, memory, operation_of, over, row};
 use crate::number::Instruction;
 use crate::number::{Lanes, Tuple};
 use crate::rule::Rule;
@@ -12,7 +12,7 @@ use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
 use crate::spirv::module::WHOLE;
 use crate::spirv::object;
-use crate::spirv::operation::{self, Operation, Shape};
+use crate::spirv::operation::{self, Operation, Shape, Signature};
 use crate::spirv::operation::{Operand, Site};
 use crate::spirv::report;
 use crate::spirv::types::Type;
@@ -126,10 +126,14 @@ pub(in crate::spirv) fn extended_rule(operation: Operation) -> Rule {
 /// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p   [spirv/ext-inst, report §3.2, GLSL.std.450]
 pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
-    if extended_rule(operation_of(head, operands)?) != Rule::SpirvExtInst {
+    let operation = operation_of(head, operands)?;
+    if extended_rule(operation) != Rule::SpirvExtInst {
         return None;
     }
-    let scalars = result(env, config)?.ok()?;
+    let mut scalars = result(env, config)?.ok()?;
+    if matches!(operation.signature, Signature::Pair(..) | Signature::FrexpStruct) {
+        over::pair(env, config, operation, &mut scalars);
+    }
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
@@ -137,8 +141,10 @@ pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 ///                                                              [spirv/ext-inst-store, GLSL.std.450]
 pub fn ext_inst_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
-    let position = operation_of(head, operands).filter(|_| !config.module.is_non_semantic(head))?.signature.written_through()?;
+    let operation = operation_of(head, operands).filter(|_| !config.module.is_non_semantic(head))?;
+    let position = operation.signature.written_through()?;
     let mut scalars = result(env, config)?.ok()?;
+    over::pair(env, config, operation, &mut scalars);
     let mut stored = Scalars::from_slice(scalars.get(config.module.shape(head.result).lanes()..)?);
     scalars.truncate(config.module.shape(head.result).lanes());
     config.control.mark_scalars(&mut stored);

@@ -11,6 +11,7 @@ use rspirv::spirv::ImageOperands;
 
 use super::{Action, Awaited, Config, Derivatives, Env, Next, Row, row};
 use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
+use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::check::is_implicit;
@@ -164,10 +165,32 @@ fn origin(env: &Env<'_>, config: &Config<'_>, kind: Unspecified) -> Origin {
     Origin { kind, instruction: config.index(), invocation: env.invocation }
 }
 
-/// A 32-bit float, and any where it is in doubt.
-fn inexact(scalar: Scalar) -> Inexact {
+/// A 32-bit float, and any where it is in doubt; in a run over sets what it may be there.
+fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     let value = f64::from(f32::from_bits(scalar.bits as u32));
-    Inexact { value, allowed: if scalar.trust.doubt.is_some() { Interval::ANY } else { Interval::point(value) } }
+    let Some(sets) = env.over.map(|sets| sets.borrow()) else {
+        return Inexact { value, allowed: if scalar.trust.doubt.is_some() { Interval::ANY } else { Interval::point(value) } };
+    };
+    if scalar.trust.is_decided(sets.profile()) {
+        return Inexact::exact(value);
+    }
+    let set = sets.operand(scalar.lane()).set;
+    match set.hull() {
+        // On a way that the definite run does not take, the value means nothing.
+        Some(hull) if set.is_bounded() => {
+            let value = if hull.low <= value && value <= hull.high { value } else { hull.low };
+            Inexact { value, allowed: Interval::between(hull.low, hull.high) }
+        }
+        _ => Inexact { value, allowed: Interval::ANY },
+    }
+}
+
+/// Whether every integer of these operands is what it is, in a run over sets: an offset, a component.
+fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item = &'i u32>) -> bool {
+    let Some(profile) = env.over.map(|sets| sets.borrow().profile()) else { return false };
+    ids.filter(|&&id| !config.module.shape(id).is_lanes())
+        .flat_map(|&id| config.scalars(id).unwrap_or_default())
+        .all(|scalar| scalar.trust.is_decided(profile))
 }
 
 /// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of two it is exact.
@@ -223,6 +246,8 @@ struct Source<'e> {
     doubt: Option<Why>,
     /// Whether what chooses and what is compared is the same without float controls too.
     certified: bool,
+    /// Whether, in a run over sets, the intervals say all that is open.
+    bounded: bool,
 }
 
 /// What the next instruction, which samples or gathers, reads.
@@ -233,14 +258,14 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     let images = env.shared.images();
     let (image, sampler) = (images.image(descriptor.image?), images.sampler(descriptor.sampler?));
     let coordinate = config.scalars(operands[1])?;
-    let (mut at, mut reference) = ([inexact(coordinate[0]), inexact(coordinate[1])], None);
+    let (mut at, mut reference) = ([inexact(env, coordinate[0]), inexact(env, coordinate[1])], None);
     let mut undefined = None;
     if compares(head.op) {
         let scalar = config.scalar(operands[2])?;
-        (reference, undefined) = (Some(inexact(scalar)), scalar.undefined);
+        (reference, undefined) = (Some(inexact(env, scalar)), scalar.undefined);
     }
     if projects(head.op) {
-        let q = inexact(*coordinate.get(2)?);
+        let q = inexact(env, *coordinate.get(2)?);
         (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
     }
     let (offset, doubt) = offset(config, head)?;
@@ -254,8 +279,9 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     let precision = images.precision(image.format());
     let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
     let ids = operands[1..before_operands(head.op)].iter().chain(operands.get(before_operands(head.op) + 1..).unwrap_or(&[]));
-    let certified = ids.flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
-    Some(Source { sampling, at, reference, undefined, doubt, certified })
+    let certified = ids.clone().flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
+    let bounded = are_certain(env, config, ids);
+    Some(Source { sampling, at, reference, undefined, doubt, certified, bounded })
 }
 
 impl Source<'_> {
@@ -275,9 +301,25 @@ impl Source<'_> {
                 None => texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign(c)),
             };
             let scalar = doubted(scalar, self.doubt);
-            if self.certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } }
+            let scalar = if self.certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } };
+            let allowed = || found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
+            let is_float = self.bounded && self.doubt.is_none() && !format.numeric().is_integer();
+            if is_float { celled(env, scalar, allowed) } else { scalar }
         };
         (0..count).map(component).collect()
+    }
+}
+
+/// With a cell, in a run over sets, if it is not decided.
+fn celled(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
+    let Some(sets) = env.over.filter(|sets| scalar.undefined.is_none() && !scalar.trust.is_decided(sets.borrow().profile())) else {
+        return scalar;
+    };
+    let set = allowed();
+    let why = scalar.trust.doubt.unwrap_or(Why::Texel);
+    match sets.borrow_mut().any_of(scalar.lane().float(), set, why) {
+        Ok(lane) if set.is_bounded() => Scalar { trust: Trust { cell: lane.trust.cell, ..scalar.trust }, ..scalar },
+        _ => scalar,
     }
 }
 
@@ -298,21 +340,21 @@ fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Opt
 }
 
 /// The level of detail that the operands of the next instruction give: Lod, or the derivatives Grad.
-fn explicit(config: &Config<'_>, head: &Instruction) -> Option<Lod> {
+fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
     if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
-        return Some(Lod::Explicit(inexact(config.scalar(ids[0])?)));
+        return Some(Lod::Explicit(inexact(env, config.scalar(ids[0])?)));
     }
     let ids = image_operand(config, head, ImageOperands::GRAD)?;
     let derivative = |id: u32| {
         let scalars = config.scalars(id)?;
-        Some([inexact(*scalars.first()?), inexact(*scalars.get(1)?)])
+        Some([inexact(env, *scalars.first()?), inexact(env, *scalars.get(1)?)])
     };
     Some(Lod::Derivatives { dx: derivative(ids[0])?, dy: derivative(ids[1])?, bias: 0.0 })
 }
 
 fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
     let (head, _) = choosing(config, op)?;
-    let scalars = sampled(env, config, explicit(config, head)?, true)?;
+    let scalars = sampled(env, config, explicit(env, config, head)?, true)?;
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
@@ -327,7 +369,7 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
         None => {
             // Rows may differ, and columns: which ones count, the first or its own, is for the device.
             let either = |[first, second]: &[Scalars; 2], c: usize| {
-                let (first, second) = (inexact(*first.get(c)?), inexact(*second.get(c)?));
+                let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
             };
             let [dx, dy] = of.map(|both| Some([either(both, 0)?, either(both, 1)?]));
@@ -335,7 +377,10 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
             sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
         }
     };
-    let scalars = scalars.into_iter().map(|scalar| doubted(scalar, bias.trust.doubt)).collect();
+    // A bias that may be several numbers bounds nothing.
+    let open = env.over.is_some_and(|sets| !bias.trust.is_decided(sets.borrow().profile()));
+    let why = bias.trust.doubt.or(open.then_some(Why::Approximate));
+    let scalars = scalars.into_iter().map(|scalar| doubted(scalar, why)).collect();
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 

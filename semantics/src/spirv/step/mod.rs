@@ -38,6 +38,7 @@ pub(super) mod over;
 pub(super) mod run;
 mod sink;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -56,6 +57,7 @@ use super::shared::{Extent, Shared};
 use super::subset;
 use super::value::{Control, Inputs, Scalar, Scalars};
 use super::words::Instruction;
+use crate::number::sets::Sets;
 use crate::number::{Arithmetic, Lane, Lanes};
 use crate::rule::Rule;
 use crate::undefined::{Ub, Undefined};
@@ -84,6 +86,9 @@ pub struct Env<'e> {
     pub workgroup: u32,
     /// Whether values are judged lanes, as λV's theorem has them: what is outside of a function's domain is in doubt, not undefined.
     pub judged: bool,
+    /// The run over sets that this is, if it is one: rules that bound a result by what only they see (filtered texels, derivatives, both results of Modf) give
+    /// it its cells.
+    pub over: Option<&'e RefCell<Sets>>,
 }
 
 /// A loop that an invocation is in: SPIR-V §2.11.1, from its header to its merge block.

@@ -4,13 +4,14 @@
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
 
-use super::{Config, Next, operation_of};
+use super::{Config, Env, Next, operation_of};
 use crate::number;
 use crate::number::sets::{Sets, Unsettled};
-use crate::number::{Lane, Lanes, Why};
+use crate::number::{Lane, Lanes, Trust, Why};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
 use crate::spirv::module::WHOLE;
+use crate::spirv::operation::{Operation, Signature};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 
@@ -97,6 +98,32 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
     }
     after.memory.define(after.module, head.result, Value::Scalars(scalars));
     Ok(())
+}
+
+/// Cells for both results of Modf, Frexp and their Struct forms, as they come out of the next instruction: the components of one, then those of the other. An
+/// exponent is an integer, which has no cell: it is known where every significand has the same.
+pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, results: &mut Scalars) -> Option<()> {
+    let sets = &mut *env.over?.borrow_mut();
+    let (head, operands) = config.next_if(Op::ExtInst)?;
+    let operand = *operands.get(2)?;
+    let shape = config.module.shape(operand);
+    let args = lanes(config, operand).filter(|_| shape.is_lanes())?;
+    let whole_part = matches!(operation.signature, Signature::Modf | Signature::Pair(..));
+    let floats = if whole_part { results.len() } else { args.len() };
+    let mut open: Lanes = results.iter().take(floats).map(lane).collect();
+    sets.stand_at(head.result);
+    sets.widen(operation.instruction, &[(&args, 1)], &mut open).ok()?;
+    for (scalar, open) in results.iter_mut().zip(open).filter(|(scalar, _)| scalar.undefined.is_none()) {
+        scalar.trust = open.trust;
+    }
+    let operands: SmallVec<[number::sets::Operand; 4]> = args.iter().map(|&lane| sets.operand(lane)).collect();
+    let allowed = number::sets::allowed(sets.profile(), operation.instruction, &[(&operands, 1)])?;
+    for (scalar, set) in results.iter_mut().zip(allowed).skip(floats).filter(|(scalar, _)| scalar.undefined.is_none()) {
+        if let Some(exponent) = set.only() {
+            *scalar = Scalar { bits: u64::from(exponent as i32 as u32), trust: Trust::CERTAIN, undefined: None };
+        }
+    }
+    Some(())
 }
 
 /// OpSelect of any objects. What is selected by a condition that is decided keeps the cell that it has.

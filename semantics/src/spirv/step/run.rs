@@ -70,7 +70,7 @@ fn run_from<'m>(
         Err(Missing::Resource(what)) => return Ok(Outcome::Unsupported(what)),
         Err(Missing::Limit(limit)) => return Ok(Outcome::Limit(limit)),
     };
-    let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true };
+    let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true, over: None };
     for steps in 0..fuel {
         let branched = match sets.as_deref_mut() {
             Some(sets) => over::decide(sets, &mut config)?,

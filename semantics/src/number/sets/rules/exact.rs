@@ -62,6 +62,60 @@ fn fract(rules: &Rules, x: Span) -> Option<Set> {
     }
 }
 
+/// Modf's fraction: x - trunc(x), of x's sign. CR, and exact: what can happen to it is that it is flushed. The whole part is Trunc's.
+pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
+    let below_one = 1.0 - rules.format.ulp(0.75);
+    let rounded = |low: f64, high: f64| rules.rounded(Enclosure::point(low), Enclosure::point(high));
+    // Of the numbers from one to another of the same sign.
+    let of_part = |part: Span| match part.low.trunc() == part.high.trunc() {
+        true => rounded(part.low - part.low.trunc(), part.high - part.high.trunc()),
+        false if part.high > 0.0 => rounded(0.0, below_one),
+        false => rounded(-below_one, -0.0),
+    };
+    let (negative, positive) = (Span { low: f64::NEG_INFINITY, high: -0.0 }, Span { low: 0.0, high: f64::INFINITY });
+    let parts = [negative, positive].into_iter().filter_map(|sign| x.meet(sign));
+    Some(parts.fold(Set::NONE, |set, part| set.union(of_part(part))))
+}
+
+/// The exponent of 2 that Frexp gives of a finite number, 0 of a zero, and the significand beside it: x = significand·2^exponent. Every finite float of a
+/// format is a normal number of 64 bits.
+fn split(x: f64) -> (f64, f64) {
+    if x == 0.0 {
+        return (x, 0.0);
+    }
+    let exponent = (x.to_bits() >> 52 & 0x7ff) as i32 - 1022;
+    (x * 2f64.powi(-exponent), f64::from(exponent))
+}
+
+/// The zeros of a span, and its other numbers by sign: as ends of which the first is nearer to zero.
+fn by_sign(x: Span) -> (Option<Span>, impl Iterator<Item = [f64; 2]>) {
+    let tiny = f64::MIN_POSITIVE;
+    let negative = x.meet(Span { low: f64::NEG_INFINITY, high: -tiny }).map(|part| [part.high, part.low]);
+    let positive = x.meet(Span { low: tiny, high: f64::INFINITY }).map(|part| [part.low, part.high]);
+    (x.meet(Span { low: -0.0, high: 0.0 }), negative.into_iter().chain(positive))
+}
+
+/// Frexp's significand: EXACT, in ±[0.5, 1), or a zero of a zero.
+pub(super) fn significand(rules: &Rules, x: Span) -> Set {
+    let (zeros, parts) = by_sign(x);
+    let below_one = 1.0 - rules.format.ulp(0.75);
+    let set = parts.fold(zeros.map_or(Set::NONE, Set::of), |set, [near, far]| {
+        let ((first, from), (last, to)) = (split(near), split(far));
+        let whole = Span::between(0.5f64.copysign(near), below_one.copysign(near));
+        set.with(if from == to { Span::between(first, last) } else { whole })
+    });
+    rules.result(set)
+}
+
+/// Frexp's exponent, as a number: EXACT. An operand that is flushed has that of zero.
+pub(super) fn exponent(x: Span) -> Set {
+    let (zeros, parts) = by_sign(x);
+    // Where the span meets zero, its numbers go down to the least of the format; a greater set than that of its floats does no harm.
+    let least = |near: f64| if near.abs() <= f64::MIN_POSITIVE { -148.0 } else { split(near).1 };
+    let of_zero = if zeros.is_some() { Set::point(0.0) } else { Set::NONE };
+    parts.fold(of_zero, |set, [near, far]| set.union(whole_numbers(least(near), split(far).1)))
+}
+
 /// Fract in WGSL: INH(x - floor(x)).
 fn inherited_fract(rules: &Rules, x: Span) -> Option<Set> {
     let operand = rules.leaf(x);

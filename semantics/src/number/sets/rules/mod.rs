@@ -6,7 +6,7 @@
 //! | `bounds` | real numbers between two |
 //! | `core` | rounding, ULP, subnormals, zeros and infinities; OpFNegate, OpFAdd, OpFMul, OpFDiv |
 //! | `range` | where a function's exact result lies over intervals |
-//! | `exact` | GLSL.std.450 without an error: whole numbers, minima, Fract; OpQuantizeToF16 |
+//! | `exact` | GLSL.std.450 without an error: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
 //! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
 //! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
 //! | `compare` | comparisons, and what they tell of their operands |
@@ -76,6 +76,9 @@ type Sets = SmallVec<[Set; 4]>;
 
 /// What a conforming device may have in each component of a 32-bit result. Operands are their components, column after column, with how many columns they
 /// form; shapes are the caller's care. `None`: no rule, so anything.
+///
+/// Of Modf, Frexp and their Struct forms the components of both results, one after the other, the exponents as numbers. Derivatives take the two values of a
+/// quad of which the difference is taken, the second from the first; OpFwidth and its like the magnitudes of both.
 ///
 /// Without NoContraction a result may be drawn into others and others into it, so that no rule of a single instruction bounds it: `None`.
 pub fn allowed(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
@@ -253,6 +256,12 @@ impl<'a> Operands<'a> {
             }
             Op::Dot | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => self.products(opcode),
             Op::QuantizeToF16 => self.each_span(|[x]| exact::quantize(&self.rules, x)),
+            // Of the two of a quad whose difference is taken, the second from the first. They are on no list.
+            Op::DPdx | Op::DPdy | Op::DPdxFine | Op::DPdyFine | Op::DPdxCoarse | Op::DPdyCoarse => self.each(|[to, from]| {
+                if self.is_same(to, from) { self.rules.difference_of_one(&to.set) } else { self.rules.difference(&to.set, &from.set) }
+            }),
+            // Of the magnitudes of both derivatives.
+            Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => self.each(|[x, y]| self.rules.sum(&x.set, &y.set)),
             _ => None,
         }
     }
@@ -319,6 +328,20 @@ impl<'a> Operands<'a> {
             | Glsl::Log2
             | Glsl::Sqrt
             | Glsl::InverseSqrt => self.each_span(|[x]| glsl::of_one(rules, function, x)),
+            Glsl::Modf | Glsl::ModfStruct => {
+                let fractions = self.each_span(|[x]| exact::fraction(rules, x))?;
+                let wholes = self.each_span(|[x]| exact::of_one(rules, Glsl::Trunc, x))?;
+                Some(fractions.into_iter().chain(wholes).collect())
+            }
+            Glsl::Frexp | Glsl::FrexpStruct => {
+                let significands = self.each_span(|[x]| Some(exact::significand(rules, x)))?;
+                // Integers: no zero of theirs has a sign.
+                let exponents = self.each(|[x]| match rules.operand(&x.set) {
+                    Some(parts) => parts.finite.spans().iter().fold(Set::NONE, |set, &span| set.union(exact::exponent(span))),
+                    None => Set::ANY,
+                })?;
+                Some(significands.into_iter().chain(exponents).collect())
+            }
             Glsl::Atan2 => self.each_span(|[y, x]| glsl::atan2(rules, y, x)),
             Glsl::Pow => self.each_span(|[x, y]| glsl::pow(rules, x, y)),
             Glsl::Fma => self.each_span(|[a, b, c]| inherited::fma(rules, a, b, c)),
@@ -328,7 +351,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Functions of vectors. Determinant and MatrixInverse have a precision that the implementation defines.
+    /// Functions of vectors.
     fn vectors(&self, function: Glsl) -> Option<Sets> {
         let rules = &self.rules;
         let count = self.arg(0)?.len();
@@ -349,6 +372,7 @@ impl<'a> Operands<'a> {
                 let sets = (|| rules.refract(&components(0)?, &components(1)?, eta?))();
                 sets.or_else(|| anything(count))
             }
+            // Determinant and MatrixInverse among them: their precision is implementation-defined (IMPL), so that nothing bounds it.
             _ => None,
         }
     }

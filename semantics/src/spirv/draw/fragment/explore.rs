@@ -10,8 +10,8 @@ use super::super::targets::Written;
 use super::interface::Source;
 use super::operations::Role;
 use super::{Begun, Fragments};
-use crate::number::sets::{Exploration, Set, Sets, Span, Unsettled, follow};
-use crate::number::{Expected, Interval, Why};
+use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
+use crate::number::{Expected, Why};
 use crate::outcome::Outcome;
 use crate::spirv::concurrency::{Agent, Topology};
 use crate::spirv::environment::Observation;
@@ -85,17 +85,6 @@ impl<'m> Explorer<'m> {
     }
 }
 
-/// The floats that an input may be. What is too small to be a normal number may be zero.
-fn floats(allowed: Interval) -> Set {
-    let Interval { low, high, .. } = allowed.of_f32();
-    if !allowed.is_finite() || !low.is_finite() || !high.is_finite() || low > high {
-        return Set::ANY;
-    }
-    let least = f64::from(f32::MIN_POSITIVE);
-    let set = Set::of(Span::between(low, high));
-    if low < least && high > -least { set.union(Set::ZERO) } else { set }
-}
-
 impl<'m> Fragments<'m, '_> {
     /// The draw whose quads run over sets where definite values leave something open, if that can be told.
     pub(in crate::spirv::draw) fn exploring(mut self, explorer: Explorer<'m>) -> Self {
@@ -131,7 +120,7 @@ impl<'m> Fragments<'m, '_> {
             }
             _ => return Ok(scalar),
         };
-        let set = floats(allowed);
+        let set = Set::of_f32(allowed);
         if !set.is_bounded() {
             return Ok(scalar);
         }
