@@ -129,21 +129,17 @@ impl Environment {
 
     /// `operator.f=` or `operator[]=` whose first parameter is of type `ty`.
     pub fn setter(&mut self, ty: TypeId, part: Part) -> Option<Found> {
-        if let Some(declared) = self.declared(part) {
-            if let Some(&id) = declared.setter_of.get(&ty) {
-                let value = self.function(id).parameters.last().map_or(TypeId::VOID, |p| p.ty);
-                return Some(Found { callee: Callee::Declared(id), ty: value });
-            }
+        if let Some(&id) = self.declared(part).and_then(|d| d.setter_of.get(&ty)) {
+            let value = self.function(id).parameters.last().map_or(TypeId::VOID, |p| p.ty);
+            return Some(Found { callee: Callee::Declared(id), ty: value });
         }
         self.generated_setter(ty, part).or_else(|| self.library_accessor(ty, part, true))
     }
 
     /// `operator.f` or `operator[]` whose first parameter is of type `ty`.
     pub fn getter(&mut self, ty: TypeId, part: Part) -> Option<Found> {
-        if let Some(declared) = self.declared(part) {
-            if let Some(&id) = declared.getter_of.get(&ty) {
-                return Some(Found { callee: Callee::Declared(id), ty: self.function(id).result });
-            }
+        if let Some(&id) = self.declared(part).and_then(|d| d.getter_of.get(&ty)) {
+            return Some(Found { callee: Callee::Declared(id), ty: self.function(id).result });
         }
         self.generated_getter(ty, part).or_else(|| self.library_accessor(ty, part, false))
     }
