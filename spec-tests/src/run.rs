@@ -13,6 +13,7 @@ use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::Device;
 use smallstep::theorem::case::{Case, NoCase, Planted, Settings, decided, target_fuel};
 use smallstep::theorem::check::on_device;
+use smallstep::theorem::device::{UnderTest, profile_of};
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
 use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
@@ -530,7 +531,10 @@ impl Run<'_> {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
                 Some(device) => {
-                    let leg = on_device(&mut device.into(), &program, &settings);
+                    // The device's module is of the route's own profile.
+                    let mut device = UnderTest::from(device);
+                    let settings = Settings { profile: profile_of(device.route), ..settings.clone() };
+                    let leg = on_device(&mut device, &program, &settings);
                     self.report.lanes += leg.lanes;
                     match leg.verdict {
                         // What the semantics leaves open, no device can fail; it is counted, not called agreement.
