@@ -3,6 +3,7 @@
 //! Gone are `while`, `if` without `else`, the first part of `for`, declarations of several variables, `->`, operators (they are calls), and the address
 //! space before a type. An expression may be shared: the condition of a `while` stands in the `if` and in the `do` that it becomes.
 
+use super::arena::nodes;
 use super::syntax::IntLiteral;
 pub use super::syntax::{AddressSpace, Fix, FunctionKind, Ident, Literal, Qualifier, Semantic, SemanticKind, Step};
 use crate::text::{Span, Symbol, Symbols};
@@ -209,34 +210,4 @@ pub struct Program {
     pub stmts: Vec<(Stmt, Span)>,
 }
 
-impl Program {
-    /// The expression.
-    pub fn expr(&self, id: ExprId) -> &Expr {
-        &self.exprs[id.0 as usize].0
-    }
-
-    /// Where the expression stands.
-    pub fn expr_span(&self, id: ExprId) -> Span {
-        self.exprs[id.0 as usize].1
-    }
-
-    /// The statement.
-    pub fn stmt(&self, id: StmtId) -> &Stmt {
-        &self.stmts[id.0 as usize].0
-    }
-
-    /// Where the statement stands.
-    pub fn stmt_span(&self, id: StmtId) -> Span {
-        self.stmts[id.0 as usize].1
-    }
-
-    /// The type.
-    pub fn ty(&self, id: TypeExprId) -> &TypeExpr {
-        &self.types[id.0 as usize].0
-    }
-
-    /// Where the type stands.
-    pub fn ty_span(&self, id: TypeExprId) -> Span {
-        self.types[id.0 as usize].1
-    }
-}
+nodes!(Program: Expr ExprId, Stmt StmtId, TypeExpr TypeExprId);

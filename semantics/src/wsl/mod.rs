@@ -3,6 +3,7 @@
 //! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global environment and every function's derivation
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
+mod arena;
 pub mod core;
 pub mod desugar;
 pub mod entry;

@@ -3,6 +3,13 @@
 //! Nodes stand in arenas, children before their parents, each with its span; nesting is bounded by [`MAX_NESTING`]. `print` writes a tree that reads back to
 //! the same tree, `desugar` turns it into [`super::core`].
 
+mod literal;
+mod operator;
+
+pub use literal::{IntLiteral, Literal, Magnitude};
+pub use operator::{BinaryOp, Fix, Step, UnaryOp};
+
+use super::arena::nodes;
 use crate::text::{Span, Symbol, Symbols};
 
 /// The deepest nesting of expressions, statements and types that is read: the height of the tree, so that a long chain of operators counts too.
@@ -57,95 +64,6 @@ impl AddressSpace {
     }
 }
 
-/// The absolute value of an integer literal.
-#[derive(Clone, Copy, Debug)]
-pub enum Magnitude {
-    /// Its value.
-    Exact(u64),
-    /// It is 2^64 or more, so it can only be a float: the nearest one, perhaps infinite.
-    Large(f32),
-}
-
-impl PartialEq for Magnitude {
-    fn eq(&self, other: &Magnitude) -> bool {
-        match (self, other) {
-            (Magnitude::Exact(a), Magnitude::Exact(b)) => a == b,
-            (Magnitude::Large(a), Magnitude::Large(b)) => a.to_bits() == b.to_bits(),
-            _ => false,
-        }
-    }
-}
-
-/// An integer literal, with the sign that the parser folds into it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IntLiteral {
-    /// Whether a `-` stands before it. Never with `unsigned`.
-    pub negative: bool,
-    /// Whether it ends in `u`.
-    pub unsigned: bool,
-    /// Whether it is written in hexadecimal digits.
-    pub hexadecimal: bool,
-    /// Its absolute value.
-    pub magnitude: Magnitude,
-}
-
-impl IntLiteral {
-    /// A decimal literal without sign or suffix.
-    pub fn of(value: u64) -> IntLiteral {
-        IntLiteral { negative: false, unsigned: false, hexadecimal: false, magnitude: Magnitude::Exact(value) }
-    }
-
-    /// The value, unless it is too large for 64 bits.
-    pub fn value(&self) -> Option<i128> {
-        match self.magnitude {
-            Magnitude::Exact(m) => Some(if self.negative { -(m as i128) } else { m as i128 }),
-            Magnitude::Large(_) => None,
-        }
-    }
-
-    /// The value as an `int`, if it is representable as one. The literal's own suffix is not looked at.
-    pub fn as_int(&self) -> Option<i32> {
-        self.value().and_then(|v| i32::try_from(v).ok())
-    }
-
-    /// The value as a `uint`, if it is representable as one.
-    pub fn as_uint(&self) -> Option<u32> {
-        self.value().and_then(|v| u32::try_from(v).ok())
-    }
-
-    /// The nearest float; an integer has no zero below zero.
-    pub fn as_float(&self) -> f32 {
-        let magnitude = match self.magnitude {
-            Magnitude::Exact(0) => return 0.0,
-            Magnitude::Exact(m) => m as f32,
-            Magnitude::Large(x) => x,
-        };
-        if self.negative { -magnitude } else { magnitude }
-    }
-}
-
-/// A literal.
-#[derive(Clone, Copy, Debug)]
-pub enum Literal {
-    /// `true` or `false`.
-    Bool(bool),
-    /// An integer.
-    Int(IntLiteral),
-    /// A float: the nearest to what is written, with its sign.
-    Float(f32),
-}
-
-impl PartialEq for Literal {
-    fn eq(&self, other: &Literal) -> bool {
-        match (self, other) {
-            (Literal::Bool(a), Literal::Bool(b)) => a == b,
-            (Literal::Int(a), Literal::Int(b)) => a == b,
-            (Literal::Float(a), Literal::Float(b)) => a.to_bits() == b.to_bits(),
-            _ => false,
-        }
-    }
-}
-
 /// A type as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeExpr {
@@ -177,132 +95,6 @@ pub enum TypeSuffix {
     ArrayReference(Option<AddressSpace>),
     /// `[n]`.
     Array(IntLiteral),
-}
-
-/// A binary operator that is sugar for a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is its sign")]
-pub enum BinaryOp {
-    Or,
-    Xor,
-    And,
-    Less,
-    Greater,
-    LessEqual,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    ShiftLeft,
-    ShiftRight,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-}
-
-impl BinaryOp {
-    /// Every operator.
-    pub const ALL: [BinaryOp; 16] = [
-        BinaryOp::Or,
-        BinaryOp::Xor,
-        BinaryOp::And,
-        BinaryOp::Less,
-        BinaryOp::Greater,
-        BinaryOp::LessEqual,
-        BinaryOp::GreaterEqual,
-        BinaryOp::Equal,
-        BinaryOp::NotEqual,
-        BinaryOp::ShiftLeft,
-        BinaryOp::ShiftRight,
-        BinaryOp::Add,
-        BinaryOp::Subtract,
-        BinaryOp::Multiply,
-        BinaryOp::Divide,
-        BinaryOp::Remainder,
-    ];
-
-    /// The function that it calls, as `operator+`; the sign is what follows `operator`.
-    pub fn function(self) -> &'static str {
-        match self {
-            BinaryOp::Or => "operator|",
-            BinaryOp::Xor => "operator^",
-            BinaryOp::And => "operator&",
-            BinaryOp::Less => "operator<",
-            BinaryOp::Greater => "operator>",
-            BinaryOp::LessEqual => "operator<=",
-            BinaryOp::GreaterEqual => "operator>=",
-            BinaryOp::Equal => "operator==",
-            BinaryOp::NotEqual => "operator!=",
-            BinaryOp::ShiftLeft => "operator<<",
-            BinaryOp::ShiftRight => "operator>>",
-            BinaryOp::Add => "operator+",
-            BinaryOp::Subtract => "operator-",
-            BinaryOp::Multiply => "operator*",
-            BinaryOp::Divide => "operator/",
-            BinaryOp::Remainder => "operator%",
-        }
-    }
-
-    /// The sign.
-    pub fn sign(self) -> &'static str {
-        &self.function()["operator".len()..]
-    }
-}
-
-/// A prefix operator that is sugar for a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is its sign")]
-pub enum UnaryOp {
-    Plus,
-    Minus,
-    Complement,
-    Not,
-}
-
-impl UnaryOp {
-    /// The function that it calls.
-    pub fn function(self) -> &'static str {
-        match self {
-            UnaryOp::Plus => "operator+",
-            UnaryOp::Minus => "operator-",
-            UnaryOp::Complement => "operator~",
-            UnaryOp::Not => "operator!",
-        }
-    }
-
-    /// The sign.
-    pub fn sign(self) -> &'static str {
-        &self.function()["operator".len()..]
-    }
-}
-
-/// Whether one is added or taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// `++`
-    Increment,
-    /// `--`
-    Decrement,
-}
-
-impl Step {
-    /// The function that it calls.
-    pub fn function(self) -> &'static str {
-        match self {
-            Step::Increment => "operator++",
-            Step::Decrement => "operator--",
-        }
-    }
-}
-
-/// Whether a read-modify-write expression gives the value after or before the step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fix {
-    /// `++e`: the value after.
-    Prefix,
-    /// `e++`: the value before.
-    Postfix,
 }
 
 /// An expression. Parentheses are kept: a parenthesised literal is a literal, and the printer adds none.
@@ -651,37 +443,9 @@ pub struct Tree {
     pub signs: Vec<(ExprId, Span)>,
 }
 
+nodes!(Tree: Expr ExprId, Stmt StmtId, TypeExpr TypeExprId);
+
 impl Tree {
-    /// The expression.
-    pub fn expr(&self, id: ExprId) -> &Expr {
-        &self.exprs[id.0 as usize].0
-    }
-
-    /// Where the expression stands.
-    pub fn expr_span(&self, id: ExprId) -> Span {
-        self.exprs[id.0 as usize].1
-    }
-
-    /// The statement.
-    pub fn stmt(&self, id: StmtId) -> &Stmt {
-        &self.stmts[id.0 as usize].0
-    }
-
-    /// Where the statement stands.
-    pub fn stmt_span(&self, id: StmtId) -> Span {
-        self.stmts[id.0 as usize].1
-    }
-
-    /// The type.
-    pub fn ty(&self, id: TypeExprId) -> &TypeExpr {
-        &self.types[id.0 as usize].0
-    }
-
-    /// Where the type stands.
-    pub fn ty_span(&self, id: TypeExprId) -> Span {
-        self.types[id.0 as usize].1
-    }
-
     /// Adds an expression.
     pub fn push_expr(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push((expr, span));

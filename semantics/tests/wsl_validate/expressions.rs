@@ -1,16 +1,6 @@
 //! Expressions.
 
-use crate::{accepts, body, rejects};
-
-#[track_caller]
-fn accepts_in(statements: &str) {
-    accepts(&body(statements));
-}
-
-#[track_caller]
-fn rejects_in(rule: &str, statements: &str) {
-    rejects(rule, &body(statements));
-}
+use crate::{accepts, accepts_in, rejects, rejects_in};
 
 #[test]
 fn literals() {

@@ -47,3 +47,15 @@ fn body(statements: &str) -> String {
         "struct S {{ int a; float3 b; }}\nenum E {{ A, B = 5 }}\nvoid f(int i, uint u, float x, bool b, S s, E e, float4 v) {{ int[4] a; thread int* p = &i; thread int[] r = @a; {statements} }}"
     )
 }
+
+/// Accepts the statements in a function with a variable of each kind.
+#[track_caller]
+fn accepts_in(statements: &str) {
+    accepts(&body(statements));
+}
+
+/// Rejects them, by the rule.
+#[track_caller]
+fn rejects_in(rule: &str, statements: &str) {
+    rejects(rule, &body(statements));
+}

@@ -133,7 +133,7 @@ impl Environment {
             let value = self.function(id).parameters.last().map_or(TypeId::VOID, |p| p.ty);
             return Some(Found { callee: Callee::Declared(id), ty: value });
         }
-        self.generated_setter(ty, part).or_else(|| self.library_accessor(ty, part, true))
+        self.generated_setter(ty, part).or_else(|| self.built_in_accessor(ty, part, true))
     }
 
     /// `operator.f` or `operator[]` whose first parameter is of type `ty`.
@@ -141,7 +141,7 @@ impl Environment {
         if let Some(&id) = self.declared(part).and_then(|d| d.getter_of.get(&ty)) {
             return Some(Found { callee: Callee::Declared(id), ty: self.function(id).result });
         }
-        self.generated_getter(ty, part).or_else(|| self.library_accessor(ty, part, false))
+        self.generated_getter(ty, part).or_else(|| self.built_in_accessor(ty, part, false))
     }
 
     /// The generated getter.
@@ -174,7 +174,7 @@ impl Environment {
     }
 
     /// The library's accessor: what it is set to is of the type that it gets.
-    pub fn library_accessor(&mut self, ty: TypeId, part: Part, set: bool) -> Option<Found> {
+    pub fn built_in_accessor(&mut self, ty: TypeId, part: Part, set: bool) -> Option<Found> {
         if matches!(self.types.get(ty), Type::Struct(_) | Type::Array(..) | Type::Pointer(..) | Type::ArrayReference(..)) {
             return None;
         }

@@ -146,7 +146,7 @@ fn taker(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option
     if let Some(span) = field_span(b, of, part) {
         return Some(Other::Generated(span, "it".into()));
     }
-    let library = space == AddressSpace::Thread && b.env.library_accessor(of, part, false).is_some();
+    let library = space == AddressSpace::Thread && b.env.built_in_accessor(of, part, false).is_some();
     library.then(|| {
         let dot = if part == Part::Element { "" } else { "." };
         Other::Library(format!("`operator{dot}{name}` of {}, which is generated for it too", b.env.type_name(of)))

@@ -73,20 +73,7 @@ impl Parser<'_> {
 
     /// Behind the `;` that ends a field that could not be read, or before the `}` of its struct.
     pub(super) fn recover_field(&mut self) {
-        let mut braces = 0;
-        while self.peek() != T::End && !self.at_top_level() {
-            match self.peek() {
-                T::LeftBrace => braces += 1,
-                T::RightBrace if braces == 0 => return,
-                T::RightBrace => braces -= 1,
-                T::Semicolon if braces == 0 => {
-                    self.bump();
-                    return;
-                }
-                _ => {}
-            }
-            self.bump();
-        }
+        self.skip_item(false);
     }
 
     /// Before the body of a function whose head could not be read and begins at the token `from`, if it has one before its `;`.
@@ -114,24 +101,25 @@ impl Parser<'_> {
         if self.at == from {
             self.bump();
         }
-        let mut braces = 0;
-        loop {
-            match self.peek() {
-                T::End => return,
-                _ if self.at_top_level() => return,
+        self.skip_item(true);
+    }
+
+    /// Over an item to behind its `;`, or to the next declaration. An item that may end with braces ends behind them; another one ends before a `}` that is not
+    /// its own.
+    fn skip_item(&mut self, ends_with_braces: bool) {
+        let mut braces = 0_usize;
+        while self.peek() != T::End && !self.at_top_level() {
+            let kind = self.peek();
+            match kind {
                 T::LeftBrace => braces += 1,
-                T::RightBrace if braces <= 1 => {
-                    self.bump();
-                    return;
-                }
-                T::RightBrace => braces -= 1,
-                T::Semicolon if braces == 0 => {
-                    self.bump();
-                    return;
-                }
+                T::RightBrace if braces == 0 && !ends_with_braces => return,
+                T::RightBrace => braces = braces.saturating_sub(1),
                 _ => {}
             }
             self.bump();
+            if braces == 0 && (kind == T::Semicolon || kind == T::RightBrace && ends_with_braces) {
+                return;
+            }
         }
     }
 

@@ -102,7 +102,7 @@ impl<'a> Recheck<'a> {
             out.push((Known::Callee(Callee::Generated(Generated::ElementGetter(ty))), of));
         }
         out.extend(self.of_takers(ty, part, Generated::Getter));
-        out.extend(self.library(ty, part, false));
+        out.extend(self.built_in(ty, part, false));
         out
     }
 
@@ -118,7 +118,7 @@ impl<'a> Recheck<'a> {
             out.push((Known::Callee(Callee::Generated(Generated::ElementSetter(ty))), of));
         }
         out.extend(self.of_takers(ty, part, Generated::Setter));
-        out.extend(self.library(ty, part, true));
+        out.extend(self.built_in(ty, part, true));
         out
     }
 
@@ -131,7 +131,7 @@ impl<'a> Recheck<'a> {
     }
 
     /// The library's accessors; those of arrays are the generated ones.
-    fn library(&self, ty: TypeId, part: Part, set: bool) -> Vec<(Known, TypeId)> {
+    fn built_in(&self, ty: TypeId, part: Part, set: bool) -> Vec<(Known, TypeId)> {
         if matches!(self.ty(ty), Type::Array(..) | Type::ArrayReference(..) | Type::Struct(_) | Type::Pointer(..)) {
             return Vec::new();
         }

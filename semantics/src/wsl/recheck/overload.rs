@@ -233,7 +233,7 @@ impl Recheck<'_> {
                 (Some(f.key), text.to_string())
             }
             Callee::Library(f) => {
-                self.library_types(node, f, arguments, result)?;
+                self.built_in_types(node, f, arguments, result)?;
                 match f.row().name {
                     Name::Function(name) => (self.name_key(name), name.to_string()),
                     Name::Cast => (Some(Key::Cast(result)), String::new()),
@@ -297,7 +297,7 @@ impl Recheck<'_> {
     }
 
     /// The function's own signature gives these types.
-    fn library_types(&self, node: &Expr, f: LibraryFunction, arguments: &[TypeId], result: TypeId) -> Check {
+    fn built_in_types(&self, node: &Expr, f: LibraryFunction, arguments: &[TypeId], result: TypeId) -> Check {
         let types = &self.p.env.types;
         let signature = f.signature();
         let t = f.variable().unwrap_or(TypeId::VOID);

@@ -63,27 +63,15 @@ impl Checker<'_> {
     }
 
     fn do_while(&mut self, s: core::StmtId, e: core::ExprId, span: Span) -> (Option<StmtId>, Behaviours) {
-        let body_span = self.core().stmt_span(s);
         let (body, b) = self.stmt(s);
-        if b.has(Behaviour::Break) {
-            t_do_while_break(self, body, b, e, body_span, span)
-        } else {
-            t_do_while_no_break(self, body, b, e, body_span, span)
-        }
+        let parts = DoWhile { condition: e, body, place: self.core().stmt_span(s) };
+        if b.has(Behaviour::Break) { t_do_while_break(self, parts, b, span) } else { t_do_while_no_break(self, parts, b, span) }
     }
 
-    fn do_while_of(
-        &mut self,
-        rule: Rule,
-        body: Option<StmtId>,
-        b: Behaviours,
-        e: core::ExprId,
-        place: Span,
-        span: Span,
-    ) -> (Option<StmtId>, Behaviours) {
-        let condition = self.condition(e, rule, "the condition");
-        let behaviours = self.loop_body(b, rule, place);
-        let (Some(condition), Some(body)) = (condition, body) else { return (None, behaviours) };
+    fn do_while_of(&mut self, rule: Rule, parts: DoWhile, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
+        let condition = self.condition(parts.condition, rule, "the condition");
+        let behaviours = self.loop_body(b, rule, parts.place);
+        let (Some(condition), Some(body)) = (condition, parts.body) else { return (None, behaviours) };
         (Some(self.push_stmt(rule, StmtForm::DoWhile(body, condition), behaviours, span)), behaviours)
     }
 
@@ -103,6 +91,13 @@ impl Checker<'_> {
         let (Some(condition), Some(each), Some(body)) = (condition, parts.each, parts.body) else { return (None, behaviours) };
         (Some(self.push_stmt(rule, StmtForm::For(condition, each, body), behaviours, span)), behaviours)
     }
+}
+
+/// The parts of a `do` whose body is typed already.
+pub struct DoWhile {
+    condition: core::ExprId,
+    body: Option<StmtId>,
+    place: Span,
 }
 
 /// The parts of a `for` that are typed already.
@@ -125,27 +120,13 @@ pub fn t_if(c: &mut Checker, e: core::ExprId, s: core::StmtId, or: core::StmtId,
 }
 
 /// Γ ⊢ e : bool and Γ ⊢ s : B, Break in B, give Γ ⊢ do s while (e); : B - {Break, Continue} ∪ {Nothing} [wsl/t-do-while-break, 004 Typing statements; WSL-C1]
-pub fn t_do_while_break(
-    c: &mut Checker,
-    body: Option<StmtId>,
-    b: Behaviours,
-    e: core::ExprId,
-    place: Span,
-    span: Span,
-) -> (Option<StmtId>, Behaviours) {
-    c.do_while_of(Rule::WslTDoWhileBreak, body, b, e, place, span)
+pub fn t_do_while_break(c: &mut Checker, parts: DoWhile, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
+    c.do_while_of(Rule::WslTDoWhileBreak, parts, b, span)
 }
 
 /// Γ ⊢ e : bool and Γ ⊢ s : B, Break not in B, give Γ ⊢ do s while (e); : B - {Continue} ∪ {Nothing} [wsl/t-do-while-no-break, 004 Typing statements; WSL-C1]
-pub fn t_do_while_no_break(
-    c: &mut Checker,
-    body: Option<StmtId>,
-    b: Behaviours,
-    e: core::ExprId,
-    place: Span,
-    span: Span,
-) -> (Option<StmtId>, Behaviours) {
-    c.do_while_of(Rule::WslTDoWhileNoBreak, body, b, e, place, span)
+pub fn t_do_while_no_break(c: &mut Checker, parts: DoWhile, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
+    c.do_while_of(Rule::WslTDoWhileNoBreak, parts, b, span)
 }
 
 /// Γ ⊢ e : bool, Γ ⊢ e' : τ and Γ ⊢ s : B, Break in B, give Γ ⊢ for (; e; e') s : B - {Break, Continue} ∪ {Nothing} [wsl/t-for-break, 004 Typing statements; WSL-C1]

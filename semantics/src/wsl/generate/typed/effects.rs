@@ -94,7 +94,7 @@ impl Generator {
                 let ty = self.of(&[TypeId::INT, TypeId::UINT]);
                 self.step(ty)
             }
-            5 => self.library_call(TypeId::VOID, 1),
+            5 => self.built_in_call(TypeId::VOID, 1),
             6 | 7 => {
                 let all: Vec<Function> = self
                     .functions

@@ -116,7 +116,7 @@ impl Generator {
             }
             7 => self.assignment(ty, depth),
             8 | 9 => self.user_call(ty, depth),
-            10..=13 => self.library_call(ty, depth),
+            10..=13 => self.built_in_call(ty, depth),
             14 => self.compound(ty, depth),
             15 => self.step(ty),
             16 if ty == TypeId::BOOL => {

@@ -114,7 +114,7 @@ impl Generator {
     }
 
     /// A call of one of the library's functions that give the type.
-    pub(super) fn library_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+    pub(super) fn built_in_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         if self.one_in(4)
             && let Some(e) = self.attempt(|g| g.family_call(ty, depth))
         {
