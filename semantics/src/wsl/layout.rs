@@ -1,11 +1,11 @@
 //! Sizes, alignments and strides in bytes: seed 004 "Annotations for execution".
 //!
 //! Arrays are as large as their elements together, enums as their base type, structures as in C, padding included. What the seed leaves to the implementation is
-//! decided here: numbers and atomics are 4 bytes, `bool` is 1, pointers are 8 and array references 16, samplers and textures 8. Of vectors, one of 3 elements has
+//! decided here: scalars and atomics are 4 bytes, pointers are 8 and array references 16, samplers and textures 8. Of vectors, one of 3 elements has
 //! the size and alignment of one of 4 (`float3` is 16 bytes); a matrix is its columns one after the other.
 
 use super::environment::Environment;
-use super::types::{Scalar, StructId, Type, TypeId};
+use super::types::{StructId, Type, TypeId};
 use crate::text::deep;
 use rustc_hash::FxHashMap;
 
@@ -49,21 +49,19 @@ impl Layouts {
     }
 
     fn compute(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
-        let scalar = |s: Scalar| if s == Scalar::Bool { 1 } else { 4 };
-        let vector = |s: Scalar, n: u8| {
-            let size = scalar(s) * u64::from(n).next_power_of_two();
+        let vector = |n: u8| {
+            let size = 4 * u64::from(n).next_power_of_two();
             Layout { size, align: size }
         };
         let plain = |size: u64, align: u64| Some(Layout { size, align });
         match env.types.get(ty) {
             Type::Void => plain(0, 1),
-            Type::Scalar(s) => plain(scalar(s), scalar(s)),
-            Type::Atomic(_) | Type::Enum(_) => plain(4, 4),
+            Type::Scalar(_) | Type::Atomic(_) | Type::Enum(_) => plain(4, 4),
             Type::Sampler | Type::Texture(..) | Type::Pointer(..) => plain(8, 8),
             Type::ArrayReference(..) => plain(16, 8),
-            Type::Vector(s, n) => Some(vector(s, n)),
-            Type::Matrix(s, columns, rows) => {
-                let column = vector(s, rows);
+            Type::Vector(_, n) => Some(vector(n)),
+            Type::Matrix(_, columns, rows) => {
+                let column = vector(rows);
                 plain(column.size * u64::from(columns), column.align)
             }
             Type::Array(of, n) => {

@@ -13,6 +13,7 @@ pub mod generate;
 pub mod layout;
 pub mod lex;
 pub mod library;
+pub mod meaning;
 pub mod parse;
 pub mod print;
 pub mod recheck;
