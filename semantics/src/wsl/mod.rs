@@ -4,6 +4,7 @@
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
 mod arena;
+pub mod choice;
 pub mod core;
 pub mod desugar;
 pub mod entry;
