@@ -38,11 +38,15 @@ pub enum Judgement {
     EntryPoint,
     /// The types and functions that every program has (seed 004 "Standard library").
     Library,
+    /// ρ ⊢ s → s' (seed 004 "Execution of statements").
+    StatementExecution,
+    /// ρ ⊢ e → e' (seed 004 "Execution of expressions").
+    ExpressionExecution,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 16] = [
+    pub const ALL: [Judgement; 18] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -59,6 +63,8 @@ impl Judgement {
         Judgement::ExpressionTyping,
         Judgement::EntryPoint,
         Judgement::Library,
+        Judgement::StatementExecution,
+        Judgement::ExpressionExecution,
     ];
 
     /// How the judgement is written.
@@ -80,10 +86,14 @@ impl Judgement {
             Judgement::ExpressionTyping => "Γ ⊢ e : τ, d",
             Judgement::EntryPoint => "Γ ⊢ entry point",
             Judgement::Library => "Γ0",
+            Judgement::StatementExecution => "ρ ⊢ s → s', events",
+            Judgement::ExpressionExecution => "ρ ⊢ e → e', events",
         }
     }
 }
 
+#[macro_use]
+mod wsl_execution;
 #[macro_use]
 mod wsl_library;
 #[macro_use]
@@ -146,7 +156,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-wsl_syntax_rules! { wsl_typing_rules wsl_library_rules rules
+wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     // Typing, report §5.
     LvTNum "lv/t-num" Typing "000 §5" "lambda_v::typing::rules::t_num" "R, ∅ ⊢ num : Num";
     LvTTrue "lv/t-true" Typing "000 §5" "lambda_v::typing::rules::t_true" "R, ∅ ⊢ true : Bool";

@@ -1,8 +1,8 @@
 //! Rules of WSL's lexical analysis, grammar and desugaring: seed 004 "Grammar".
 
 macro_rules! wsl_syntax_rules {
-    ($then:ident $later:ident $last:ident $($rows:tt)*) => {
-        $then! { $later $last $($rows)*
+    ($then:ident $second:ident $third:ident $last:ident $($rows:tt)*) => {
+        $then! { $second $third $last $($rows)*
             // Lexical analysis.
             WslLexToken "wsl/lex-token" Lexing "004 Lexical analysis" "wsl::lex::lex" "every character but white space and comments belongs to a token, each as long as possible";
             WslLexSignedDecimal "wsl/lex-signed-decimal" Lexing "004 Literals; WSL-A2, WSL-A7" "wsl::lex::signed_decimal" "an optional - that the parser folds in, then 0 or digits that do not begin with 0";

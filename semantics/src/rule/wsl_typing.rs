@@ -1,8 +1,8 @@
 //! Rules of WSL's validation: seed 004 "Validation", "Entry Points", "Built-in Variables".
 
 macro_rules! wsl_typing_rules {
-    ($then:ident $last:ident $($rows:tt)*) => {
-        $then! { $last $($rows)*
+    ($then:ident $next:ident $last:ident $($rows:tt)*) => {
+        $then! { $next $last $($rows)*
             // Building the global typing environment.
             WslEnvTypedefDuplicate "wsl/env-typedef-duplicate" Environment "004 Building the global typing environment 2.1" "wsl::environment::declare::env_typedef_duplicate" "no other type has the name of a typedef";
             WslEnvTypedef "wsl/env-typedef" Environment "004 Building the global typing environment 2.2" "wsl::environment::declare::env_typedef" "a typedef is a type, with its definition";

@@ -4,17 +4,21 @@
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
 mod arena;
+pub mod call;
 pub mod choice;
 pub mod core;
 pub mod desugar;
 pub mod entry;
 pub mod environment;
 pub mod error;
+pub mod execution;
 pub mod generate;
 pub mod layout;
 pub mod lex;
 pub mod library;
 pub mod meaning;
+pub mod memory;
+pub mod open;
 pub mod parse;
 pub mod print;
 pub mod recheck;
@@ -24,3 +28,4 @@ pub mod token;
 pub mod types;
 pub mod typing;
 pub mod validate;
+pub mod value;

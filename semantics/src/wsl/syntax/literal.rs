@@ -1,7 +1,5 @@
 //! Literals: the numbers as written, of any size.
 
-use crate::text::Span;
-
 /// The absolute value of an integer literal.
 #[derive(Clone, Copy, Debug)]
 pub enum Magnitude {

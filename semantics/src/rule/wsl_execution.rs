@@ -1,0 +1,106 @@
+//! Rules of WSL's execution: seed 004 "Dynamic rules".
+
+macro_rules! wsl_execution_rules {
+    ($then:ident $last:ident $($rows:tt)*) => {
+        $then! { $last $($rows)*
+            // statement
+            WslEBlockAnnotate "wsl/e-block-annotate" StatementExecution "004 Blocks and variable declarations 1" "wsl::execution::statement::e_block_annotate" "ρ ⊢ {s…} → {ρ: s…}";
+            WslEBlockNextStmt "wsl/e-block-next-stmt" StatementExecution "004 Blocks and variable declarations 2" "wsl::execution::statement::e_block_next_stmt" "{ρ': {} s…} → {ρ': s…}";
+            WslEBlockTerminator "wsl/e-block-terminator" StatementExecution "004 Blocks and variable declarations 3; WSL-C5, WSL-D1" "wsl::execution::statement::e_block_terminator" "{ρ': t s…} → t, t a terminator: a return of a value or of nothing, and discard too";
+            WslEBlockVdeclReduce "wsl/e-block-vdecl-reduce" StatementExecution "004 Blocks and variable declarations 4.2; WSL-C4" "wsl::execution::statement::e_block_vdecl_reduce" "ρ' ⊢ e → e' gives {ρ': T x = e; s…} → {ρ': T x = e'; s…}: x is not bound yet";
+            WslEBlockVdeclComplete "wsl/e-block-vdecl-complete" StatementExecution "004 Blocks and variable declarations 4.3" "wsl::execution::statement::e_block_vdecl_complete" "{ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id";
+            WslEBlockVdecl "wsl/e-block-vdecl" StatementExecution "004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19" "wsl::execution::statement::e_block_vdecl" "{ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id";
+            WslEBlockReduce "wsl/e-block-reduce" StatementExecution "004 Blocks and variable declarations 5" "wsl::execution::statement::e_block_reduce" "ρ' ⊢ s → s' gives {ρ': s s''…} → {ρ': s' s''…}";
+            WslEIfTrue "wsl/e-if-true" StatementExecution "004 Branches and Switches 1" "wsl::execution::statement::e_if_true" "if (true) s else s' → s";
+            WslEIfFalse "wsl/e-if-false" StatementExecution "004 Branches and Switches 2" "wsl::execution::statement::e_if_false" "if (false) s else s' → s'";
+            WslEIfReduce "wsl/e-if-reduce" StatementExecution "004 Branches and Switches 3" "wsl::execution::statement::e_if_reduce" "e → e' gives if (e) s else s' → if (e') s else s'";
+            WslEEffectfulExprReduce "wsl/e-effectful-expr-reduce" StatementExecution "004 Other" "wsl::execution::statement::e_effectful_expr_reduce" "e → e' gives e; → e';";
+            WslEEffectfulExprElim "wsl/e-effectful-expr-elim" StatementExecution "004 Other; WSL-D7" "wsl::execution::statement::e_effectful_expr_elim" "v; → {}";
+            WslEReturnReduce "wsl/e-return-reduce" StatementExecution "004 Other" "wsl::execution::statement::e_return_reduce" "e → e' gives return e; → return e';";
+            // switch
+            WslESwitchReduce "wsl/e-switch-reduce" StatementExecution "004 Branches and Switches, switch 1" "wsl::execution::switch::e_switch_reduce" "e → e' gives switch (e) {…} → switch (e') {…}";
+            WslESwitchCaseFound "wsl/e-switch-case-found" StatementExecution "004 Branches and Switches, switch 2" "wsl::execution::switch::e_switch_case_found" "switch (v) {… case v: s0 … sn} → Cases({s0}, …, {sn})";
+            WslESwitchDefault "wsl/e-switch-default" StatementExecution "004 Branches and Switches, switch 3" "wsl::execution::switch::e_switch_default" "switch (v) {… default: s0 … sn} → Cases({s0}, …, {sn}), no case being v";
+            WslECasesFallthrough "wsl/e-cases-fallthrough" StatementExecution "004 Branches and Switches, Cases 2" "wsl::execution::switch::e_cases_fallthrough" "Cases(fallthrough;, s, …) → Cases(s, …)";
+            WslECasesBreak "wsl/e-cases-break" StatementExecution "004 Branches and Switches, Cases 3" "wsl::execution::switch::e_cases_break" "Cases(break;, s…) → {}";
+            WslECasesOtherTerminator "wsl/e-cases-other-terminator" StatementExecution "004 Branches and Switches, Cases 4; WSL-C5" "wsl::execution::switch::e_cases_other_terminator" "Cases(t, s…) → t, t another terminator";
+            WslECasesEnd "wsl/e-cases-end" StatementExecution "WSL-D17" "wsl::execution::switch::e_cases_end" "Cases({}) → {}: the last case may end without a terminator";
+            WslECasesReduce "wsl/e-cases-reduce" StatementExecution "004 Branches and Switches, Cases 5" "wsl::execution::switch::e_cases_reduce" "s → s' gives Cases(s, s''…) → Cases(s', s''…)";
+            // iteration
+            WslEDoWhileLoop "wsl/e-do-while-loop" StatementExecution "004 Loops" "wsl::execution::iteration::e_do_while_loop" "do s while (e); → Loop(s, {}, if (e) do s while (e); else {})";
+            WslEForLoop "wsl/e-for-loop" StatementExecution "004 Loops" "wsl::execution::iteration::e_for_loop" "for (; e; e') s → if (e) Loop(s, e';, for (; e; e') s) else {}";
+            WslELoopBreak "wsl/e-loop-break" StatementExecution "004 Loops, Loop 1" "wsl::execution::iteration::e_loop_break" "Loop(break;, s', s'') → {}";
+            WslELoopNextIteration "wsl/e-loop-next-iteration" StatementExecution "004 Loops, Loop 2.1; WSL-D6" "wsl::execution::iteration::e_loop_next_iteration" "Loop({}, {}, s'') → s'' and Loop(continue;, {}, s'') → s''";
+            WslELoopIncrement "wsl/e-loop-increment" StatementExecution "004 Loops, Loop 2.2" "wsl::execution::iteration::e_loop_increment" "s' → s1 gives Loop({}, s', s'') → Loop({}, s1, s'')";
+            WslELoopOtherTerminator "wsl/e-loop-other-terminator" StatementExecution "004 Loops, Loop 3; WSL-C5" "wsl::execution::iteration::e_loop_other_terminator" "Loop(t, s', s'') → t, t another terminator";
+            WslELoopReduce "wsl/e-loop-reduce" StatementExecution "004 Loops, Loop 4" "wsl::execution::iteration::e_loop_reduce" "s → s1 gives Loop(s, s', s'') → Loop(s1, s', s'')";
+            // expression
+            WslEVariable "wsl/e-variable" ExpressionExecution "004 Variables" "wsl::execution::expression::e_variable" "x → LVal(ρ(x))";
+            WslELoad "wsl/e-load" ExpressionExecution "004 Variables; WSL-D11" "wsl::execution::expression::e_load" "LVal(a) → v, loading v from a; no valid element of an enum becomes an unspecified one";
+            WslEParensExec "wsl/e-parens-exec" ExpressionExecution "004 Other" "wsl::execution::expression::e_parens_exec" "(e) → e";
+            WslECommaReduce "wsl/e-comma-reduce" ExpressionExecution "004 Other" "wsl::execution::expression::e_comma_reduce" "e1 → e1' gives e1, e2 → e1', e2";
+            WslECommaNext "wsl/e-comma-next" ExpressionExecution "004 Other" "wsl::execution::expression::e_comma_next" "v, e2 → e2";
+            WslEAndReduce "wsl/e-and-reduce" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_and_reduce" "e1 → e1' gives e1 && e2 → e1' && e2";
+            WslEAndFalse "wsl/e-and-false" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_and_false" "false && e2 → false";
+            WslEAndTrue "wsl/e-and-true" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_and_true" "true && e2 → e2";
+            WslEOrReduce "wsl/e-or-reduce" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_or_reduce" "e1 → e1' gives e1 || e2 → e1' || e2";
+            WslEOrTrue "wsl/e-or-true" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_or_true" "true || e2 → true";
+            WslEOrFalse "wsl/e-or-false" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_or_false" "false || e2 → e2";
+            WslETernaryReduce "wsl/e-ternary-reduce" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_ternary_reduce" "e1 → e1' gives e1 ? e2 : e3 → e1' ? e2 : e3";
+            WslETernaryTrue "wsl/e-ternary-true" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_ternary_true" "true ? e2 : e3 → e2";
+            WslETernaryFalse "wsl/e-ternary-false" ExpressionExecution "004 Operations affecting control-flow" "wsl::execution::expression::e_ternary_false" "false ? e2 : e3 → e3";
+            WslETakePtrReduce "wsl/e-take-ptr-reduce" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_take_ptr_reduce" "e reduced to an abstract left-value, e', gives &e → &e'";
+            WslETakePtrLval "wsl/e-take-ptr-lval" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_take_ptr_lval" "&LVal(a) → Ptr(a)";
+            WslEDerefPtr "wsl/e-deref-ptr" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_deref_ptr" "*Ptr(a) → LVal(a)";
+            WslEDerefReduce "wsl/e-deref-reduce" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_deref_reduce" "e → e' gives *e → *e'";
+            WslEMakeRefLval "wsl/e-make-ref-lval" ExpressionExecution "004 Arrays, @ 1, 2; WSL-C3" "wsl::execution::expression::e_make_ref_lval" "@LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none";
+            WslEMakeRefReduce "wsl/e-make-ref-reduce" ExpressionExecution "004 Arrays, @ 3" "wsl::execution::expression::e_make_ref_reduce" "e reduced to an abstract left-value, e', gives @e → @e'";
+            WslEDotGetter "wsl/e-dot-getter" ExpressionExecution "004 Dot operator 2" "wsl::execution::expression::e_dot_getter" "e.f → operator.f(e), e not reducible to an abstract left-value";
+            WslEArrayDerefGetter "wsl/e-array-deref-getter" ExpressionExecution "004 Arrays, [] 2" "wsl::execution::expression::e_array_deref_getter" "e1[e2] → operator[](e1, e2), e1[e2] not reducible to an abstract left-value";
+            WslEArrayLength "wsl/e-array-length" ExpressionExecution "004 Typing expressions, call 3.1; WSL-C8" "wsl::execution::expression::e_array_length" "e.length → n, e an array of n elements: a left-value is not loaded";
+            WslEReferenceLength "wsl/e-reference-length" ExpressionExecution "004 Typing expressions, call 3.2; WSL-C8" "wsl::execution::expression::e_reference_length" "Ref(a, n).length → n";
+            WslEDotReduce "wsl/e-dot-reduce" ExpressionExecution "004 Dot operator 1" "wsl::execution::expression::e_dot_reduce" "e.f reduced to an abstract left-value, e', gives e.f → e'";
+            WslEArrayDerefReduce "wsl/e-array-deref-reduce" ExpressionExecution "004 Arrays, [] 1" "wsl::execution::expression::e_array_deref_reduce" "e1[e2] reduced to an abstract left-value, e', gives e1[e2] → e'";
+            // left
+            WslEAlvalDotAnder "wsl/e-alval-dot-ander" ExpressionExecution "004 Reduction to an abstract left-value 1.2" "wsl::execution::left::e_alval_dot_ander" "LVal(a).f → *operator&.f(&LVal(a))";
+            WslEAlvalArrayAnder "wsl/e-alval-array-ander" ExpressionExecution "004 Reduction to an abstract left-value 2.5" "wsl::execution::left::e_alval_array_ander" "LVal(a)[v] → *operator&[](&LVal(a), v)";
+            WslEAlvalArrayRefReduce "wsl/e-alval-array-ref-reduce" ExpressionExecution "004 Reduction to an abstract left-value 2.2" "wsl::execution::left::e_alval_array_ref_reduce" "e1 → e1', e1 an array reference, gives e1[e2] → e1'[e2]";
+            WslEAlvalArrayReduceRight "wsl/e-alval-array-reduce-right" ExpressionExecution "004 Reduction to an abstract left-value 2.3" "wsl::execution::left::e_alval_array_reduce_right" "e2 → e2' gives v[e2] → v[e2']";
+            WslEArrayRefClamped "wsl/e-array-ref-clamped" ExpressionExecution "004 Reduction to an abstract left-value 2.4.2; WSL-D5" "wsl::execution::left::e_array_ref_clamped" "Ref(a, n)[i] → Ref(a, n)[j], i not below n, j unspecified but below n";
+            WslEArrayRefValid "wsl/e-array-ref-valid" ExpressionExecution "004 Reduction to an abstract left-value 2.4.3" "wsl::execution::left::e_array_ref_valid" "Ref(a, n)[i] → LVal(a + i · stride), i below n";
+            WslEAlvalGenericReduce "wsl/e-alval-generic-reduce" ExpressionExecution "004 Reduction to an abstract left-value 3; WSL-D3" "wsl::execution::left::e_alval_generic_reduce" "e → e' where e is neither a left-value nor one of the forms above";
+            WslEAlvalDotReduce "wsl/e-alval-dot-reduce" ExpressionExecution "004 Reduction to an abstract left-value 1.1" "wsl::execution::left::e_alval_dot_reduce" "e1 reduced to an abstract left-value, e1', gives e1.f → e1'.f";
+            WslEAlvalArrayReduceLeft "wsl/e-alval-array-reduce-left" ExpressionExecution "004 Reduction to an abstract left-value 2.1" "wsl::execution::left::e_alval_array_reduce_left" "e1 reduced to an abstract left-value, e1', gives e1[e2] → e1'[e2]";
+            // assign
+            WslEAssignRightReduce "wsl/e-assign-right-reduce" ExpressionExecution "004 Assignment 2" "wsl::execution::assign::e_assign_right_reduce" "e2 → e2' gives a = e2 → a = e2', a an abstract left-value";
+            WslEAssignExecute "wsl/e-assign-execute" ExpressionExecution "004 Assignment 3" "wsl::execution::assign::e_assign_execute" "LVal(a) = v → v, storing v to a";
+            WslEAssignSetter "wsl/e-assign-setter" ExpressionExecution "004 Assignment 4; WSL-D18" "wsl::execution::assign::e_assign_setter" "e3.f = v → e3 = operator.f=(e3, v), v";
+            WslEAssignIndexedSetter "wsl/e-assign-indexed-setter" ExpressionExecution "004 Assignment 5; WSL-D18" "wsl::execution::assign::e_assign_indexed_setter" "e3[i] = v → e3 = operator[]=(e3, i, v), v";
+            WslEPostfixIncrElim "wsl/e-postfix-incr-elim" ExpressionExecution "004 Read-modify-write expressions; WSL-C18, WSL-D8" "wsl::execution::assign::e_postfix_incr_elim" "e++ → LVal(id) = e, (e = operator++(e), LVal(id)), e an abstract left-value";
+            WslEPrefixIncrElim "wsl/e-prefix-incr-elim" ExpressionExecution "004 Read-modify-write expressions" "wsl::execution::assign::e_prefix_incr_elim" "++e → e = operator++(e), e an abstract left-value";
+            WslEPlusEqualElim "wsl/e-plus-equal-elim" ExpressionExecution "004 Read-modify-write expressions; WSL-D9" "wsl::execution::assign::e_plus_equal_elim" "e1 += e2 → e1 = operator+(e1, e2), e1 an abstract left-value";
+            WslEAssignLeftReduce "wsl/e-assign-left-reduce" ExpressionExecution "004 Assignment 1" "wsl::execution::assign::e_assign_left_reduce" "e1 reduced to an abstract left-value, e1', gives e1 = e2 → e1' = e2";
+            WslEPostfixIncrReduce "wsl/e-postfix-incr-reduce" ExpressionExecution "004 Read-modify-write expressions" "wsl::execution::assign::e_postfix_incr_reduce" "e reduced to an abstract left-value, e', gives e++ → e'++";
+            WslEPrefixIncrReduce "wsl/e-prefix-incr-reduce" ExpressionExecution "004 Read-modify-write expressions" "wsl::execution::assign::e_prefix_incr_reduce" "e reduced to an abstract left-value, e', gives ++e → ++e'";
+            WslEPlusEqualReduce "wsl/e-plus-equal-reduce" ExpressionExecution "004 Read-modify-write expressions; WSL-D9" "wsl::execution::assign::e_plus_equal_reduce" "e1 reduced to an abstract left-value, e1', gives e1 += e2 → e1' += e2";
+            // call
+            WslECallReduce "wsl/e-call-reduce" ExpressionExecution "004 Calls 1; WSL-D10" "wsl::execution::call::e_call_reduce" "ei → ei', the leftmost argument that reduces, gives f(… ei …) → f(… ei' …)";
+            WslECallResolve "wsl/e-call-resolve" ExpressionExecution "004 Calls 2; WSL-C2, WSL-D2" "wsl::execution::call::e_call_resolve" "f(v1, …) → Call({ρ0[x1 ↦ id1]…: s}), storing v1 to id1, and so on from left to right";
+            WslECallConstructReduce "wsl/e-call-construct-reduce" ExpressionExecution "004 Calls, Call 1" "wsl::execution::call::e_call_construct_reduce" "s → s' gives Call(s) → Call(s')";
+            WslECallReturnVoid "wsl/e-call-return-void" ExpressionExecution "004 Calls, Call 2; WSL-D15" "wsl::execution::call::e_call_return_void" "Call(return;) → Void";
+            WslECallEndFunction "wsl/e-call-end-function" ExpressionExecution "004 Calls, Call 2; WSL-D15" "wsl::execution::call::e_call_end_function" "Call({}) → Void";
+            WslECallReturn "wsl/e-call-return" ExpressionExecution "004 Calls, Call 3" "wsl::execution::call::e_call_return" "Call(return v;) → v";
+            WslEDiscard "wsl/e-discard" ExpressionExecution "004 Barriers and discard; WSL-C5" "wsl::execution::call::e_discard" "Call(discard;) ends the thread";
+            // generated
+            WslEFieldAddress "wsl/e-field-address" ExpressionExecution "004 Generated functions" "wsl::execution::generated::e_field_address" "operator&.f(Ptr(a)) → Ptr(a + offset of f)";
+            WslEElementAddress "wsl/e-element-address" ExpressionExecution "004 Generated functions; WSL-D19" "wsl::execution::generated::e_element_address" "operator&[](Ptr(a), i) → &((@*Ptr(a))[i])";
+            WslEGeneratedGetter "wsl/e-generated-getter" ExpressionExecution "004 Generated functions; WSL-C13" "wsl::execution::generated::e_generated_getter" "operator.f(v) → Call({ return b.f; }), storing v to b";
+            WslEGeneratedSetter "wsl/e-generated-setter" ExpressionExecution "004 Generated functions; WSL-C13" "wsl::execution::generated::e_generated_setter" "operator.f=(v, v') → Call({ b.f = x; return b; }), storing v to b and v' to x";
+            // builtin
+            WslECallLibrary "wsl/e-call-library" ExpressionExecution "004 Built-in Functions" "wsl::execution::builtin::e_call_library" "f(v1, …) → v, f a function of the library that gives v";
+            WslEInterlocked "wsl/e-interlocked" ExpressionExecution "004 Fences and atomic operations; WSL-D13" "wsl::execution::builtin::e_interlocked" "InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to *z";
+            WslECompareExchange "wsl/e-compare-exchange" ExpressionExecution "004 Fences and atomic operations" "wsl::execution::builtin::e_compare_exchange" "InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds old, else a load; then a store of what was read to *z";
+            WslEBarrier "wsl/e-barrier" ExpressionExecution "004 Fences and atomic operations; WSL-D12" "wsl::execution::builtin::e_barrier" "barrier() → Void, once every thread of the group stands at it";
+        }
+    };
+}

@@ -1,0 +1,221 @@
+//! One expression evaluated beside a program: a call of any of its functions, with arguments written as WSL writes them.
+//!
+//! The expression is typed as what a function of the program would return, so literals take the types of parameters, overloads are resolved and casts are there as
+//! everywhere. It is executed by one thread that is a group of its own.
+
+use super::choice::Strategy;
+use super::core::{Decl, Stmt};
+use super::error::Error;
+use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
+use super::memory::{Memory, Object};
+use super::open::{Opens, Possible, Word, explore};
+use super::syntax::AddressSpace;
+use super::types::TypeId;
+use super::typing::program::{ExprId, Program, StmtForm};
+use super::{desugar, parse, validate};
+use crate::outcome::{Limit, Outcome, Stuck};
+use crate::rule::Rule;
+use crate::text::{Span, line_column};
+use std::fmt::Write;
+
+/// An expression beside its program, both typed.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The program's text, and after it the expression in a function of its own.
+    pub text: String,
+    /// Where the expression begins in it.
+    pub offset: u32,
+    /// The typed program.
+    pub program: Program,
+    /// The expression.
+    pub expr: ExprId,
+}
+
+/// What is wrong with a program or an expression beside it.
+#[derive(Debug)]
+pub struct Wrong {
+    /// The text that the errors' places are in.
+    pub text: String,
+    /// Where the expression begins in it.
+    pub offset: u32,
+    /// The errors.
+    pub errors: Vec<Error>,
+}
+
+/// Types an expression beside a program.
+///
+/// # Errors
+/// What is wrong with either.
+pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
+    let mut name = String::from("call");
+    while program.contains(&name) || expression.contains(&name) {
+        name.push('_');
+    }
+    let mut text = String::with_capacity(program.len() + expression.len() + 64);
+    // A comment may end the program or the expression.
+    let _ = write!(text, "{program}\nvoid {name}() {{ return\n");
+    let offset = text.len() as u32;
+    let _ = write!(text, "{expression}\n; }}");
+    let wrong = |text: String, errors: Vec<Error>| Wrong { text, offset, errors };
+    let (tree, errors) = parse::parse(&text);
+    if !errors.is_empty() {
+        return Err(wrong(text, errors));
+    }
+    let (mut core, _) = desugar::desugar(tree);
+    let place = Span { start: offset, end: offset + expression.len() as u32 };
+    let body = match core.decls.last() {
+        Some(Decl::Function(f)) if core.names.name(f.name.name) == name => f.body,
+        _ => return Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected, and something follows it")])),
+    };
+    let returned = match core.stmt(body) {
+        Stmt::Block(stmts) => match stmts[..] {
+            [only] => match core.stmt(only) {
+                Stmt::Return(Some(e)) => Some((only, *e)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some((stmt, e)) = returned else {
+        return Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected")]));
+    };
+    core.stmts[stmt.0 as usize].0 = Stmt::Expr(e);
+    let (program, errors, _) = validate::check(&core);
+    let Some(program) = program else { return Err(wrong(text, errors)) };
+    let found = program.bodies.last().and_then(|body| match &program.stmt(body.block).form {
+        StmtForm::Block(range) => match program.stmt(program.block(range)[0]).form {
+            StmtForm::Expr(e) => Some(e),
+            _ => None,
+        },
+        _ => None,
+    });
+    match found {
+        Some(expr) => Ok(Prepared { text, offset, program, expr }),
+        None => Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected")])),
+    }
+}
+
+/// How an expression is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How unspecified values are met.
+    pub strategy: Strategy,
+    /// The most steps of a way.
+    pub fuel: u64,
+    /// The most ways that are followed.
+    pub ways: usize,
+    /// Planted bugs.
+    pub planted: Planted,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { strategy: Strategy::Carry, fuel: 100_000_000, ways: 256, planted: Planted::default() }
+    }
+}
+
+/// What an evaluation shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The type of the value.
+    pub ty: TypeId,
+    /// What each of its words may be, over all ways.
+    pub words: Vec<Possible>,
+    /// Whether something unspecified was met.
+    pub unspecified: bool,
+    /// Whether every way was followed.
+    pub complete: bool,
+    /// How many ways there were.
+    pub ways: usize,
+    /// How many steps all of them took.
+    pub steps: u64,
+}
+
+/// How one way ended.
+enum Ended {
+    Value(Vec<Possible>),
+    Other(Outcome<Shown>),
+}
+
+impl Prepared {
+    /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
+    pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
+        let shared = match Shared::new(&self.program, settings.planted) {
+            Ok(shared) => shared,
+            Err(limit) => return Outcome::Limit(limit),
+        };
+        let ty = self.program.expr(self.expr).ty.right();
+        let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, steps: 0 };
+        let mut other = None;
+        shown.complete = explore(settings.ways, |ways| {
+            if other.is_some() {
+                return ways;
+            }
+            let mut opens = Opens::new(settings.strategy, ways);
+            let first = shown.ways == 0;
+            let (ended, steps) = self.way(&shared, &mut opens, settings, first, on);
+            shown.ways += 1;
+            shown.steps += steps;
+            shown.unspecified |= opens.met();
+            match ended {
+                Ended::Value(words) if first => shown.words = words,
+                Ended::Value(words) => {
+                    for (all, more) in shown.words.iter_mut().zip(words) {
+                        *all = std::mem::replace(all, Possible::Any).or(more);
+                    }
+                }
+                Ended::Other(outcome) => other = Some(outcome),
+            }
+            opens.ways
+        });
+        other.unwrap_or(Outcome::Observed(shown))
+    }
+
+    fn way(
+        &self,
+        shared: &Shared,
+        opens: &mut Opens,
+        settings: &Settings,
+        first: bool,
+        on: &mut dyn FnMut(&Step, &Thread),
+    ) -> (Ended, u64) {
+        let mut memory = Memory::default();
+        let words = vec![Word::Bits(0); shared.group_words];
+        let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
+        let mut thread = Thread::new(shared, &mut memory, 0, group, source(&self.program, self.expr));
+        let mut steps = 0;
+        while thread.value().is_none() {
+            if steps == settings.fuel {
+                return (Ended::Other(Outcome::OutOfFuel), steps);
+            }
+            steps += 1;
+            match step(shared, &mut memory, opens, &mut thread) {
+                Ok(taken) => {
+                    if first {
+                        on(&taken, &thread);
+                    }
+                }
+                // The thread is all of its group.
+                Err((Stop::Barrier, _)) => thread.released = true,
+                Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),
+            }
+        }
+        let words = thread.value().map(|v| v.words).unwrap_or_default();
+        (Ended::Value(words.iter().map(|&w| opens.possible(w)).collect()), steps)
+    }
+
+    fn outcome(&self, stop: Stop) -> Outcome<Shown> {
+        let at = |span: Span| {
+            let (line, column) = line_column(&self.text, span.start);
+            format!("{line}:{column}")
+        };
+        match stop {
+            Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
+            Stop::Limit(limit) => Outcome::Limit(limit),
+            Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
+            Stop::Discarded => Outcome::Unsupported("the thread was discarded: it gives no value".into()),
+            Stop::Barrier => Outcome::Limit(Limit { what: "barriers", bound: 0 }),
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! WSL execution of one thread: seed 004 "Dynamic rules", a function a rule.
+//!
+//! A [`Thread`] is a program being executed ([`term`]); [`step`] takes it one transition further. What memory holds is asked for and changed through [`Cx`], which
+//! notes every [`Event`] with it; barriers stop the thread until the rules of the group let it go on. The file of a rule is the section that it is printed in.
+//!
+//! | module | section |
+//! |---|---|
+//! | `statement`, `switch`, `iteration` | "Execution of statements" |
+//! | `expression` | "Operations affecting control-flow", "Variables", "Pointers and references", "Arrays", "Dot operator", "Other" |
+//! | `left` | "Reduction to an abstract left-value" |
+//! | `assign` | "Assignment", "Read-modify-write expressions" |
+//! | `call` | "Calls" |
+//! | `generated` | "Generated functions" |
+//! | `builtin` | "Standard library": calls of its functions |
+//!
+//! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
+//! function that may fail (ERRATA WSL-D3, WSL-D4).
+
+mod assign;
+mod builtin;
+mod call;
+mod expression;
+mod generated;
+mod iteration;
+mod left;
+mod statement;
+mod switch;
+pub mod term;
+
+use super::environment::FunctionId;
+use super::environment::access::{Callee, Generated};
+use super::layout::Layouts;
+use super::library::LibraryFunction;
+use super::memory::{Address, Memory, Object, ObjectId, Words};
+use super::open::{Opens, Word};
+use super::syntax::AddressSpace;
+use super::types::{Type, TypeId};
+use super::typing::program::{Constant, ExprId, Program, StoreId};
+use crate::outcome::Limit;
+use crate::rule::Rule;
+use crate::text::Span;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use term::{Env, Expr, Form, Stmt, Value};
+
+/// The most bytes that the stores of a thread or a group take.
+pub const MAX_STORES: u64 = 64 << 20;
+
+/// A memory event: seed 004 "Memory events and program order".
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A load of these words.
+    Load(Address, Words),
+    /// A store of these words.
+    Store(Address, Words),
+    /// An atomic load.
+    AtomicLoad(Address, Word),
+    /// A read-modify-write: what was read and what was written.
+    ReadModifyWrite(Address, Word, Word),
+    /// The fence of a barrier: of threadgroup memory, of device memory.
+    Fence {
+        /// Whether it orders threadgroup memory.
+        threadgroup: bool,
+        /// Whether it orders device memory.
+        device: bool,
+    },
+}
+
+/// Why a thread makes no step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// It stands at a barrier, and its group does not go on yet.
+    Barrier,
+    /// It was discarded.
+    Discarded,
+    /// No rule applies: why, and where.
+    Stuck(String, Span),
+    /// A limit was passed.
+    Limit(Limit),
+    /// What is not modeled.
+    Unsupported(String, Span),
+}
+
+/// What a rule does: the term becomes another one, or the thread stops.
+pub type Done = Result<(), Stop>;
+
+/// One transition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The rule.
+    pub rule: Rule,
+    /// The rules of the contexts that it is applied in, outermost first.
+    pub within: SmallVec<[Rule; 8]>,
+    /// What it was applied to.
+    pub at: Span,
+    /// What memory saw, in program order.
+    pub events: SmallVec<[Event; 2]>,
+}
+
+/// A rule's function that a planted bug replaces.
+#[derive(Clone, Copy, Debug)]
+pub enum Replacement {
+    /// Of a rule for expressions.
+    Expr(fn(&mut Cx, &mut Expr) -> Done),
+    /// Of a rule for statements.
+    Stmt(fn(&mut Cx, &mut Stmt) -> Done),
+}
+
+/// Bugs that stand beside the rules.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Planted {
+    /// The rule that does something else.
+    pub rule: Option<(Rule, Replacement)>,
+    /// What the library gives instead.
+    pub scalar: Option<fn(super::meaning::Op, &[u32], super::meaning::Given) -> super::meaning::Given>,
+}
+
+/// What all threads share that no step changes.
+#[derive(Debug)]
+pub struct Shared<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// The offset of each store in its thread's or group's memory, in bytes.
+    pub offsets: Vec<u32>,
+    /// How many words a thread's stores take.
+    pub thread_words: usize,
+    /// How many words a group's stores take.
+    pub group_words: usize,
+    /// The size of each type in words, and the offsets of each structure's fields in bytes; by type and structure.
+    sizes: Vec<Option<u32>>,
+    fields: Vec<Vec<u32>>,
+    /// Planted bugs.
+    pub planted: Planted,
+}
+
+impl<'p> Shared<'p> {
+    /// Lays the stores of a program out.
+    ///
+    /// # Errors
+    /// If a thread's or a group's stores take more than [`MAX_STORES`].
+    pub fn new(program: &'p Program, planted: Planted) -> Result<Shared<'p>, Limit> {
+        let mut layouts = Layouts::default();
+        let (mut thread, mut group) = (0u64, 0u64);
+        let limit = Limit { what: "bytes of variables", bound: MAX_STORES };
+        let mut offsets = Vec::with_capacity(program.stores.len());
+        for store in &program.stores {
+            let layout = layouts.of(&program.env, store.ty).ok_or(limit)?;
+            let at = if store.space == AddressSpace::Threadgroup { &mut group } else { &mut thread };
+            *at = at.next_multiple_of(layout.align.max(4));
+            offsets.push(*at as u32);
+            *at = at.checked_add(layout.size).filter(|&n| n <= MAX_STORES).ok_or(limit)?;
+        }
+        let sizes = (0..program.env.types.len() as u32)
+            .map(|id| layouts.of(&program.env, TypeId(id)).and_then(|l| u32::try_from(l.size / 4).ok()))
+            .collect();
+        let fields = (0..program.env.structs.len() as u32)
+            .map(|id| {
+                let offsets = layouts.offsets(&program.env, super::types::StructId(id)).unwrap_or_default();
+                offsets.iter().map(|&o| o as u32).collect()
+            })
+            .collect();
+        Ok(Shared { program, offsets, thread_words: thread as usize / 4, group_words: group as usize / 4, sizes, fields, planted })
+    }
+
+    /// The size of a type in words.
+    ///
+    /// # Errors
+    /// If it is too large.
+    pub fn words(&self, ty: TypeId) -> Result<u32, Stop> {
+        self.sizes.get(ty.0 as usize).copied().flatten().ok_or(Stop::Limit(Limit { what: "bytes of a value", bound: u64::from(u32::MAX) }))
+    }
+
+    /// The offset of a structure's field, in bytes.
+    pub fn field(&self, id: super::types::StructId, field: u32) -> u32 {
+        self.fields[id.0 as usize][field as usize]
+    }
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its number in the dispatch.
+    pub number: u32,
+    /// What is left to be executed: an expression, the call that it began with.
+    pub program: Expr,
+    /// Its own memory.
+    pub own: ObjectId,
+    /// Its group's memory.
+    pub group: ObjectId,
+    /// Where the parameters of generated functions are stored.
+    generated: FxHashMap<Generated, ObjectId>,
+    /// Whether the barrier that it stands at lets it go on.
+    pub released: bool,
+}
+
+impl Thread {
+    /// A thread that is to execute an expression.
+    pub fn new(shared: &Shared, memory: &mut Memory, number: u32, group: ObjectId, program: Expr) -> Thread {
+        let words = vec![Word::Bits(0); shared.thread_words];
+        let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
+        Thread { number, program, own, group, generated: FxHashMap::default(), released: false }
+    }
+
+    /// The value that the thread ended with, if it has.
+    pub fn value(&self) -> Option<Value> {
+        self.program.words().map(|words| Value { ty: self.program.ty, words: words.clone() })
+    }
+}
+
+/// Where a thread stands: the barrier that it waits at, by the calls and iterations around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// The call of the barrier.
+    pub barrier: Option<ExprId>,
+    /// The calls around it and the iterations of loops, outermost first.
+    pub around: Vec<(ExprId, u32)>,
+}
+
+/// What a step is made in.
+#[derive(Debug)]
+pub struct Cx<'a, 'p> {
+    /// The program and its layout.
+    pub shared: &'a Shared<'p>,
+    /// Memory.
+    pub memory: &'a mut Memory,
+    /// What is unspecified.
+    pub opens: &'a mut Opens,
+    own: ObjectId,
+    group: ObjectId,
+    number: u32,
+    generated: &'a mut FxHashMap<Generated, ObjectId>,
+    released: &'a mut bool,
+    env: Env,
+    rule: Option<Rule>,
+    within: SmallVec<[Rule; 8]>,
+    at: ExprId,
+    place: Option<Span>,
+    events: SmallVec<[Event; 2]>,
+    instance: Instance,
+}
+
+/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`] first.
+///
+/// # Errors
+/// Why there is none; the thread is as it was, or ended.
+pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
+    opens.thread = thread.number;
+    opens.planted = shared.planted.scalar;
+    let mut program = thread.program.take();
+    let mut cx = Cx {
+        shared,
+        memory,
+        opens,
+        own: thread.own,
+        group: thread.group,
+        number: thread.number,
+        generated: &mut thread.generated,
+        released: &mut thread.released,
+        env: Rc::default(),
+        rule: None,
+        within: SmallVec::new(),
+        at: program.at,
+        place: None,
+        events: SmallVec::new(),
+        instance: Instance::default(),
+    };
+    let done = cx.expr(&mut program);
+    let place = cx.place.unwrap_or_else(|| shared.program.expr(cx.at).span);
+    let (rule, within, events, instance) = (cx.rule, cx.within, cx.events, cx.instance);
+    thread.program = program;
+    if opens.full() {
+        return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: super::open::MAX_TERMS as u64 }), instance));
+    }
+    match (done, rule) {
+        (Ok(()), Some(rule)) => Ok(Step { rule, within, at: place, events }),
+        (Ok(()), None) => Err((Stop::Stuck("no rule applies".into(), place), instance)),
+        (Err(stop), _) => Err((stop, instance)),
+    }
+}
+
+impl Cx<'_, '_> {
+    /// The thread's number in the dispatch.
+    pub fn thread(&self) -> u32 {
+        self.number
+    }
+
+    fn program(&self) -> &Program {
+        self.shared.program
+    }
+
+    /// The rule of this step, by its function, unless a bug stands in its place.
+    fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
+        self.rule = Some(rule);
+        self.at = e.at;
+        match self.shared.planted.rule {
+            Some((planted, Replacement::Expr(g))) if planted == rule => g(self, e),
+            _ => f(self, e),
+        }
+    }
+
+    /// Likewise, of a statement.
+    fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
+        self.rule = Some(rule);
+        match self.shared.planted.rule {
+            Some((planted, Replacement::Stmt(g))) if planted == rule => g(self, s),
+            _ => f(self, s),
+        }
+    }
+
+    fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Stuck(why.into(), self.place.unwrap_or_else(|| self.program().expr(self.at).span)))
+    }
+
+    fn span(&self) -> Span {
+        self.place.unwrap_or_else(|| self.program().expr(self.at).span)
+    }
+
+    /// Where a store is, in this thread's or its group's memory.
+    fn address(&self, store: StoreId) -> Address {
+        let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
+        Address::of(object, self.shared.offsets[store.0 as usize])
+    }
+
+    /// Loads a value of that type, with its event.
+    fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
+        let words = self.shared.words(ty)?;
+        match self.memory.load(self.opens, at, words) {
+            Some(words) => {
+                self.events.push(Event::Load(at, words.clone()));
+                Ok(words)
+            }
+            None => self.stuck("a load goes out of its object"),
+        }
+    }
+
+    /// Stores a value, with its event.
+    fn store(&mut self, at: Address, words: &[Word]) -> Done {
+        match self.memory.store(self.opens, at, words) {
+            Some(()) => {
+                self.events.push(Event::Store(at, Words::from_slice(words)));
+                Ok(())
+            }
+            None => self.stuck("a store goes out of its object"),
+        }
+    }
+
+    /// Whether a `bool` is true, decided if it is open.
+    fn truth(&mut self, words: &Words) -> Result<bool, Stop> {
+        match words.first().map(|&w| self.opens.read(w)) {
+            Some(Word::Bits(bits)) => Ok(bits != 0),
+            Some(word @ Word::Open(_)) => Ok(self.opens.decide(word, &[1, 0]) == Some(1)),
+            _ => self.stuck("a condition is no bool"),
+        }
+    }
+
+    /// An expression that uses `e` as a right-value.
+    fn right(&self, e: Expr) -> Expr {
+        use super::typing::program::Coercion;
+        match &e.form {
+            Form::Left(_) => Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::LeftToRight, Box::new(e)) },
+            Form::Dot(_, super::typing::program::Access::Setter(..)) | Form::Index(_, super::typing::program::Access::Setter(..)) => {
+                Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::AbstractToRight, Box::new(e)) }
+            }
+            _ => e,
+        }
+    }
+
+    /// The memory of a generated function's parameters, of so many words.
+    fn generated(&mut self, generated: Generated, words: u32) -> ObjectId {
+        if let Some(&object) = self.generated.get(&generated) {
+            return object;
+        }
+        let name = format!("parameters of {}", self.program().env.generated_name(generated));
+        let words = vec![Word::Bits(0); words as usize];
+        let object = self.memory.push(Object { space: AddressSpace::Thread, name, words });
+        self.generated.insert(generated, object);
+        object
+    }
+
+    /// The type that a function gives.
+    fn result(&self, callee: Callee, e: &Expr) -> TypeId {
+        match callee {
+            Callee::Declared(id) => self.program().env.function(id).result,
+            Callee::Library(_) | Callee::Generated(_) => e.ty,
+        }
+    }
+}
+
+/// The bits of a constant of that type.
+fn constant(program: &Program, constant: Constant, ty: TypeId) -> u32 {
+    match constant {
+        Constant::Bool(b) => u32::from(b),
+        Constant::Int(i) => i as u32,
+        Constant::Uint(u) | Constant::Float(u) => u,
+        Constant::Element(at) => match program.env.types.get(ty) {
+            Type::Enum(id) => program.env.enumeration(id).elements[at as usize].1,
+            _ => at,
+        },
+    }
+}
+
+/// An expression of the source that is not reached yet; a literal is a value.
+pub fn source(program: &Program, id: ExprId) -> Expr {
+    let typed = program.expr(id);
+    let ty = typed.ty.right();
+    let form = match typed.form {
+        super::typing::program::Form::Constant(c) => Form::Value(Words::from_slice(&[Word::Bits(constant(program, c, ty))])),
+        _ => Form::Source(id),
+    };
+    Expr { at: id, ty, form }
+}
+
+/// The type that a pointer or an array reference is to.
+fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
+    match program.env.types.get(ty) {
+        Type::Pointer(_, to) | Type::ArrayReference(_, to) => Some(to),
+        _ => None,
+    }
+}
+
+/// The call of a function with values, as an expression to be executed.
+pub fn call_of(program: &Program, function: FunctionId, arguments: Vec<Value>) -> Expr {
+    let at = ExprId(program.body(function).exprs.start);
+    let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
+    Expr { at, ty: program.env.function(function).result, form: Form::Call(Callee::Declared(function), arguments) }
+}
+
+/// The call of one of the library's functions with values.
+pub fn call_of_library(at: ExprId, function: LibraryFunction, result: TypeId, arguments: Vec<Value>) -> Expr {
+    let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
+    Expr { at, ty: result, form: Form::Call(Callee::Library(function), arguments) }
+}

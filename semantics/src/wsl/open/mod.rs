@@ -1,0 +1,325 @@
+//! Unspecified values: words that are symbols (seed 004: "unspecified value", "unspecified in-bounds value"; frozen, ERRATA WSL-D16).
+//!
+//! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met once. A term is the same value at every use; equal terms over
+//! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by sets
+//! ([`possible`]). Where a term decides something (a branch, a case), a [`Ways`] decides, and the term keeps that value for the rest of the run.
+
+mod possible;
+mod ways;
+
+pub use possible::Possible;
+pub use ways::{Ways, explore};
+
+use super::choice::Strategy;
+use super::meaning::{Given, Lanes, Op, scalar};
+use super::memory::Address;
+use super::types::Scalar;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The number of a term in [`Opens`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpenId(pub u32);
+
+/// 4 bytes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Word {
+    /// Definite bits.
+    Bits(u32),
+    /// An unspecified value, or what was computed from some.
+    Open(OpenId),
+    /// The first word of a pointer or array reference.
+    Address(Address),
+}
+
+impl Word {
+    /// The bits, if the word has definite ones.
+    pub fn definite(self) -> Option<u32> {
+        match self {
+            Word::Bits(bits) => Some(bits),
+            _ => None,
+        }
+    }
+}
+
+/// A term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Term {
+    /// An unspecified value: one of these, or any of the type. No two leaves are the same.
+    Leaf(Option<SmallVec<[u32; 4]>>, Scalar, u32),
+    /// An operation that is deterministic for all values of its operands.
+    Apply(Op, SmallVec<[Word; 3]>),
+    /// The word beside the value that the term has.
+    Among(OpenId, Box<[(u32, Word)]>),
+}
+
+/// The most terms of a run.
+pub const MAX_TERMS: usize = 1 << 20;
+/// The most values that a leaf or an index is given one by one.
+pub const MAX_VALUES: usize = 4096;
+
+/// What is unspecified in a run, and what was decided of it.
+#[derive(Clone, Debug)]
+pub struct Opens {
+    /// How unspecified values are met.
+    pub strategy: Strategy,
+    /// Which thread runs; its choices are numbered apart.
+    pub thread: u32,
+    /// How the decisions go.
+    pub ways: Ways,
+    /// What does arithmetic instead of [`scalar`], if a bug is planted.
+    pub planted: Option<fn(Op, &[u32], Given) -> Given>,
+    terms: Vec<Term>,
+    index: FxHashMap<Term, OpenId>,
+    decided: FxHashMap<OpenId, u32>,
+    choices: FxHashMap<u32, u64>,
+    /// Whether something was chosen or met that the specification leaves open.
+    met: bool,
+    full: bool,
+}
+
+impl Opens {
+    /// With nothing met so far.
+    pub fn new(strategy: Strategy, ways: Ways) -> Opens {
+        Opens {
+            strategy,
+            thread: 0,
+            ways,
+            planted: None,
+            terms: Vec::new(),
+            index: FxHashMap::default(),
+            decided: FxHashMap::default(),
+            choices: FxHashMap::default(),
+            met: false,
+            full: false,
+        }
+    }
+
+    /// Whether an unspecified value was met, whether chosen or carried.
+    pub fn met(&self) -> bool {
+        self.met
+    }
+
+    /// Whether there were more terms than [`MAX_TERMS`]; what is computed then means nothing.
+    pub fn full(&self) -> bool {
+        self.full
+    }
+
+    fn number(&mut self) -> u64 {
+        let number = self.choices.entry(self.thread).or_default();
+        *number += 1;
+        *number - 1
+    }
+
+    /// A new unspecified value: one of these, or any of the type. A definite run takes the first, or `first`.
+    pub fn leaf(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
+        self.met = true;
+        if self.strategy != Strategy::Carry {
+            let number = self.number();
+            let bits = match values {
+                Some(values) => self.strategy.choose(self.thread, number, values.len() as u64).map(|k| values[k as usize]),
+                None if of == Scalar::Bool => self.strategy.choose(self.thread, number, 2).map(|k| k as u32),
+                None => self.strategy.any(self.thread, number, first),
+            };
+            return Word::Bits(bits.unwrap_or(first));
+        }
+        if let Some([only]) = values {
+            return Word::Bits(*only);
+        }
+        let values = if of == Scalar::Bool && values.is_none() { Some(&[0, 1][..]) } else { values };
+        let term = Term::Leaf(values.map(SmallVec::from_slice), of, self.terms.len() as u32);
+        self.push(term)
+    }
+
+    fn push(&mut self, term: Term) -> Word {
+        if let Some(&id) = self.index.get(&term) {
+            return self.read(Word::Open(id));
+        }
+        if self.terms.len() >= MAX_TERMS {
+            self.full = true;
+            return Word::Bits(0);
+        }
+        let id = OpenId(self.terms.len() as u32);
+        self.index.insert(term.clone(), id);
+        self.terms.push(term);
+        Word::Open(id)
+    }
+
+    /// The word as it is known by now: what was decided is definite.
+    pub fn read(&self, word: Word) -> Word {
+        match word {
+            Word::Open(id) => self.decided.get(&id).map_or(word, |&bits| Word::Bits(bits)),
+            other => other,
+        }
+    }
+
+    fn term(&self, id: OpenId) -> &Term {
+        &self.terms[id.0 as usize]
+    }
+
+    /// The values that a word may have, in no order; none if they are more than [`MAX_VALUES`].
+    pub fn values(&self, word: Word) -> Option<Vec<u32>> {
+        match possible::possible(self, word) {
+            Possible::Values(values) => Some(values),
+            Possible::Any => None,
+        }
+    }
+
+    /// What a word may be, with what was decided so far.
+    pub fn possible(&self, word: Word) -> Possible {
+        possible::possible(self, word)
+    }
+
+    /// Which of `options` the word is, decided for the rest of the run; none if it may be something else, and that is what was decided.
+    pub fn decide(&mut self, word: Word, options: &[u32]) -> Option<u32> {
+        let word = self.read(word);
+        let Word::Open(id) = word else { return word.definite().filter(|bits| options.contains(bits)) };
+        let (left, other): (Vec<u32>, bool) = match self.values(word) {
+            Some(values) => {
+                let other = values.iter().any(|v| !options.contains(v));
+                (options.iter().copied().filter(|o| values.contains(o)).collect(), other)
+            }
+            None => (options.to_vec(), true),
+        };
+        let count = left.len() + usize::from(other);
+        let taken = if count <= 1 { 0 } else { self.ways.next(count as u32) as usize };
+        let bits = *left.get(taken)?;
+        self.decided.insert(id, bits);
+        if let Term::Apply(op, operands) = self.term(id).clone() {
+            self.consequence(op, &operands, bits);
+        }
+        Some(bits)
+    }
+
+    /// What an equation that was decided says of its sides.
+    fn consequence(&mut self, op: Op, operands: &[Word], bits: u32) {
+        use super::library::Meaning as M;
+        let holds = matches!((op.meaning, bits), (M::Equal, 1) | (M::NotEqual, 0));
+        if let (true, Scalar::Int | Scalar::Uint | Scalar::Bool, [a, b]) = (holds, op.of, operands) {
+            match (self.read(*a), self.read(*b)) {
+                (Word::Open(id), Word::Bits(bits)) | (Word::Bits(bits), Word::Open(id)) => {
+                    self.decided.insert(id, bits);
+                }
+                _ => {}
+            }
+        } else if let (M::Not, [Word::Open(id)]) = (op.meaning, operands) {
+            self.decided.insert(*id, 1 - bits.min(1));
+        }
+    }
+
+    /// The word beside the value that `which` has, one of the cases'.
+    pub fn among(&mut self, which: Word, cases: &[(u32, Word)]) -> Word {
+        let first = match cases {
+            [] => return Word::Bits(0),
+            [(_, first), ..] => self.read(*first),
+        };
+        match self.read(which) {
+            Word::Bits(bits) => cases.iter().find(|c| c.0 == bits).map_or(first, |c| self.read(c.1)),
+            Word::Open(id) => {
+                if cases.iter().all(|c| self.read(c.1) == first) {
+                    return first;
+                }
+                self.push(Term::Among(id, cases.iter().map(|&(v, w)| (v, self.read(w))).collect()))
+            }
+            Word::Address(_) => first,
+        }
+    }
+
+    fn given(&self, op: Op, operands: &[u32]) -> Given {
+        let given = scalar(op, operands);
+        match self.planted {
+            Some(planted) => planted(op, operands, given),
+            None => given,
+        }
+    }
+
+    fn of_given(&mut self, given: Given, to: Scalar) -> Word {
+        match given {
+            Given::Exactly(bits) => Word::Bits(bits),
+            Given::OneOf(values) => self.leaf(Some(&values), to, values.first().copied().unwrap_or(0)),
+            Given::Any(first) => self.leaf(None, to, first),
+        }
+    }
+
+    /// An operation one of whose operands is open.
+    fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
+        if let Some(known) = possible::identity(op, operands) {
+            return known;
+        }
+        match possible::results(self, op, operands) {
+            // One result, whatever the operands are.
+            possible::Results::Exactly(values) if values.len() == 1 => Word::Bits(values[0]),
+            possible::Results::Exactly(_) | possible::Results::Deterministic => self.push(Term::Apply(op, SmallVec::from_slice(operands))),
+            // Unspecified for some operands: a new value, of which no more is known than what it may be.
+            possible::Results::OneOf(values) => self.leaf(Some(&values), op.to, values.first().copied().unwrap_or(0)),
+            possible::Results::Any => self.leaf(None, op.to, 0),
+        }
+    }
+}
+
+impl Lanes for Opens {
+    type Word = Word;
+
+    fn bits(&mut self, bits: u32) -> Word {
+        Word::Bits(bits)
+    }
+
+    fn scalar(&mut self, op: Op, operands: &[Word]) -> Word {
+        let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| self.read(w)).collect();
+        let bits: Option<SmallVec<[u32; 3]>> = operands.iter().map(|w| w.definite()).collect();
+        match bits {
+            Some(bits) => {
+                let given = self.given(op, &bits);
+                self.of_given(given, op.to)
+            }
+            None => self.over_open(op, &operands),
+        }
+    }
+
+    fn below(&mut self, index: Word, bound: u32, otherwise: u32) -> Word {
+        let index = self.read(index);
+        match self.possible(index) {
+            Possible::Values(values) if values.iter().all(|&v| v < bound) => index,
+            possible => {
+                // Each value out of bounds stands for any in bounds, and so does an index that is not known: the values in bounds are its own.
+                let all = match possible {
+                    Possible::Values(values) if values.iter().any(|&v| v < bound) && index.definite().is_none() => {
+                        let fallback = self.unspecified_below(otherwise);
+                        let cases: Vec<(u32, Word)> =
+                            values.iter().map(|&v| (v, if v < bound { Word::Bits(v) } else { fallback })).collect();
+                        return self.among(index, &cases);
+                    }
+                    _ => otherwise,
+                };
+                self.unspecified_below(all)
+            }
+        }
+    }
+
+    fn pick(&mut self, index: Word, words: &[Word]) -> Word {
+        match self.read(index) {
+            Word::Bits(bits) => words.get(bits as usize).map_or(Word::Bits(0), |&w| self.read(w)),
+            index => {
+                let cases: Vec<(u32, Word)> = words.iter().enumerate().map(|(i, &w)| (i as u32, w)).collect();
+                self.among(index, &cases)
+            }
+        }
+    }
+}
+
+impl Opens {
+    /// A new unspecified `uint` below the bound.
+    fn unspecified_below(&mut self, bound: u32) -> Word {
+        if self.strategy != Strategy::Carry {
+            self.met = true;
+            let number = self.number();
+            return Word::Bits(self.strategy.choose(self.thread, number, u64::from(bound)).unwrap_or(0) as u32);
+        }
+        if bound as usize > MAX_VALUES {
+            self.full = true;
+            return Word::Bits(0);
+        }
+        let values: Vec<u32> = (0..bound).collect();
+        self.leaf(Some(&values), Scalar::Uint, 0)
+    }
+}

@@ -1,0 +1,376 @@
+//! What values a term can have.
+
+use super::{MAX_VALUES, OpenId, Opens, Term, Word};
+use crate::text::deep;
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::{Given, Op};
+use crate::wsl::types::Scalar;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// What a word may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Possible {
+    /// One of these, in ascending order.
+    Values(Vec<u32>),
+    /// No bound is known.
+    Any,
+}
+
+impl Possible {
+    /// Either.
+    pub fn or(self, other: Possible) -> Possible {
+        match (self, other) {
+            (Possible::Values(mut values), Possible::Values(more)) => {
+                values.extend(more);
+                values.sort_unstable();
+                values.dedup();
+                Possible::Values(values)
+            }
+            _ => Possible::Any,
+        }
+    }
+
+    /// The only one, if there is one.
+    pub fn only(&self) -> Option<u32> {
+        match self {
+            Possible::Values(values) if values.len() == 1 => Some(values[0]),
+            _ => None,
+        }
+    }
+}
+
+/// What an operation may give.
+pub(super) enum Results {
+    /// One of these, and always the same for the same operands.
+    Exactly(Vec<u32>),
+    /// Too many, but always the same for the same operands.
+    Deterministic,
+    /// One of these; for some operands it is unspecified which.
+    OneOf(Vec<u32>),
+    /// No bound is known.
+    Any,
+}
+
+/// The most assignments of values to leaves that are tried.
+const MAX_TRIED: usize = 4096;
+/// The most combinations of operands that are tried.
+const MAX_COMBINATIONS: usize = 4096;
+
+/// What a word may be, with what is decided: by giving the leaves below it, and below what was decided with them, every value; if those are too many, by what its
+/// parts may be.
+pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
+    match opens.read(word) {
+        Word::Bits(bits) => Possible::Values(vec![bits]),
+        Word::Address(_) => Possible::Any,
+        Word::Open(id) => match by_leaves(opens, id) {
+            Some(values) => Possible::Values(values),
+            None => by_parts(opens, id, &mut FxHashMap::default()),
+        },
+    }
+}
+
+/// The leaves below a term that are not decided; none if one of them may have any value.
+fn leaves(opens: &Opens, id: OpenId, seen: &mut FxHashSet<OpenId>, out: &mut Vec<OpenId>) -> bool {
+    let mut todo = vec![id];
+    while let Some(id) = todo.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let below = |w: &Word| match w {
+            Word::Open(id) => Some(*id),
+            _ => None,
+        };
+        match opens.term(id) {
+            Term::Leaf(None, ..) if !opens.decided.contains_key(&id) => return false,
+            Term::Leaf(None, ..) => {}
+            Term::Leaf(Some(_), ..) => out.push(id),
+            Term::Apply(_, operands) => todo.extend(operands.iter().filter_map(below)),
+            Term::Among(which, cases) => {
+                todo.push(*which);
+                todo.extend(cases.iter().filter_map(|c| below(&c.1)));
+            }
+        }
+    }
+    true
+}
+
+fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
+    let (mut seen, mut all) = (FxHashSet::default(), Vec::new());
+    if !leaves(opens, id, &mut seen, &mut all) {
+        return None;
+    }
+    // What was decided of terms over the same leaves leaves fewer assignments.
+    let mut decided: Vec<(OpenId, u32)> = Vec::new();
+    let mut more: Vec<(OpenId, u32)> = opens.decided.iter().map(|(&id, &bits)| (id, bits)).collect();
+    more.sort_unstable();
+    for (term, bits) in more {
+        let (mut below, mut own) = (FxHashSet::default(), Vec::new());
+        if leaves(opens, term, &mut below, &mut own) && own.iter().any(|l| all.contains(l)) && own.iter().all(|l| all.contains(l)) {
+            decided.push((term, bits));
+        }
+    }
+    all.sort_unstable();
+    let mut count = 1usize;
+    for leaf in &all {
+        if let Term::Leaf(Some(values), ..) = opens.term(*leaf) {
+            count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
+        }
+    }
+    let mut found = FxHashSet::default();
+    for n in 0..count {
+        let mut left = n;
+        let mut assigned: FxHashMap<OpenId, u32> = FxHashMap::default();
+        for leaf in &all {
+            if let Term::Leaf(Some(values), ..) = opens.term(*leaf) {
+                assigned.insert(*leaf, values[left % values.len()]);
+                left /= values.len();
+            }
+        }
+        if decided.iter().all(|&(term, bits)| value(opens, term, &mut assigned) == Some(bits)) {
+            found.insert(value(opens, id, &mut assigned)?);
+        }
+    }
+    let mut found: Vec<u32> = found.into_iter().collect();
+    found.sort_unstable();
+    (!found.is_empty()).then_some(found)
+}
+
+/// The value of a term for definite leaves.
+fn value(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Option<u32> {
+    if let Some(&bits) = known.get(&id) {
+        return Some(bits);
+    }
+    let of = |w: Word, known: &mut FxHashMap<OpenId, u32>| match w {
+        Word::Bits(bits) => Some(bits),
+        Word::Open(id) => deep(|| value(opens, id, known)),
+        Word::Address(_) => None,
+    };
+    let bits = match opens.term(id) {
+        Term::Leaf(..) => *opens.decided.get(&id)?,
+        Term::Apply(op, operands) => {
+            let operands: SmallVec<[u32; 3]> = operands.iter().map(|&w| of(w, known)).collect::<Option<_>>()?;
+            match opens.given(*op, &operands) {
+                Given::Exactly(bits) => bits,
+                _ => return None,
+            }
+        }
+        Term::Among(which, cases) => {
+            let which = of(Word::Open(*which), known)?;
+            let word = cases.iter().find(|c| c.0 == which)?.1;
+            of(word, known)?
+        }
+    };
+    known.insert(id, bits);
+    Some(bits)
+}
+
+fn by_parts(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, Possible>) -> Possible {
+    if let Some(known) = known.get(&id) {
+        return known.clone();
+    }
+    let found = deep(|| match opens.term(id) {
+        _ if opens.decided.contains_key(&id) => Possible::Values(vec![opens.decided[&id]]),
+        Term::Leaf(Some(values), ..) => {
+            let mut values = values.to_vec();
+            values.sort_unstable();
+            Possible::Values(values)
+        }
+        Term::Leaf(None, ..) => Possible::Any,
+        Term::Apply(op, operands) => {
+            let parts: Vec<Possible> = operands.iter().map(|&w| part(opens, w, known)).collect();
+            match combined(opens, *op, &parts) {
+                Results::Exactly(values) | Results::OneOf(values) => Possible::Values(values),
+                Results::Deterministic | Results::Any if op.to == Scalar::Bool => Possible::Values(vec![0, 1]),
+                Results::Deterministic | Results::Any => Possible::Any,
+            }
+        }
+        Term::Among(which, cases) => {
+            let which = part(opens, Word::Open(*which), known);
+            let mut all = FxHashSet::default();
+            for (value, word) in cases {
+                if matches!(&which, Possible::Values(values) if !values.contains(value)) {
+                    continue;
+                }
+                match part(opens, *word, known) {
+                    Possible::Values(values) => all.extend(values),
+                    Possible::Any => return Possible::Any,
+                }
+            }
+            let mut all: Vec<u32> = all.into_iter().collect();
+            all.sort_unstable();
+            if all.len() > MAX_VALUES { Possible::Any } else { Possible::Values(all) }
+        }
+    });
+    known.insert(id, found.clone());
+    found
+}
+
+fn part(opens: &Opens, word: Word, known: &mut FxHashMap<OpenId, Possible>) -> Possible {
+    match opens.read(word) {
+        Word::Bits(bits) => Possible::Values(vec![bits]),
+        Word::Open(id) => by_parts(opens, id, known),
+        Word::Address(_) => Possible::Any,
+    }
+}
+
+/// What an operation may give for operands one of which is open.
+pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
+    let parts: Vec<Possible> = operands.iter().map(|&w| possible(opens, w)).collect();
+    combined(opens, op, &parts)
+}
+
+fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
+    let all: Option<Vec<&Vec<u32>>> = parts
+        .iter()
+        .map(|p| match p {
+            Possible::Values(values) => Some(values),
+            Possible::Any => None,
+        })
+        .collect();
+    let count = all.as_ref().and_then(|all| all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS));
+    let (Some(all), Some(count)) = (all, count) else {
+        return match bounded(op, parts) {
+            Some(values) => Results::Exactly(values),
+            None if is_total(op) || divides(op, parts) => Results::Deterministic,
+            None => Results::Any,
+        };
+    };
+    let (mut found, mut exact) = (FxHashSet::default(), true);
+    for n in 0..count {
+        let mut left = n;
+        let operands: SmallVec<[u32; 3]> = all
+            .iter()
+            .map(|values| {
+                let value = values[left % values.len()];
+                left /= values.len();
+                value
+            })
+            .collect();
+        match opens.given(op, &operands) {
+            Given::Exactly(bits) => {
+                found.insert(bits);
+            }
+            Given::OneOf(values) => {
+                exact = false;
+                found.extend(values);
+            }
+            Given::Any(_) => return Results::Any,
+        }
+    }
+    let mut found: Vec<u32> = found.into_iter().collect();
+    found.sort_unstable();
+    if exact { Results::Exactly(found) } else { Results::OneOf(found) }
+}
+
+/// Whether it divides integers by nothing that may be zero.
+fn divides(op: Op, parts: &[Possible]) -> bool {
+    let by_zero = |p: &Possible| matches!(p, Possible::Values(values) if !values.contains(&0));
+    matches!(op.meaning, Meaning::Divide | Meaning::Remainder) && op.of != Scalar::Float && parts.get(1).is_some_and(by_zero)
+}
+
+/// The few results of an integer operation one of whose operands is one definite number, whatever the other is.
+fn bounded(op: Op, parts: &[Possible]) -> Option<Vec<u32>> {
+    let only = |p: &Possible| match p {
+        Possible::Values(values) if values.len() == 1 => Some(values[0]),
+        _ => None,
+    };
+    let [a, b] = parts else { return None };
+    match op.meaning {
+        Meaning::And if op.of != Scalar::Float => {
+            let mask = only(a).or_else(|| only(b))?;
+            if 1usize << mask.count_ones().min(31) > MAX_VALUES {
+                return None;
+            }
+            // The subsets of the mask, each after the one below it.
+            let (mut values, mut subset) = (vec![0], 0u32);
+            while subset != mask {
+                subset = subset.wrapping_sub(mask) & mask;
+                values.push(subset);
+            }
+            Some(values)
+        }
+        Meaning::Remainder if op.of == Scalar::Uint => only(b).filter(|&n| n > 0 && n as usize <= MAX_VALUES).map(|n| (0..n).collect()),
+        Meaning::ShiftRight if op.of == Scalar::Uint => {
+            only(b).map(|n| n % 32).filter(|&n| 1usize << (32 - n).min(31) <= MAX_VALUES).map(|n| (0..1 << (32 - n)).collect())
+        }
+        Meaning::Min if op.of == Scalar::Uint => {
+            only(a).or_else(|| only(b)).filter(|&n| (n as usize) < MAX_VALUES).map(|n| (0..=n).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the operation gives exactly one value for all operands.
+fn is_total(op: Op) -> bool {
+    use Meaning as M;
+    let integer = matches!(op.of, Scalar::Int | Scalar::Uint | Scalar::Bool);
+    match op.meaning {
+        M::Divide | M::Remainder | M::Clamp => false,
+        M::Convert => integer || op.to == Scalar::Bool || op.to == Scalar::Float,
+        M::Add
+        | M::Subtract
+        | M::Multiply
+        | M::Negate
+        | M::Equal
+        | M::NotEqual
+        | M::Less
+        | M::LessEqual
+        | M::Greater
+        | M::GreaterEqual
+        | M::Reinterpret
+        | M::IsFinite
+        | M::IsInf
+        | M::IsNan
+        | M::Abs
+        | M::Floor
+        | M::Ceil
+        | M::Trunc
+        | M::Frac
+        | M::Identity
+        | M::Plus => true,
+        _ => integer,
+    }
+}
+
+/// What an operation gives because two of its operands are the same value, or because one of them decides alone.
+pub(super) fn identity(op: Op, operands: &[Word]) -> Option<Word> {
+    use Meaning as M;
+    let integer = op.of != Scalar::Float;
+    match operands {
+        [a] => match op.meaning {
+            M::Identity | M::Plus => Some(*a),
+            M::Convert | M::Reinterpret if matches!((op.of, op.to), (Scalar::Int | Scalar::Uint, Scalar::Int | Scalar::Uint)) => Some(*a),
+            M::Reinterpret => Some(*a),
+            _ => None,
+        },
+        [a, b] if a == b => match op.meaning {
+            M::Subtract | M::Xor if integer => Some(Word::Bits(0)),
+            M::Equal | M::LessEqual | M::GreaterEqual if integer => Some(Word::Bits(1)),
+            M::NotEqual if integer => Some(Word::Bits(0)),
+            M::Less | M::Greater => Some(Word::Bits(0)),
+            M::And | M::Or => Some(*a),
+            M::Min | M::Max if integer => Some(*a),
+            _ => None,
+        },
+        [a, b] if integer => {
+            let (word, bits, right) = match (a, b) {
+                (Word::Bits(bits), word) => (*word, *bits, false),
+                (word, Word::Bits(bits)) => (*word, *bits, true),
+                _ => return None,
+            };
+            match (op.meaning, bits) {
+                (M::Multiply | M::And, 0) => Some(Word::Bits(0)),
+                (M::Multiply, 1) | (M::Add | M::Or | M::Xor, 0) => Some(word),
+                (M::Subtract | M::ShiftLeft | M::ShiftRight, 0) | (M::Divide, 1) if right => Some(word),
+                (M::Remainder, 1) if right => Some(Word::Bits(0)),
+                (M::Or, u32::MAX) if op.of != Scalar::Bool => Some(Word::Bits(u32::MAX)),
+                (M::And, u32::MAX) if op.of != Scalar::Bool => Some(word),
+                (M::Or, 1) if op.of == Scalar::Bool => Some(Word::Bits(1)),
+                (M::And, 1) if op.of == Scalar::Bool => Some(word),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

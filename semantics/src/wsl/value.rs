@@ -1,0 +1,148 @@
+//! Values as text: as WSL would write them, and what they may be where they are unspecified.
+
+use super::layout::Layouts;
+use super::open::Possible;
+use super::types::{Scalar, Type, TypeId};
+use super::typing::program::Program;
+use crate::text::deep;
+use std::fmt::Write;
+
+/// The most possible values of a scalar that are listed.
+const LISTED: usize = 16;
+
+/// A value of that type, by what each of its words may be: `42`, `0.5`, `true`, `E.A`, `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`.
+/// A scalar that may be one of several values is `one of 1, 2, 3`; one of which nothing is known, `unspecified`.
+pub fn show(program: &Program, ty: TypeId, words: &[Possible]) -> String {
+    let mut printer = Printer { program, layouts: Layouts::default(), out: String::new() };
+    printer.value(ty, words);
+    printer.out
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    layouts: Layouts,
+    out: String,
+}
+
+/// A `float` that reads back to the same bits; not a number and infinities by name.
+pub fn float(bits: u32) -> String {
+    let x = f32::from_bits(bits);
+    if x.is_nan() {
+        "nan".into()
+    } else if x.is_infinite() {
+        if x > 0.0 { "inf".into() } else { "-inf".into() }
+    } else {
+        // WSL's literals have no exponents.
+        let text = x.to_string();
+        if text.contains('.') { text } else { format!("{text}.0") }
+    }
+}
+
+/// A scalar's bits as text.
+pub fn scalar(of: Scalar, bits: u32) -> String {
+    match of {
+        Scalar::Bool => (bits != 0).to_string(),
+        Scalar::Uint => bits.to_string(),
+        Scalar::Int => (bits as i32).to_string(),
+        Scalar::Float => float(bits),
+    }
+}
+
+impl Printer<'_> {
+    fn size(&mut self, ty: TypeId) -> usize {
+        self.layouts.of(&self.program.env, ty).map_or(0, |l| l.size as usize / 4)
+    }
+
+    fn list(&mut self, open: &str, close: &str, parts: impl Iterator<Item = (TypeId, usize)>, words: &[Possible]) {
+        self.out.push_str(open);
+        for (i, (ty, at)) in parts.enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            let size = self.size(ty);
+            self.value(ty, words.get(at..at + size).unwrap_or_default());
+        }
+        self.out.push_str(close);
+    }
+
+    fn one(&mut self, word: Option<&Possible>, text: impl Fn(u32) -> String, key: impl Fn(u32) -> i64) {
+        match word {
+            Some(Possible::Values(values)) => match values[..] {
+                [only] => self.out.push_str(&text(only)),
+                _ => {
+                    let mut values = values.clone();
+                    values.sort_by_key(|&v| key(v));
+                    let listed: Vec<String> = values.iter().take(LISTED).map(|&v| text(v)).collect();
+                    let _ = write!(self.out, "one of {}", listed.join(", "));
+                    if let (Some(&last), true) = (values.last(), values.len() > LISTED) {
+                        let _ = write!(self.out, ", … {} ({} values)", text(last), values.len());
+                    }
+                }
+            },
+            _ => self.out.push_str("unspecified"),
+        }
+    }
+
+    fn value(&mut self, ty: TypeId, words: &[Possible]) {
+        deep(|| self.value_of(ty, words));
+    }
+
+    fn value_of(&mut self, ty: TypeId, words: &[Possible]) {
+        let env = &self.program.env;
+        match env.types.get(ty) {
+            Type::Void => self.out.push_str("void"),
+            Type::Scalar(of) | Type::Atomic(of) => self.one(
+                words.first(),
+                |bits| scalar(of, bits),
+                |bits| match of {
+                    Scalar::Int => i64::from(bits as i32),
+                    // Negative floats first, the least at the front.
+                    Scalar::Float if bits >> 31 == 1 => -i64::from(bits & 0x7fff_ffff) - 1,
+                    _ => i64::from(bits),
+                },
+            ),
+            Type::Enum(id) => {
+                let of = env.enumeration(id);
+                let name = env.names.name(of.name).to_string();
+                let elements: Vec<(String, u32)> = of.elements.iter().map(|e| (env.names.name(e.0).to_string(), e.1)).collect();
+                let text = move |bits: u32| match elements.iter().find(|e| e.1 == bits) {
+                    Some((element, _)) => format!("{name}.{element}"),
+                    None => bits.to_string(),
+                };
+                self.one(words.first(), text, i64::from);
+            }
+            Type::Vector(of, n) => {
+                let open = format!("{}(", env.type_name(ty));
+                self.list(&open, ")", (0..usize::from(n)).map(|i| (TypeId::scalar(of), i)), words);
+            }
+            Type::Matrix(of, columns, rows) => {
+                let open = format!("{}(", env.type_name(ty));
+                let column = usize::from(rows).next_power_of_two();
+                self.list(&open, ")", (0..usize::from(columns)).map(|i| (TypeId::vector(of, rows), i * column)), words);
+            }
+            Type::Array(of, n) => {
+                let stride = self.size(of);
+                self.list("{ ", " }", (0..n as usize).map(|i| (of, i * stride)), words);
+            }
+            Type::Struct(id) => {
+                let (name, fields) = (env.names.name(env.structure(id).name), &env.structure(id).fields);
+                let names: Vec<(String, TypeId)> = fields.iter().map(|f| (env.names.name(f.name).to_string(), f.ty)).collect();
+                let _ = write!(self.out, "{name} {{ ");
+                let offsets: Vec<u64> = self.layouts.offsets(env, id).map(<[u64]>::to_vec).unwrap_or_default();
+                for (i, ((field, ty), offset)) in names.into_iter().zip(offsets).enumerate() {
+                    let _ = write!(self.out, "{}{field}: ", if i > 0 { ", " } else { "" });
+                    let (at, size) = (offset as usize / 4, self.size(ty));
+                    self.value(ty, words.get(at..at + size).unwrap_or_default());
+                }
+                self.out.push_str(" }");
+            }
+            Type::Pointer(..) => self.out.push_str("a pointer"),
+            Type::ArrayReference(..) => {
+                self.out.push_str("a reference to elements: ");
+                self.one(words.get(1), |n| n.to_string(), i64::from);
+            }
+            Type::Sampler => self.out.push_str("a sampler"),
+            Type::Texture(..) => self.out.push_str("a texture"),
+        }
+    }
+}
