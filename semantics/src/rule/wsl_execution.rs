@@ -24,7 +24,6 @@ macro_rules! wsl_execution_rules {
             WslECasesFallthrough "wsl/e-cases-fallthrough" StatementExecution "004 Branches and Switches, Cases 2" "wsl::execution::switch::e_cases_fallthrough" "Cases(fallthrough;, s, …) → Cases(s, …)";
             WslECasesBreak "wsl/e-cases-break" StatementExecution "004 Branches and Switches, Cases 3" "wsl::execution::switch::e_cases_break" "Cases(break;, s…) → {}";
             WslECasesOtherTerminator "wsl/e-cases-other-terminator" StatementExecution "004 Branches and Switches, Cases 4; WSL-C5" "wsl::execution::switch::e_cases_other_terminator" "Cases(t, s…) → t, t another terminator";
-            WslECasesEnd "wsl/e-cases-end" StatementExecution "WSL-D17" "wsl::execution::switch::e_cases_end" "Cases({}) → {}: the last case may end without a terminator";
             WslECasesReduce "wsl/e-cases-reduce" StatementExecution "004 Branches and Switches, Cases 5" "wsl::execution::switch::e_cases_reduce" "s → s' gives Cases(s, s''…) → Cases(s', s''…)";
             // iteration
             WslEDoWhileLoop "wsl/e-do-while-loop" StatementExecution "004 Loops" "wsl::execution::iteration::e_do_while_loop" "do s while (e); → Loop(s, {}, if (e) do s while (e); else {})";
@@ -74,8 +73,8 @@ macro_rules! wsl_execution_rules {
             // assign
             WslEAssignRightReduce "wsl/e-assign-right-reduce" ExpressionExecution "004 Assignment 2" "wsl::execution::assign::e_assign_right_reduce" "e2 → e2' gives a = e2 → a = e2', a an abstract left-value";
             WslEAssignExecute "wsl/e-assign-execute" ExpressionExecution "004 Assignment 3" "wsl::execution::assign::e_assign_execute" "LVal(a) = v → v, storing v to a";
-            WslEAssignSetter "wsl/e-assign-setter" ExpressionExecution "004 Assignment 4; WSL-D18" "wsl::execution::assign::e_assign_setter" "e3.f = v → e3 = operator.f=(e3, v), v";
-            WslEAssignIndexedSetter "wsl/e-assign-indexed-setter" ExpressionExecution "004 Assignment 5; WSL-D18" "wsl::execution::assign::e_assign_indexed_setter" "e3[i] = v → e3 = operator[]=(e3, i, v), v";
+            WslEAssignSetter "wsl/e-assign-setter" ExpressionExecution "004 Assignment 4; WSL-D17" "wsl::execution::assign::e_assign_setter" "e3.f = v → e3 = operator.f=(e3, v), v";
+            WslEAssignIndexedSetter "wsl/e-assign-indexed-setter" ExpressionExecution "004 Assignment 5; WSL-D17" "wsl::execution::assign::e_assign_indexed_setter" "e3[i] = v → e3 = operator[]=(e3, i, v), v";
             WslEPostfixIncrElim "wsl/e-postfix-incr-elim" ExpressionExecution "004 Read-modify-write expressions; WSL-C18, WSL-D8" "wsl::execution::assign::e_postfix_incr_elim" "e++ → LVal(id) = e, (e = operator++(e), LVal(id)), e an abstract left-value";
             WslEPrefixIncrElim "wsl/e-prefix-incr-elim" ExpressionExecution "004 Read-modify-write expressions" "wsl::execution::assign::e_prefix_incr_elim" "++e → e = operator++(e), e an abstract left-value";
             WslEPlusEqualElim "wsl/e-plus-equal-elim" ExpressionExecution "004 Read-modify-write expressions; WSL-D9" "wsl::execution::assign::e_plus_equal_elim" "e1 += e2 → e1 = operator+(e1, e2), e1 an abstract left-value";
@@ -93,7 +92,7 @@ macro_rules! wsl_execution_rules {
             WslEDiscard "wsl/e-discard" ExpressionExecution "004 Barriers and discard; WSL-C5" "wsl::execution::call::e_discard" "Call(discard;) ends the thread";
             // generated
             WslEFieldAddress "wsl/e-field-address" ExpressionExecution "004 Generated functions" "wsl::execution::generated::e_field_address" "operator&.f(Ptr(a)) → Ptr(a + offset of f)";
-            WslEElementAddress "wsl/e-element-address" ExpressionExecution "004 Generated functions; WSL-D19" "wsl::execution::generated::e_element_address" "operator&[](Ptr(a), i) → &((@*Ptr(a))[i])";
+            WslEElementAddress "wsl/e-element-address" ExpressionExecution "004 Generated functions; WSL-D18" "wsl::execution::generated::e_element_address" "operator&[](Ptr(a), i) → &((@*Ptr(a))[i])";
             WslEGeneratedGetter "wsl/e-generated-getter" ExpressionExecution "004 Generated functions; WSL-C13" "wsl::execution::generated::e_generated_getter" "operator.f(v) → Call({ return b.f; }), storing v to b";
             WslEGeneratedSetter "wsl/e-generated-setter" ExpressionExecution "004 Generated functions; WSL-C13" "wsl::execution::generated::e_generated_setter" "operator.f=(v, v') → Call({ b.f = x; return b; }), storing v to b and v' to x";
             // builtin

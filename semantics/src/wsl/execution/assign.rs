@@ -74,7 +74,7 @@ pub fn e_assign_execute(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e3.f = v → e3 = operator.f=(e3, v), v                                       [wsl/e-assign-setter, 004 Assignment 4; WSL-D18]
+/// e3.f = v → e3 = operator.f=(e3, v), v                                       [wsl/e-assign-setter, 004 Assignment 4; WSL-D17]
 pub fn e_assign_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     let [target, value] = &mut **parts;
@@ -85,7 +85,7 @@ pub fn e_assign_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e3\[i\] = v → e3 = operator\[\]=(e3, i, v), v                                 [wsl/e-assign-indexed-setter, 004 Assignment 5; WSL-D18]
+/// e3\[i\] = v → e3 = operator\[\]=(e3, i, v), v                                 [wsl/e-assign-indexed-setter, 004 Assignment 5; WSL-D17]
 pub fn e_assign_indexed_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     let [target, value] = &mut **parts;

@@ -104,7 +104,7 @@ pub fn e_field_address(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// operator&\[\](Ptr(a), i) → &((@*Ptr(a))\[i\])                                 [wsl/e-element-address, 004 Generated functions; WSL-D19]
+/// operator&\[\](Ptr(a), i) → &((@*Ptr(a))\[i\])                                 [wsl/e-element-address, 004 Generated functions; WSL-D18]
 pub fn e_element_address(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Call(Callee::Generated(Generated::ElementAddress(array, space)), arguments) = &mut e.form else {
         return cx.stuck("no address-taker");

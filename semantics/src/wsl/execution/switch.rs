@@ -49,7 +49,8 @@ impl Cx<'_, '_> {
             Stmt::Fallthrough => self.apply_stmt(Rule::WslECasesFallthrough, e_cases_fallthrough, s),
             Stmt::Break => self.apply_stmt(Rule::WslECasesBreak, e_cases_break, s),
             _ if first.is_terminator() => self.apply_stmt(Rule::WslECasesOtherTerminator, e_cases_other_terminator, s),
-            _ if first.is_empty() => self.apply_stmt(Rule::WslECasesEnd, e_cases_end, s),
+            // Validation: no case ends without a terminator.
+            _ if first.is_empty() => self.stuck("the end of a case is reached"),
             _ => self.apply_stmt(Rule::WslECasesReduce, e_cases_reduce, s),
         }
     }
@@ -96,12 +97,6 @@ pub fn e_cases_break(_: &mut Cx, s: &mut Stmt) -> Done {
 pub fn e_cases_other_terminator(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Cases(first, ..) = s else { return cx.stuck("no cases") };
     *s = first.take();
-    Ok(())
-}
-
-/// Cases({}) → {}: the last case may end without a terminator                  [wsl/e-cases-end, WSL-D17]
-pub fn e_cases_end(_: &mut Cx, s: &mut Stmt) -> Done {
-    *s = Stmt::empty();
     Ok(())
 }
 
