@@ -13,7 +13,7 @@ use super::syntax::AddressSpace;
 use super::types::TypeId;
 use super::typing::program::{ExprId, Program, StmtForm};
 use super::{desugar, parse, validate};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use std::fmt::Write;
@@ -128,6 +128,8 @@ pub struct Shown {
     pub complete: bool,
     /// How many ways there were.
     pub ways: usize,
+    /// How many of them ended with `discard`, and show no value.
+    pub discarded: usize,
     /// How many steps all of them took.
     pub steps: u64,
 }
@@ -135,6 +137,7 @@ pub struct Shown {
 /// How one way ended.
 enum Ended {
     Value(Vec<Possible>),
+    Discarded,
     Other(Outcome<Shown>),
 }
 
@@ -146,7 +149,7 @@ impl Prepared {
             Err(limit) => return Outcome::Limit(limit),
         };
         let ty = self.program.expr(self.expr).ty.right();
-        let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, steps: 0 };
+        let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, discarded: 0, steps: 0 };
         let mut other = None;
         shown.complete = explore(settings.ways, |ways| {
             if other.is_some() {
@@ -159,7 +162,8 @@ impl Prepared {
             shown.steps += steps;
             shown.unspecified |= opens.met();
             match ended {
-                Ended::Value(words) if first => shown.words = words,
+                Ended::Discarded => shown.discarded += 1,
+                Ended::Value(words) if shown.words.is_empty() => shown.words = words,
                 Ended::Value(words) => {
                     for (all, more) in shown.words.iter_mut().zip(words) {
                         *all = std::mem::replace(all, Possible::Any).or(more);
@@ -198,6 +202,7 @@ impl Prepared {
                 }
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
+                Err((Stop::Discarded, _)) => return (Ended::Discarded, steps),
                 Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),
             }
         }
@@ -214,8 +219,7 @@ impl Prepared {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded => Outcome::Unsupported("the thread was discarded: it gives no value".into()),
-            Stop::Barrier => Outcome::Limit(Limit { what: "barriers", bound: 0 }),
+            Stop::Discarded | Stop::Barrier => Outcome::Deadlock,
         }
     }
 }

@@ -10,6 +10,11 @@ use std::rc::Rc;
 impl Cx<'_, '_> {
     /// ρ ⊢ s → s'
     pub(super) fn stmt(&mut self, s: &mut Stmt) -> Done {
+        match s {
+            Stmt::If(parts) => self.at = parts.0.at,
+            Stmt::Return(Some(e)) | Stmt::Effect(e) | Stmt::Switch(e, _) => self.at = e.at,
+            _ => {}
+        }
         deep(|| match s {
             Stmt::Block(_) => self.block(s),
             Stmt::If(parts) => {
