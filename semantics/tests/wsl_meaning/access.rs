@@ -100,7 +100,12 @@ fn default_values_are_zeros_of_every_type_that_has_one() {
     assert_eq!(words(Type::Matrix(Scalar::Bool, 3, 2)), Some(6));
     assert_eq!(words(Type::Scalar(Scalar::Bool)), Some(1));
     assert_eq!(words(Type::Atomic(Scalar::Int)), Some(1));
-    for ty in [Type::Void, Type::Sampler, Type::Pointer(AddressSpace::Thread, TypeId::INT), Type::ArrayReference(AddressSpace::Device, TypeId::INT)] {
+    for ty in [
+        Type::Void,
+        Type::Sampler,
+        Type::Pointer(AddressSpace::Thread, TypeId::INT),
+        Type::ArrayReference(AddressSpace::Device, TypeId::INT),
+    ] {
         assert_eq!(words(ty), None);
     }
     assert_eq!(words(Type::Array(TypeId::SAMPLER, 2)), None);

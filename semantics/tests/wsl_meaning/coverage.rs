@@ -82,11 +82,7 @@ fn elements(types: &Types, id: TypeId) -> Option<(Scalar, Vec<usize>)> {
 fn functions() -> (Types, Vec<(String, Overload)>) {
     let listing = listing();
     let mut types = listing.types.clone();
-    let found = listing
-        .functions
-        .keys()
-        .map(|(name, parameters)| (name.clone(), overload(&mut types, name, parameters)))
-        .collect();
+    let found = listing.functions.keys().map(|(name, parameters)| (name.clone(), overload(&mut types, name, parameters))).collect();
     (types, found)
 }
 
@@ -96,7 +92,8 @@ fn every_row_is_executed_or_named_as_one_that_is_not() {
     let mut seen: BTreeMap<usize, BTreeSet<bool>> = BTreeMap::new();
     let mut source = Random(5);
     for (name, Overload { function, parameters, result }) in &functions {
-        let arguments: Vec<Vec<u32>> = parameters.iter().map(|&id| (0..words(&types, id)).map(|_| source.next() as u32).collect()).collect();
+        let arguments: Vec<Vec<u32>> =
+            parameters.iter().map(|&id| (0..words(&types, id)).map(|_| source.next() as u32).collect()).collect();
         let arguments: Vec<&[u32]> = arguments.iter().map(Vec::as_slice).collect();
         let mut lanes = Definite::default();
         let results = Planted::NONE.apply(&mut lanes, &types, *function, parameters, *result, &arguments);
@@ -187,7 +184,8 @@ fn the_order_of_operations_does_not_depend_on_the_words() {
     let mut source = Random(23);
     for (name, Overload { function, parameters, result }) in &functions {
         let mut run = || {
-            let arguments: Vec<Vec<u32>> = parameters.iter().map(|&id| (0..words(&types, id)).map(|_| source.next() as u32).collect()).collect();
+            let arguments: Vec<Vec<u32>> =
+                parameters.iter().map(|&id| (0..words(&types, id)).map(|_| source.next() as u32).collect()).collect();
             let slices: Vec<&[u32]> = arguments.iter().map(Vec::as_slice).collect();
             let mut lanes = Definite::default();
             Planted::NONE.apply(&mut lanes, &types, *function, parameters, *result, &slices).map(|_| lanes.operations)

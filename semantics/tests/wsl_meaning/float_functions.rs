@@ -169,7 +169,13 @@ fn exact(meaning: Meaning, x: &[f32]) -> Option<Given> {
         (Negate, &[x]) => is(narrow(-f64::from(x))),
         (Abs, &[x]) => is(if x.is_sign_negative() { -x } else { x }),
         (Sign | Saturate, &[x]) if x.is_nan() => any,
-        (Sign, &[x]) => is(if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { 0.0 }),
+        (Sign, &[x]) => is(if x > 0.0 {
+            1.0
+        } else if x < 0.0 {
+            -1.0
+        } else {
+            0.0
+        }),
         (Min, &[x, y]) => of(&extreme(x, y, false)),
         (Max, &[x, y]) => of(&extreme(x, y, true)),
         (Clamp, &[x, low, high]) => clamp(x, low, high),
@@ -217,8 +223,8 @@ fn exact(meaning: Meaning, x: &[f32]) -> Option<Given> {
 }
 
 pub const ARITHMETIC: [Meaning; 24] = [
-    Add, Subtract, Multiply, Divide, Fmod, Negate, Abs, Sign, Min, Max, Clamp, Saturate, Ceil, Floor, Trunc, Round, Frac, Modf, Sqrt, Rcp, Step, Lerp, Smoothstep,
-    Mad,
+    Add, Subtract, Multiply, Divide, Fmod, Negate, Abs, Sign, Min, Max, Clamp, Saturate, Ceil, Floor, Trunc, Round, Frac, Modf, Sqrt, Rcp,
+    Step, Lerp, Smoothstep, Mad,
 ];
 
 /// Arithmetic at corners and `random` other places.
@@ -239,7 +245,10 @@ pub fn arithmetic(checks: &mut Checks, random: usize) {
                 operands.push(corners[i / corners.len()]);
             }
             match arity {
-                3 => [0.0, -0.0, 0.3, 1.0, -2.0, 1e30].into_iter().chain([corners[i % 7]]).for_each(|z| check(&[operands[0], operands[1], z])),
+                3 => [0.0, -0.0, 0.3, 1.0, -2.0, 1e30]
+                    .into_iter()
+                    .chain([corners[i % 7]])
+                    .for_each(|z| check(&[operands[0], operands[1], z])),
                 _ => check(&operands),
             }
         }

@@ -41,7 +41,9 @@ pub fn by_hand(checks: &mut Checks) {
     for (meaning, x, y, z, expected) in ternary() {
         floats(&[x, y, z], meaning, Scalar::Float, expected);
     }
-    for (x, finite, infinite, nan) in [(0.0, 1, 0, 0), (TINY, 1, 0, 0), (f32::MAX, 1, 0, 0), (INF, 0, 1, 0), (-INF, 0, 1, 0), (f32::NAN, 0, 0, 1)] {
+    for (x, finite, infinite, nan) in
+        [(0.0, 1, 0, 0), (TINY, 1, 0, 0), (f32::MAX, 1, 0, 0), (INF, 0, 1, 0), (-INF, 0, 1, 0), (f32::NAN, 0, 0, 1)]
+    {
         for (meaning, expected) in [(IsFinite, finite), (IsInf, infinite), (IsNan, nan)] {
             floats(&[x], meaning, Scalar::Bool, Given::Exactly(expected));
         }
@@ -137,6 +139,8 @@ fn unary() -> Vec<(Meaning, f32, Given)> {
         // 0.1f32 is above a tenth by less than would be seen in the logarithm.
         (Log10, 0.1, is(-1.0)),
         (Log10, 2.0, is(f32::from_bits(0x3e9a_209b))),
+        // log(50) * log10(e), both rounded, is the next float.
+        (Log10, 50.0, is(f32::from_bits(0x3fd9_77d9))),
         (Log10, 0.0, ANY),
         (Log10, -TINY, ANY),
         (Log10, INF, is(INF)),
@@ -222,8 +226,8 @@ fn unary() -> Vec<(Meaning, f32, Given)> {
 
 /// Every operation from one float to a float.
 pub const UNARY: [Meaning; 29] = [
-    Negate, Abs, Sign, Cos, Sin, Tan, Acos, Asin, Atan, Cosh, Sinh, Tanh, Ceil, Floor, Round, Trunc, Frac, Exp, Exp2, Log, Log2, Log10, Sqrt, Rsqrt, Rcp,
-    Degrees, Radians, Saturate, Modf,
+    Negate, Abs, Sign, Cos, Sin, Tan, Acos, Asin, Atan, Cosh, Sinh, Tanh, Ceil, Floor, Round, Trunc, Frac, Exp, Exp2, Log, Log2, Log10,
+    Sqrt, Rsqrt, Rcp, Degrees, Radians, Saturate, Modf,
 ];
 
 fn binary() -> Vec<(Meaning, f32, f32, Given)> {

@@ -19,6 +19,7 @@ fn elementwise(checks: &mut Checks) {
     checks.gives("operator-", &[int(&[1, 2, 3, 4]), int(&[10])], int(&[-9, -8, -7, -6]));
     checks.gives("operator-", &[int(&[10]), int(&[1, 2, 3, 4])], int(&[9, 8, 7, 6]));
     checks.gives("operator/", &[float(&[6.0]), float(&[1.0, 2.0, 4.0])], float(&[6.0, 3.0, 1.5]));
+    checks.gives("operator*", &[int(&[1, 2, 3]), int(&[4, -5, 6])], int(&[4, -10, 18]));
     checks.gives("operator*", &[m(), m()], matrix(&[&[1.0, 4.0, 9.0], &[16.0, 25.0, 36.0]]));
     checks.gives("operator/", &[m(), float(&[2.0])], matrix(&[&[0.5, 1.0, 1.5], &[2.0, 2.5, 3.0]]));
     checks.gives("mul", &[float(&[2.0]), m()], matrix(&[&[2.0, 4.0, 6.0], &[8.0, 10.0, 12.0]]));
@@ -79,7 +80,7 @@ fn constructors(checks: &mut Checks) {
     checks.gives("cast float2x3", &[float(&[1.0, 2.0, 3.0]), float(&[4.0, 5.0, 6.0])], m());
     checks.gives("cast float2x3", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|x| float(&[x])), m());
     checks.gives("cast float3x2", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|x| float(&[x])), matrix(&[&[1.0, 2.0], &[3.0, 4.0], &[5.0, 6.0]]));
-    checks.gives("cast bool2x2", &[1, 0, 0, 1].map(|x| boolean(&[x])), truths(&[&[1, 0], &[0, 1]]));
+    checks.gives("cast bool2x2", &[1, 1, 0, 1].map(|x| boolean(&[x])), truths(&[&[1, 1], &[0, 1]]));
     checks.gives("cast float3", &[], float(&[0.0, 0.0, 0.0]));
     checks.gives("cast float2x3", &[], matrix(&[&[0.0; 3], &[0.0; 3]]));
     checks.gives("cast E", &[], of("E", &[0]));
