@@ -322,9 +322,18 @@ impl Cx<'_, '_> {
         Address::of(object, self.shared.offsets[store.0 as usize])
     }
 
+    /// Where the accesses of this step stand.
+    fn note_place(&mut self) {
+        let place = self.span();
+        if let Some(races) = &mut self.memory.races {
+            races.place = place;
+        }
+    }
+
     /// Loads a value of that type, with its event.
     fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
         let words = self.shared.words(ty)?;
+        self.note_place();
         match self.memory.load(self.opens, at, words) {
             Some(words) => {
                 self.events.push(Event::Load(at, words.clone()));
@@ -336,6 +345,7 @@ impl Cx<'_, '_> {
 
     /// Stores a value, with its event.
     fn store(&mut self, at: Address, words: &[Word]) -> Done {
+        self.note_place();
         match self.memory.store(self.opens, at, words) {
             Some(()) => {
                 self.events.push(Event::Store(at, Words::from_slice(words)));
