@@ -36,7 +36,7 @@ mod sets;
 
 pub use access::{default_words, enum_from};
 pub use apply::apply;
-pub use planted::Planted;
+pub use planted::{Planted, Replacement};
 pub use sets::{allowed, truth};
 
 use super::library::Meaning;
