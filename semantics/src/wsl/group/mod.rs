@@ -181,7 +181,8 @@ impl Dispatch<'_> {
                     fired.extend(run.fired);
                     if let Some(races) = run.memory.races {
                         for race in races.found {
-                            let same = |r: &Race| (r.first.place, r.second.place) == (race.first.place, race.second.place);
+                            let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+                            let same = |r: &Race| pair(r) == pair(&race);
                             if !shown.races.iter().any(same) {
                                 shown.races.push(race);
                             }

@@ -216,12 +216,27 @@ impl Opens {
         match self.read(which) {
             Word::Bits(bits) => cases.iter().find(|c| c.0 == bits).map_or(first, |c| self.read(c.1)),
             Word::Open(id) => {
-                if cases.iter().all(|c| self.read(c.1) == first) {
-                    return first;
+                let cases: Box<[(u32, Word)]> = cases.iter().map(|&(v, w)| (v, self.beside(id, v, w))).collect();
+                match cases.iter().all(|c| c.1 == cases[0].1) {
+                    true => cases[0].1,
+                    false => self.push(Term::Among(id, cases)),
                 }
-                self.push(Term::Among(id, cases.iter().map(|&(v, w)| (v, self.read(w))).collect()))
             }
             Word::Address(_) => first,
+        }
+    }
+
+    /// What the word is where the term `which` has that value.
+    fn beside(&self, which: OpenId, value: u32, word: Word) -> Word {
+        match self.read(word) {
+            Word::Open(id) if id == which => Word::Bits(value),
+            Word::Open(id) => match self.term(id) {
+                Term::Among(same, cases) if *same == which => {
+                    cases.iter().find(|c| c.0 == value).map_or(Word::Open(id), |c| self.beside(which, value, c.1))
+                }
+                _ => Word::Open(id),
+            },
+            known => known,
         }
     }
 
