@@ -5,6 +5,7 @@
 
 use super::choice::Strategy;
 use super::core::{Decl, Stmt};
+use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::term::Expr;
 use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
@@ -145,7 +146,8 @@ enum Ended {
 impl Prepared {
     /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
-        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr) }.run(settings, on)
+        let root = FunctionId(self.program.bodies.len() as u32 - 1);
+        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }.run(settings, on)
     }
 }
 
@@ -158,12 +160,14 @@ pub struct Evaluation<'p> {
     pub text: &'p str,
     /// What is evaluated.
     pub start: Expr,
+    /// The function that the expression stands in, or calls.
+    pub root: FunctionId,
 }
 
 impl Evaluation<'_> {
     /// Evaluates by the relation, along every way. `on` is told of each step of the first way.
     pub fn run(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
-        let shared = match Shared::new(self.program, settings.planted) {
+        let shared = match Shared::new(self.program, self.root, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Outcome::Limit(limit),
         };
