@@ -14,6 +14,7 @@ pub mod generate;
 pub mod layout;
 pub mod lex;
 pub mod library;
+pub mod machine;
 pub mod meaning;
 pub mod parse;
 pub mod print;
