@@ -24,7 +24,7 @@
 //!
 //! # The bound of the fast enclosure
 //! `libm` is a translation of musl's and FreeBSD's `msun`, and the same on every platform. The errors that their authors state, in units of the
-//! last place of the result: sin, cos, tan, asin, acos, atan, atan2, exp, log, log2 and pow below 1, exp2 below 0.51, asinh 1.6, atanh 1.7,
+//! last place of the result: sin, cos, tan, asin, acos, atan, atan2, exp, log, log2, log10 and pow below 1, exp2 below 0.51, asinh 1.6, atanh 1.7,
 //! acosh and tanh 2, and cosh and sinh, from expm1 and exp, below 2.5. The enclosure reaches [`STEPS`] = 8 floats to either side; below a power of two, where
 //! floats are twice as dense, that is still 4 such units. It costs nothing to be generous: 16 floats of 64 bits out of the 2^29 between two of 32
 //! leave one result in 2^25 in doubt. The tests compare with high precision for every function.
@@ -191,6 +191,19 @@ pub fn rounded(function: Instruction, args: &[f32], direction: Direction) -> Opt
             None => Rounded::Value(direction.round(tight::sticky(function, wide))),
         },
     })
+}
+
+/// The correctly rounded logarithm to base 10, which no instruction of SPIR-V is: -∞ of zeros, none of NaN and negative numbers.
+pub fn log10(x: f32, direction: Direction) -> Rounded {
+    let wide = f64::from(x);
+    if x.is_nan() || x < 0.0 {
+        Rounded::Undefined
+    } else if x == 0.0 || x.is_infinite() {
+        Rounded::Value(if x == 0.0 { f32::NEG_INFINITY } else { x })
+    } else {
+        let fast = fast::around(libm::log10(wide));
+        Rounded::Value(fast.rounded(direction).unwrap_or_else(|| direction.round(tight::log10(wide).sticky())))
+    }
 }
 
 /// The float of 16 or 32 bits nearest to a function's result, ties to even, from what the crate `libm` computed of it. Outside of the domain, and in

@@ -121,11 +121,29 @@ fn computed(function: Function, args: &[f64]) -> Enclosure {
     }
 }
 
-/// More and more digits until all that the result may be lies between two neighbouring floats.
 fn irrational(function: Function, args: &[f64]) -> Enclosure {
+    approached(|digits, constants| approximation(function, args, digits, constants))
+}
+
+/// The logarithm to base 10 of a positive, finite number. It is a whole number at 1, 10, …, 10^22, and irrational at every other float: a rational one, p/q,
+/// would make the float 10^(p/q), whose powers of 2 and 5 are whole only if p/q is, and a float with more than 22 factors of 5 has no room for them.
+pub(super) fn log10(x: f64) -> Enclosure {
+    let power = libm::log10(x).round();
+    if (0.0..=22.0).contains(&power) && x == 10f64.powi(power as i32) {
+        return Enclosure::point(power);
+    }
+    approached(|digits, constants| {
+        let precise = Context::<HalfEven>::new(digits);
+        let [logarithm, base] = [x, 10.0].map(|x| value(precise.ln(big(x).repr(), Some(constants))));
+        value(precise.div(logarithm.repr(), base.repr()))
+    })
+}
+
+/// More and more digits until all that an irrational result may be lies between two neighbouring floats.
+fn approached(approximation: impl Fn(usize, &mut ConstCache) -> Big) -> Enclosure {
     let mut digits = DIGITS;
     loop {
-        let result = CONSTANTS.with_borrow_mut(|constants| approximation(function, args, digits, constants));
+        let result = CONSTANTS.with_borrow_mut(|constants| approximation(digits, constants));
         let error = Big::from_parts(result.repr().significand().clone(), result.repr().exponent() - (digits as isize - GUARD));
         let result = result.with_precision(0).value();
         let error = if error < Big::ZERO { -error } else { error }.with_precision(0).value();

@@ -1,11 +1,46 @@
 //! What the built-in functions do with values: seed 004 "Built-in Functions", one operation on scalars after the other.
 //!
 //! A value is its words in the order of memory (see [`super::layout`]): 4 bytes each, padding included. Every function is a few operations on scalars ([`Op`]),
-//! and [`scalar`] says what each may give. Who evaluates decides what a word is and what becomes of an unspecified one ([`Lanes`]): definite bits, or a symbol.
+//! and [`scalar()`] says what each may give. Who evaluates decides what a word is and what becomes of an unspecified one ([`Lanes`]): definite bits, or a symbol.
 //! What touches memory other than through results (atomics, textures), what needs other threads (barriers, derivatives) is not here.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `operation` | which operations on scalars there are |
+//! | `boolean`, `integer`, `float`, `convert` | what each may give for definite operands |
+//! | `apply` | functions on vectors and matrices: element by element, or by one of |
+//! | `access` | elements by letters and indices, constructors, default values |
+//! | `algebra` | products, lengths, directions, lighting, the determinant |
+//! | `sets` | what a float may come out as under a profile of precision |
+//! | `planted` | wrong meanings, for tests of what judges them |
+//!
+//! # What the seed leaves open, decided here
+//! - *Unspecified* and *undefined* values are one thing: any value of the type ([`Given::Any`]), frozen. A definite run takes 0.
+//! - *Floats are IEEE 754's binary32*, subnormals kept. `+ - * /` and functions are correctly rounded (to nearest, ties to even), infinities and NaN as there.
+//!   NaN is the quiet NaN 0x7fc00000, also where an argument that is one is handed on by an operation on floats; what moves words keeps their bits.
+//! - *"Equivalent to" an expression* is that expression, each of its operations rounded: `lerp`, `smoothstep`, `ldexp`, `refract` and the like. Three are
+//!   taken over the real numbers instead: `fmod`, whose sign the seed states and the rounded quotient would break, so its result is the exact remainder; and
+//!   `degrees` and `radians`, which are rounded once. `mad` may be rounded once or twice.
+//! - *Sums* go from the left: `dot` is `((x0 * y0 + x1 * y1) + x2 * y2) + x3 * y3`.
 
-use super::library::{LibraryFunction, Meaning};
-use super::types::{Scalar, TypeId};
+mod access;
+mod algebra;
+mod apply;
+mod boolean;
+mod convert;
+mod float;
+mod integer;
+mod operation;
+mod planted;
+mod sets;
+
+pub use access::{default_words, enum_from};
+pub use apply::apply;
+pub use planted::Planted;
+pub use sets::{allowed, truth};
+
+use super::library::Meaning;
+use super::types::Scalar;
 use smallvec::SmallVec;
 
 /// An operation on scalars.
@@ -56,4 +91,52 @@ pub struct Results<W> {
     pub result: SmallVec<[W; 4]>,
     /// What is stored through each parameter that is a pointer, in order (`modf`, `sincos`).
     pub stored: SmallVec<[SmallVec<[W; 4]>; 2]>,
+}
+
+impl Given {
+    /// One of these, in order, each once.
+    fn one_of(all: impl IntoIterator<Item = u32>) -> Given {
+        let mut found: SmallVec<[u32; 2]> = SmallVec::new();
+        for bits in all {
+            if !found.contains(&bits) {
+                found.push(bits);
+            }
+        }
+        if let [bits] = found[..] { Given::Exactly(bits) } else { Given::OneOf(found) }
+    }
+
+    /// Any value of the type.
+    const ANY: Given = Given::Any(0);
+
+    /// What a definite run takes.
+    pub fn first(&self) -> u32 {
+        match self {
+            Given::Exactly(bits) | Given::Any(bits) => *bits,
+            Given::OneOf(all) => all[0],
+        }
+    }
+}
+
+impl From<bool> for Given {
+    fn from(value: bool) -> Given {
+        Given::Exactly(value.into())
+    }
+}
+
+/// What an operation on scalars may give for definite operands: seed 004 "Integer arithmetic", "Bit manipulation", "Floating point arithmetic", "Cast operators",
+/// "Comparison operators". Of `bool` any bits but 0 are true, and results are 0 or 1.
+///
+/// # Panics
+///
+/// If there is no such operation of so many operands ([`Op::arity`]): a bug of the caller.
+pub fn scalar(op: Op, operands: &[u32]) -> Given {
+    debug_assert_eq!(op.arity(), Some(operands.len()), "operands of {op:?}");
+    let given = match (op.meaning, op.of) {
+        (Meaning::Convert | Meaning::Reinterpret | Meaning::All | Meaning::Any, _) => convert::of(op, operands),
+        (_, Scalar::Bool) => boolean::of(op.meaning, operands),
+        (_, Scalar::Uint) => integer::of_uint(op.meaning, operands),
+        (_, Scalar::Int) => integer::of_int(op.meaning, operands),
+        (_, Scalar::Float) => float::of(op.meaning, operands),
+    };
+    given.unwrap_or_else(|| panic!("{op:?} is no operation on {} scalars", operands.len()))
 }

@@ -1,0 +1,155 @@
+//! Elements by letters and indices, constructors, default values: seed 004 "Vector and matrix operations", "Generated functions", "Cast operators", "Annotations for
+//! execution".
+
+use super::apply::{Call, Shape, Words};
+use super::{Lanes, Op};
+use crate::wsl::environment::Environment;
+use crate::wsl::layout::Layouts;
+use crate::wsl::library::Meaning;
+use crate::wsl::types::{Scalar, Type, TypeId};
+use smallvec::SmallVec;
+
+const EQUAL: Op = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
+
+/// `T(…)` of a vector or matrix, and `+x`: the arguments' elements in order, those of a matrix column after column.
+pub(super) fn constructed<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let mut elements: SmallVec<[L::Word; 16]> = SmallVec::new();
+    for parameter in 0..call.parameters.len() {
+        elements.extend(call.elements(parameter)?);
+    }
+    Some(Shape::of(call.types, call.result)?.filled(lanes, elements))
+}
+
+/// `v.zx`: the elements that the letters name.
+pub(super) fn swizzle<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let vector = *call.arguments.first()?;
+    let named: Words<L::Word> = call.function.word().iter().map(|&i| vector[usize::from(i)]).collect();
+    Some(Shape::of(call.types, call.result)?.filled(lanes, named))
+}
+
+/// `v.zx = e`: the vector with `e`'s elements in the places that the letters name.
+pub(super) fn set_swizzle<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let mut vector = call.elements(0)?;
+    for (&i, &element) in call.function.word().iter().zip(*call.arguments.get(1)?) {
+        vector[usize::from(i)] = element;
+    }
+    Some(call.shape(0)?.filled(lanes, vector))
+}
+
+/// What an index counts.
+struct Indexed {
+    /// How many there are, at least one.
+    count: u32,
+    /// From one to the next, in words.
+    stride: usize,
+    /// How many words of each are elements: the rest is padding.
+    filled: usize,
+    /// Whether an index that is out of bounds may also stand for no element: of vectors and matrices, where the seed is silent and implementations read a default
+    /// value and write nothing. Of arrays the seed replaces it "by an unspecified in-bounds value".
+    perhaps_none: bool,
+}
+
+impl Indexed {
+    fn of<W: Copy>(call: &Call<W>) -> Option<Indexed> {
+        let words = call.arguments.first()?.len();
+        Some(match call.types.get(*call.parameters.first()?) {
+            Type::Vector(_, n) => Indexed { count: n.into(), stride: 1, filled: 1, perhaps_none: true },
+            Type::Matrix(_, n, m) => {
+                let stride = words / usize::from(n);
+                Indexed { count: n.into(), stride, filled: m.into(), perhaps_none: true }
+            }
+            Type::Array(_, n) if n > 0 => {
+                let stride = words / n as usize;
+                Indexed { count: n, stride, filled: stride, perhaps_none: false }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The number of the element, or `count` for none of them.
+    fn number<L: Lanes>(&self, lanes: &mut L, index: L::Word) -> L::Word {
+        lanes.below(index, self.count, self.count + u32::from(self.perhaps_none))
+    }
+}
+
+/// `a[i]`: the element of that index; out of bounds some element, and of a vector or matrix perhaps zeros.
+pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let indexed = Indexed::of(call)?;
+    let (from, &index) = (*call.arguments.first()?, call.arguments.get(1)?.first()?);
+    let number = indexed.number(lanes, index);
+    let zero = lanes.bits(0);
+    let mut words = SmallVec::from_elem(zero, indexed.stride);
+    let mut choices: SmallVec<[L::Word; 8]> = SmallVec::new();
+    for (at, word) in words.iter_mut().enumerate().take(indexed.filled) {
+        choices.clear();
+        choices.extend(from.iter().copied().skip(at).step_by(indexed.stride).take(indexed.count as usize));
+        if indexed.perhaps_none {
+            choices.push(zero);
+        }
+        *word = lanes.pick(number, &choices);
+    }
+    Some(words)
+}
+
+/// `a[i] = e`: the vector, matrix or array with `e` as its element of that index; out of bounds as some element, and of a vector or matrix perhaps unchanged.
+pub(super) fn set_index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let indexed = Indexed::of(call)?;
+    let (&index, value) = (call.arguments.get(1)?.first()?, *call.arguments.get(2)?);
+    let mut words: Words<L::Word> = SmallVec::from_slice(call.arguments.first()?);
+    let number = indexed.number(lanes, index);
+    for (k, element) in words.chunks_mut(indexed.stride).take(indexed.count as usize).enumerate() {
+        let this = lanes.bits(k as u32);
+        let chosen = lanes.scalar(EQUAL, &[number, this]);
+        for (word, &value) in element.iter_mut().zip(value).take(indexed.filled) {
+            *word = lanes.pick(chosen, &[*word, value]);
+        }
+    }
+    match Shape::of(call.types, call.result) {
+        Some(shape) => Some(shape.filled(lanes, shape.elements().map(|(c, r)| words[shape.at(c, r)]).collect::<SmallVec<[L::Word; 16]>>())),
+        None => Some(words),
+    }
+}
+
+/// `v.length`, `a.length`: how many elements; of an array reference its second word.
+pub(super) fn element_count<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
+    let count = match call.types.get(*call.parameters.first()?) {
+        Type::Vector(_, n) => lanes.bits(n.into()),
+        Type::Array(_, n) => lanes.bits(n),
+        Type::ArrayReference(..) => *call.arguments.first()?.get(1)?,
+        _ => return None,
+    };
+    Some(SmallVec::from_elem(count, 1))
+}
+
+/// How many words the default value of a type has, all of which are zero: `false`, 0, +0, an enum's element of value 0, in every element and field (seed 004
+/// "Annotations for execution", ERRATA WSL-C19). None if the type has no default value (`void`, samplers, textures, pointers, array references), or is too large.
+pub fn default_words(layouts: &mut Layouts, env: &Environment, ty: TypeId) -> Option<u64> {
+    let mut of = ty;
+    while let Type::Array(element, _) = env.types.get(of) {
+        of = element;
+    }
+    match env.types.get(of) {
+        Type::Scalar(_) | Type::Atomic(_) | Type::Vector(..) | Type::Matrix(..) | Type::Enum(_) | Type::Struct(_) => {
+            Some(layouts.of(env, ty)?.size / 4)
+        }
+        Type::Void | Type::Sampler | Type::Texture(..) | Type::Pointer(..) | Type::ArrayReference(..) | Type::Array(..) => None,
+    }
+}
+
+/// The cast of a number to an enum whose elements have these values, each once and at least one: the element of that value, and an unspecified element if there is
+/// none (seed 004 "Cast operators", and what a load does to a value that is none of the enum's).
+pub fn enum_from<L: Lanes>(lanes: &mut L, values: &[u32], number: L::Word) -> L::Word {
+    let op = |meaning| Op::new(meaning, Scalar::Uint, Scalar::Uint);
+    // The last of the elements that has the number as its value counts from 1, and none is 0; less 1, none is out of bounds.
+    let mut found = lanes.bits(0);
+    for (k, &value) in values.iter().enumerate() {
+        let (value, this) = (lanes.bits(value), lanes.bits(k as u32 + 1));
+        let equal = lanes.scalar(EQUAL, &[number, value]);
+        found = lanes.pick(equal, &[found, this]);
+    }
+    let count = values.len() as u32;
+    let index = lanes.scalar(op(Meaning::Decrement), &[found]);
+    let index = lanes.below(index, count, count);
+    let choices: SmallVec<[L::Word; 8]> = values.iter().map(|&value| lanes.bits(value)).collect();
+    lanes.pick(index, &choices)
+}

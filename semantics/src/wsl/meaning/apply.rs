@@ -1,0 +1,208 @@
+//! Functions on scalars, vectors and matrices: seed 004 "Vector and matrix operations", as `LIBRARY.md` completes it.
+//!
+//! A function whose meaning is an operation on scalars works element by element, and a scalar among its arguments stands for each element. All others are in
+//! `access` and `algebra`. The operations are made in a fixed order: elements from the first on, column after column, and each element's own from the inside
+//! out and from the left.
+
+use super::{Lanes, Op, Results, access, algebra};
+use crate::wsl::library::{LibraryFunction, Meaning};
+use crate::wsl::types::{Scalar, Type, TypeId, Types};
+use smallvec::SmallVec;
+
+/// The words of a value.
+pub(super) type Words<W> = SmallVec<[W; 4]>;
+
+/// How the elements of a scalar, vector, matrix, atomic or enum stand in its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// What each element is; of an enum its base type.
+    pub(super) scalar: Scalar,
+    /// How many columns: 1 but of a matrix.
+    pub(super) columns: usize,
+    /// How many elements a column has; a vector is one column.
+    pub(super) rows: usize,
+}
+
+impl Shape {
+    /// The type's shape; none of other types.
+    pub(super) fn of(types: &Types, id: TypeId) -> Option<Shape> {
+        let (scalar, columns, rows) = match types.get(id) {
+            Type::Scalar(s) | Type::Atomic(s) => (s, 1, 1),
+            Type::Vector(s, n) => (s, 1, n),
+            Type::Matrix(s, n, m) => (s, n, m),
+            Type::Enum(e) => match types.get(*types.enum_bases.get(e.0 as usize)?) {
+                Type::Scalar(s) => (s, 1, 1),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Shape { scalar, columns: columns.into(), rows: rows.into() })
+    }
+
+    /// From one column to the next, in words: columns of 3 elements take as much room as those of 4 (`layout`).
+    pub(super) fn stride(self) -> usize {
+        self.rows.next_power_of_two()
+    }
+
+    /// How many words the value has.
+    pub(super) fn words(self) -> usize {
+        self.columns * self.stride()
+    }
+
+    /// The word of an element.
+    pub(super) fn at(self, column: usize, row: usize) -> usize {
+        column * self.stride() + row
+    }
+
+    /// The columns and rows of the elements, column after column.
+    pub(super) fn elements(self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.columns).flat_map(move |c| (0..self.rows).map(move |r| (c, r)))
+    }
+
+    /// Whether it is one element.
+    pub(super) fn is_one(self) -> bool {
+        self.columns * self.rows == 1
+    }
+
+    /// The words of elements that are given column after column; padding is zeros.
+    pub(super) fn filled<L: Lanes>(self, lanes: &mut L, elements: impl IntoIterator<Item = L::Word>) -> Words<L::Word> {
+        let zero = lanes.bits(0);
+        let mut words = SmallVec::from_elem(zero, self.words());
+        for ((c, r), element) in self.elements().zip(elements) {
+            words[self.at(c, r)] = element;
+        }
+        words
+    }
+}
+
+/// A call of a built-in function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a, W> {
+    pub(super) types: &'a Types,
+    pub(super) function: LibraryFunction,
+    pub(super) parameters: &'a [TypeId],
+    pub(super) result: TypeId,
+    pub(super) arguments: &'a [&'a [W]],
+}
+
+impl<W: Copy> Call<'_, W> {
+    /// The shape of an argument.
+    pub(super) fn shape(&self, parameter: usize) -> Option<Shape> {
+        Shape::of(self.types, *self.parameters.get(parameter)?)
+    }
+
+    /// The elements of an argument, column after column, without padding.
+    pub(super) fn elements(&self, parameter: usize) -> Option<Words<W>> {
+        let shape = self.shape(parameter)?;
+        let words = *self.arguments.get(parameter)?;
+        Some(shape.elements().map(|(c, r)| words[shape.at(c, r)]).collect())
+    }
+
+    /// The words of an argument as they are, padding included.
+    fn same(&self, parameter: usize) -> Option<Words<W>> {
+        Some(SmallVec::from_slice(self.arguments.get(parameter)?))
+    }
+}
+
+/// What a call of a built-in function gives: the result's words, and what is stored through each parameter that is a pointer, whose arguments are not looked at.
+///
+/// Arguments and results are words in the order of memory; padding of vectors and matrices is
+/// not read, and is zeros in results, but for what hands on its argument as it is (`T(x)` of a `T`). None of functions that are
+/// no function of values alone: atomics, barriers, derivatives, textures, pointers to elements; of casts to enums, whose elements must be known ([`super::enum_from`]);
+/// and of the default values of structures ([`super::default_words`]).
+///
+/// # Panics
+///
+/// If the parameters are not those of the function, or an argument has fewer words than its type: a bug of the caller.
+pub fn apply<L: Lanes>(
+    lanes: &mut L,
+    types: &Types,
+    function: LibraryFunction,
+    parameters: &[TypeId],
+    result: TypeId,
+    arguments: &[&[L::Word]],
+) -> Option<Results<L::Word>> {
+    use Meaning::*;
+    let call = Call { types, function, parameters, result, arguments };
+    let result = match function.meaning() {
+        Identity | EnumValue => call.same(0)?,
+        Default => {
+            let shape = Shape::of(types, result)?;
+            shape.filled(lanes, [])
+        }
+        Modf => return modf(lanes, &call),
+        Sincos => return sincos(lanes, &call),
+        All => all_any(lanes, &call, And)?,
+        Any => all_any(lanes, &call, Or)?,
+        Plus | Vector | MatrixColumns | MatrixElements => access::constructed(lanes, &call)?,
+        Swizzle => access::swizzle(lanes, &call)?,
+        SetSwizzle => access::set_swizzle(lanes, &call)?,
+        Index => access::index(lanes, &call)?,
+        SetIndex => access::set_index(lanes, &call)?,
+        ElementCount => access::element_count(lanes, &call)?,
+        Transpose => algebra::transpose(lanes, &call)?,
+        Dot => algebra::dot(lanes, &call)?,
+        MatrixMultiply => algebra::matrix_multiply(lanes, &call)?,
+        Length => algebra::length(lanes, &call)?,
+        Normalize => algebra::normalize(lanes, &call)?,
+        Distance => algebra::distance(lanes, &call)?,
+        Cross => algebra::cross(lanes, &call)?,
+        Reflect => algebra::reflect(lanes, &call)?,
+        Refract => algebra::refract(lanes, &call)?,
+        Faceforward => algebra::faceforward(lanes, &call)?,
+        Dst => algebra::dst(lanes, &call)?,
+        Lit => algebra::lit(lanes, &call)?,
+        Determinant => algebra::determinant(lanes, &call)?,
+        meaning => element_by_element(lanes, &call, meaning, Shape::of(types, result)?)?,
+    };
+    Some(Results { result, stored: SmallVec::new() })
+}
+
+/// An operation on the elements of the arguments that have the same place in them; a scalar stands for each element.
+///
+/// The operands' type is the first argument's. None if the meaning is no operation on scalars.
+fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Meaning, result: Shape) -> Option<Words<L::Word>> {
+    let op = Op::new(meaning, call.shape(0)?.scalar, result.scalar);
+    let mut shapes: SmallVec<[Shape; 3]> = SmallVec::new();
+    for i in 0..op.arity()? {
+        shapes.push(call.shape(i)?);
+    }
+    let mut elements: Words<L::Word> = SmallVec::new();
+    for (c, r) in result.elements() {
+        let operand = |(shape, words): (&Shape, &&[L::Word])| words[if shape.is_one() { 0 } else { shape.at(c, r) }];
+        let operands: SmallVec<[L::Word; 3]> = shapes.iter().zip(call.arguments).map(operand).collect();
+        elements.push(lanes.scalar(op, &operands));
+    }
+    Some(result.filled(lanes, elements))
+}
+
+/// `modf(x, p)`: the fraction is returned, the rest is stored, element by element (ERRATA WSL-E5).
+fn modf<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
+    let shape = call.shape(0)?;
+    let fractions = element_by_element(lanes, call, Meaning::Modf, shape)?;
+    let whole = element_by_element(lanes, call, Meaning::Trunc, shape)?;
+    Some(Results { result: fractions, stored: SmallVec::from_iter([whole]) })
+}
+
+/// `sincos(x, s, c)`: the sine is stored through the first pointer, the cosine through the second.
+fn sincos<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
+    let shape = call.shape(0)?;
+    let sine = element_by_element(lanes, call, Meaning::Sin, shape)?;
+    let cosine = element_by_element(lanes, call, Meaning::Cos, shape)?;
+    Some(Results { result: SmallVec::new(), stored: SmallVec::from_iter([sine, cosine]) })
+}
+
+/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from the left (ERRATA WSL-E7).
+fn all_any<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, join: Meaning) -> Option<Words<L::Word>> {
+    let is_true = Op::new(call.function.meaning(), call.shape(0)?.scalar, Scalar::Bool);
+    let join = Op::new(join, Scalar::Bool, Scalar::Bool);
+    let mut joined = None;
+    for element in call.elements(0)? {
+        let truth = lanes.scalar(is_true, &[element]);
+        joined = Some(match joined {
+            None => truth,
+            Some(before) => lanes.scalar(join, &[before, truth]),
+        });
+    }
+    Some(SmallVec::from_elem(joined?, 1))
+}
