@@ -77,7 +77,7 @@ fn comparisons_and_conversions() {
         ("a == b", 0, minus, 1),
         ("a == b", nan, nan, 0),
         ("a != b", nan, nan, 1),
-        ("bool(a)", nan, 0, 0),
+        ("bool(a)", nan, 0, 1),
         ("bool(a)", minus, 0, 0),
         ("bool(a)", one, 0, 1),
         ("a > b || a <= b", nan, nan, 0),
@@ -279,6 +279,42 @@ fn floats_are_rounded_once_and_have_one_nan() {
     assert_eq!(two("-a", f32::from_bits(0x7f80_0001), 0.0), 0x7fc0_0000);
     assert_eq!(two("a * b", 1e-30, 1e-15), f32::from_bits(two("a * b", 1e-30, 1e-15)).to_bits());
     assert_eq!(two("a + b", 16_777_216.0, 1.0), 16_777_216f32.to_bits());
+}
+
+#[test]
+fn functions_without_instructions_of_their_own() {
+    let float = |text: &str, arguments: &[f32]| -> Vec<f32> {
+        let arguments: Vec<u32> = arguments.iter().map(|x| x.to_bits()).collect();
+        words(text, "f", &arguments).into_iter().map(f32::from_bits).collect()
+    };
+    assert_eq!(float("float f(float3 a) { return dot(a, a) + length(float2(3.0, 4.0)); }", &[1.0, 2.0, 3.0, 9.0]), [19.0]);
+    assert_eq!(float("float3 f(float3 a) { return cross(a, a.yzx); }", &[1.0, 2.0, 3.0, 9.0]), [-7.0, 5.0, -1.0, 0.0]);
+    assert_eq!(float("float2 f(float2 a, float2 b) { return min(a, b) + max(a, b) * 10.0; }", &[1.0, 5.0, 2.0, 3.0]), [21.0, 53.0]);
+    assert_eq!(float("float f(float x) { float w; float p = modf(x, &w); return w * 10.0 + p; }", &[-2.25]), [-20.25]);
+    assert_eq!(float("float f(float x) { float[2] a; sincos(x, &a[1], &a[0]); return a[0] * 10.0 + a[1]; }", &[0.0]), [10.0]);
+    // A vector is multiplied by a matrix of two columns of three elements.
+    assert_eq!(
+        float("float3 f(float2x3 m, float2 v) { return mul(m, v); }", &[1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0, 10.0, 1.0]),
+        [14.0, 25.0, 36.0, 0.0]
+    );
+    assert_eq!(words("bool f(int3 a) { return any(a) && !all(a); }", "f", &[1, 0, 1, 0]), [1]);
+    assert_eq!(words("uint f(float x) { return asuint(x); }", "f", &[5]), [5]);
+    assert_eq!(words("uint f(uint x) { return countbits(x) * 100u + firstbitlow(x); }", "f", &[12]), [202]);
+}
+
+#[test]
+fn padding_is_copied_with_the_whole_and_zero_in_what_is_made() {
+    let text = |body: &str| format!("float3 f(float3 v, float2x3 m, uint i) {{ {body} }}");
+    let result = |body: &str| words(&text(body), "f", &[1, 2, 3, 77, 4, 5, 6, 88, 7, 8, 9, 99, 1]);
+    assert_eq!(result("return v;"), [1, 2, 3, 77]);
+    assert_eq!(result("float3[2] a; a[i] = v; return a[1];"), [1, 2, 3, 77]);
+    assert_eq!(result("return v.xyz;"), [1, 2, 3, 0]);
+    assert_eq!(result("return +v;"), [1, 2, 3, 0]);
+    assert_eq!(result("return m[1];"), [7, 8, 9, 0]);
+    assert_eq!(result("return m[i];"), [7, 8, 9, 0]);
+    assert_eq!(result("v.x = v.y; return v;"), [2, 2, 3, 0]);
+    assert_eq!(result("v[i] = v.z; return v;"), [1, 3, 3, 0]);
+    assert_eq!(words("float2x3 f(float2x3 m) { m[0][1] = m[1].x; return m; }", "f", &[4, 5, 6, 88, 7, 8, 9, 99]), [4, 7, 6, 0, 7, 8, 9, 0]);
 }
 
 #[test]

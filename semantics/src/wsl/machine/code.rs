@@ -6,6 +6,8 @@
 
 use crate::text::Span;
 use crate::wsl::layout::Layout;
+use crate::wsl::library::LibraryFunction;
+use crate::wsl::types::{TypeId, Types};
 
 /// Where in a thread's memory an operand's first word is.
 pub(super) type Slot = u32;
@@ -59,6 +61,8 @@ pub(super) enum Binary {
     MulFloat,
     DivFloat,
     StepFloat,
+    MinFloat,
+    MaxFloat,
     Test(Test),
 }
 
@@ -429,6 +433,8 @@ pub(super) struct Code {
     /// The values of each enum in order.
     pub enums: Vec<Vec<u32>>,
     pub calls: Vec<LibraryCall>,
+    /// The types, if there are such calls.
+    pub types: Types,
     /// The counters of the loops around a call or a barrier, by instruction.
     pub loops: rustc_hash::FxHashMap<u32, Vec<Slot>>,
     pub entry: u32,
@@ -439,8 +445,11 @@ pub(super) struct Code {
 /// A call of a built-in function that has no code of its own.
 #[derive(Clone, Debug)]
 pub(super) struct LibraryCall {
-    pub function: crate::wsl::library::LibraryFunction,
+    pub function: LibraryFunction,
+    pub parameters: Vec<TypeId>,
+    /// The arguments; of pointers nothing is looked at.
     pub arguments: Vec<Words>,
+    pub ty: TypeId,
     pub result: Words,
     /// What is stored through each pointer.
     pub stored: Vec<Words>,

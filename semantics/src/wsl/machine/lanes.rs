@@ -1,9 +1,10 @@
 //! Definite words: what becomes of unspecified values, and the built-in functions that have no instructions.
 
-use super::code::LibraryCall;
+use super::code::{LibraryCall, Words};
 use crate::wsl::choice::Strategy;
-use crate::wsl::library::LibraryFunction;
-use crate::wsl::meaning::{Given, Lanes, Op, Results};
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::{Given, Lanes, Op, Results, apply, scalar};
+use crate::wsl::types::{Scalar, Types};
 use smallvec::SmallVec;
 
 /// Chooses what the specification leaves open, for one thread.
@@ -24,6 +25,13 @@ impl Chooser {
         let chosen = self.strategy.choose(self.thread, self.number, u64::from(options.max(1)))?;
         self.number += 1;
         Some(chosen as u32)
+    }
+
+    /// What a function of floats gives.
+    #[cold]
+    pub(super) fn float(&mut self, meaning: Meaning, operands: &[u32]) -> Option<u32> {
+        let bits = self.scalar(Op { meaning, of: Scalar::Float, to: Scalar::Float }, operands);
+        (!self.open).then_some(bits)
     }
 
     fn left_open(&mut self) -> u32 {
@@ -48,7 +56,7 @@ impl Lanes for Chooser {
     }
 
     fn scalar(&mut self, op: Op, operands: &[u32]) -> u32 {
-        match given(op, operands) {
+        match scalar(op, operands) {
             Given::Exactly(bits) => bits,
             Given::OneOf(list) => {
                 let chosen = self.below(list.len() as u32).unwrap_or_else(|| self.left_open());
@@ -67,27 +75,25 @@ impl Lanes for Chooser {
     }
 }
 
-/// What an operation on scalars may give.
-fn given(_: Op, _: &[u32]) -> Given {
-    Given::Any(0)
+/// Evaluates the call: what it gives, and what it stores. None if it is no function of values alone.
+fn evaluate(types: &Types, call: &LibraryCall, words: &[u32], chooser: &mut Chooser) -> Option<Results<u32>> {
+    let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
+    let arguments: SmallVec<[&[u32]; 4]> = call.arguments.iter().map(|a| words.get(range(a)).unwrap_or(&[])).collect();
+    apply(chooser, types, call.function, &call.parameters, call.ty, &arguments)
 }
 
-/// What a built-in function gives; none if it is not known here.
-fn apply(_: LibraryFunction, _: &[&[u32]], _: &mut Chooser) -> Option<Results<u32>> {
-    None
-}
-
-/// Whether [`library`] evaluates the function.
-pub(super) fn supported(_: LibraryFunction) -> bool {
-    false
+/// Whether [`library`] evaluates the function: it is tried on zeros.
+pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
+    let mut tried = call.clone();
+    tried.arguments.iter_mut().for_each(|a| a.at = 0);
+    let words = vec![0; tried.arguments.iter().map(|a| a.n as usize).max().unwrap_or(0)];
+    let mut chooser = Chooser { strategy: Strategy::First, thread: 0, number: 0, open: false };
+    evaluate(types, &tried, &words, &mut chooser).is_some()
 }
 
 /// Evaluates the call: what it gives and what it stores are written to their places. None if an unspecified value is left open.
-pub(super) fn library(call: &LibraryCall, words: &mut [u32], chooser: &mut Chooser) -> Option<()> {
-    let results = {
-        let arguments: SmallVec<[&[u32]; 4]> = call.arguments.iter().map(|a| &words[a.at as usize..(a.at + a.n) as usize]).collect();
-        apply(call.function, &arguments, chooser)?
-    };
+pub(super) fn library(types: &Types, call: &LibraryCall, words: &mut [u32], chooser: &mut Chooser) -> Option<()> {
+    let results = evaluate(types, call, words, chooser)?;
     if chooser.open {
         return None;
     }

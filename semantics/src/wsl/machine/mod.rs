@@ -168,6 +168,18 @@ impl Compiled {
         self.code.words
     }
 
+    /// Arguments that the function takes if there is a first buffer that is large enough: zeros, and references to one element.
+    pub fn example_arguments(&self) -> Vec<u32> {
+        let mut out = Vec::new();
+        for p in &self.code.parameters {
+            match p.stride {
+                Some(_) => out.extend([0, 0, 1, 0]),
+                None => out.resize(out.len() + p.at.n as usize, 0),
+            }
+        }
+        out
+    }
+
     /// Runs the function in one thread.
     ///
     /// `arguments` are the words of the arguments one after the other, each in the order of memory. An array reference is four words: the number of one of the

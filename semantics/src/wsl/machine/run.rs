@@ -2,6 +2,7 @@
 
 use super::code::{BUFFERS, Binary, Code, GROUP, Instruction, Modify, OWN, Test, Unary};
 use super::lanes::{self, Chooser};
+use crate::wsl::library::Meaning;
 
 /// A thread: its memory, where it is and whom it returns to.
 #[derive(Clone, Debug)]
@@ -96,6 +97,12 @@ fn binary(op: Binary, a: u32, b: u32, chooser: &mut Chooser) -> Option<u32> {
         Binary::MulFloat => float(of(a) * of(b)),
         Binary::DivFloat if of(b) == 0.0 => return chooser.any(0),
         Binary::DivFloat => float(of(a) / of(b)),
+        Binary::MinFloat if of(a) < of(b) => a,
+        Binary::MinFloat if of(b) < of(a) => b,
+        Binary::MaxFloat if of(a) < of(b) => b,
+        Binary::MaxFloat if of(b) < of(a) => a,
+        Binary::MinFloat => return chooser.float(Meaning::Min, &[a, b]),
+        Binary::MaxFloat => return chooser.float(Meaning::Max, &[a, b]),
         Binary::StepFloat => float(if of(a) >= of(b) { 1.0 } else { 0.0 }),
         Binary::Test(t) => u32::from(test(t, a, b)),
     })
@@ -108,7 +115,7 @@ fn unary(op: Unary, a: u32, chooser: &mut Chooser) -> Option<u32> {
         Unary::Complement => !a,
         Unary::Not => u32::from(a == 0),
         Unary::Truth => u32::from(a != 0),
-        Unary::TruthFloat => u32::from(of(a) != 0.0 && !of(a).is_nan()),
+        Unary::TruthFloat => u32::from(of(a) != 0.0),
         Unary::IntToFloat => float(a as i32 as f32),
         Unary::UintToFloat => float(a as f32),
         // Truncated, it has to be a value of the type.
@@ -432,7 +439,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 }
                 get!(to) = old;
             }
-            Instruction::Library { call } => chosen!(lanes::library(&code.calls[call as usize], words, chooser)),
+            Instruction::Library { call } => chosen!(lanes::library(&code.types, &code.calls[call as usize], words, chooser)),
         }
         pc += 1;
     }

@@ -15,8 +15,9 @@ use smallvec::SmallVec;
 /// What an expression that can be assigned to is reduced to, once.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A left-value.
-    Place(Place, TypeId),
+    /// A left-value, or a part of one that the library names; then also the padding of the vectors and matrices that it is part of, which are assigned to as
+    /// wholes.
+    Place(Place, TypeId, SmallVec<[Place; 1]>),
     /// A part of another one, which a setter changes as a whole and a getter reads.
     Part(Box<Part>),
 }
@@ -34,7 +35,7 @@ pub(super) struct Part {
 impl Drop for Part {
     fn drop(&mut self) {
         // One inside the other they are as deep as the program says.
-        let none = || Target::Place(Place::Direct(0), TypeId::VOID);
+        let none = || Target::Place(Place::Direct(0), TypeId::VOID, SmallVec::new());
         let mut rest = std::mem::replace(&mut self.whole, none());
         while let Target::Part(mut part) = rest {
             rest = std::mem::replace(&mut part.whole, none());
@@ -53,7 +54,7 @@ impl Compiler<'_> {
         let ty = expr.ty.right();
         match &expr.form {
             Form::Parens(e) => self.target(*e),
-            Form::Coerce(Coercion::LeftToAbstract, e) => Ok(Target::Place(self.place(*e)?, ty)),
+            Form::Coerce(Coercion::LeftToAbstract, e) => Ok(Target::Place(self.place(*e)?, ty, SmallVec::new())),
             Form::Dot(e, _, Access::Setter(setter, getter)) => {
                 let whole = self.target(*e)?;
                 self.visit(id);
@@ -72,20 +73,19 @@ impl Compiler<'_> {
     /// Parts that the library names of what has a place have places themselves.
     fn part(&mut self, whole: Target, e: ExprId, setter: Callee, getter: Callee, index: Option<Slot>, ty: TypeId) -> Done<Target> {
         let whole_ty = self.program.expr(e).ty.right();
-        if let Target::Place(place, _) = whole {
+        if let Target::Place(place, _, padding) = &whole {
+            let place = *place;
+            let padding = || padding.iter().copied().chain(self.padded(place, whole_ty)).collect();
             match (setter, index) {
-                (Callee::Generated(Generated::FieldSetter(s, field)), _) => {
-                    return Ok(Target::Place(place.after(self.field_offset(s, field)?), ty));
-                }
                 (Callee::Library(f), None) if f.meaning() == Meaning::SetSwizzle && f.word().len() == 1 => {
-                    return Ok(Target::Place(place.after(u32::from(f.word()[0])), ty));
+                    return Ok(Target::Place(place.after(u32::from(f.word()[0])), ty, padding()));
                 }
                 (Callee::Library(f), Some(index)) if f.meaning() == Meaning::SetIndex => {
                     let shape = self.shape_of_parts(whole_ty);
                     if let (Some(shape), Some(bits)) = (shape, self.known(index))
                         && bits < u32::from(shape.count)
                     {
-                        return Ok(Target::Place(place.after(bits * u32::from(shape.words)), ty));
+                        return Ok(Target::Place(place.after(bits * u32::from(shape.words)), ty, padding()));
                     }
                 }
                 _ => {}
@@ -103,12 +103,25 @@ impl Compiler<'_> {
         }
     }
 
+    /// The padding of a vector or matrix of that type.
+    fn padded(&self, place: Place, ty: TypeId) -> SmallVec<[Place; 4]> {
+        match self.program.env.types.get(ty) {
+            Type::Vector(_, 3) => SmallVec::from_elem(place.after(3), 1),
+            Type::Matrix(_, columns, 3) => (0..u32::from(columns)).map(|c| place.after(4 * c + 3)).collect(),
+            _ => SmallVec::new(),
+        }
+    }
+
     /// The value of what can be assigned to: a load, or what the getter gives for the value of the whole.
     pub(super) fn read(&mut self, target: &Target, to: Option<Slot>, stable: bool) -> Done<Slot> {
         deep(|| match target {
-            Target::Place(place, ty) => {
+            Target::Place(place, ty, padding) => {
                 let n = self.words(*ty)?;
                 let value = self.load(*place, n, to, stable)?;
+                if !padding.is_empty() && self.is_padded(*ty) {
+                    // A column that the getter makes.
+                    return self.gather(&[(value, *ty)], *ty, n, to);
+                }
                 self.sanitized(value, *ty, to)
             }
             Target::Part(part) => {
@@ -121,9 +134,14 @@ impl Compiler<'_> {
     /// Assigns: a store, or the assignment to the whole of what the setter gives.
     pub(super) fn assign(&mut self, target: &Target, value: Slot) -> Done {
         deep(|| match target {
-            Target::Place(place, ty) => {
+            Target::Place(place, ty, padding) => {
                 let n = self.words(*ty)?;
-                self.store_to(*place, value, n)
+                self.store_to(*place, value, n)?;
+                for place in padding {
+                    let zero = self.constant(0)?;
+                    self.store_to(*place, zero, 1)?;
+                }
+                Ok(())
             }
             Target::Part(part) => {
                 let whole = self.read(&part.whole, None, false)?;
@@ -216,6 +234,7 @@ impl Compiler<'_> {
                 for (k, &letter) in f.word().iter().enumerate() {
                     self.copy(to + u32::from(letter), value + k as u32, 1)?;
                 }
+                self.padding(to, part.whole_ty)?;
                 Ok(to)
             }
             (Callee::Library(f), Some(index)) if f.meaning() == Meaning::SetIndex => {
@@ -224,11 +243,13 @@ impl Compiler<'_> {
                 self.copy(to, whole, whole_n)?;
                 if let Some(bits) = self.known(index).filter(|b| *b < u32::from(shape.count)) {
                     self.copy(to + bits * u32::from(shape.words), value, n)?;
+                    self.padding(to, part.whole_ty)?;
                     return Ok(to);
                 }
                 let lane = self.temporary(1)?;
                 self.emit(Instruction::Lane { to: lane, index, count: u32::from(shape.count) })?;
                 self.emit(Instruction::SetLane { into: to, lane, from: value, shape })?;
+                self.padding(to, part.whole_ty)?;
                 Ok(to)
             }
             _ => self.unsupported("this setter"),

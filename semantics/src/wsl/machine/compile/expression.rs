@@ -192,7 +192,7 @@ impl Compiler<'_> {
         }
         let target = self.target(e1)?;
         let value = match &target {
-            Target::Place(Place::Direct(at), _) => self.value(e2, Some(*at), false)?,
+            Target::Place(Place::Direct(at), ..) => self.value(e2, Some(*at), false)?,
             Target::Place(..) => self.value(e2, None, false)?,
             Target::Part(_) => self.value(e2, None, true)?,
         };
@@ -256,7 +256,7 @@ impl Compiler<'_> {
     /// Assigns what the operator gives.
     fn operate(&mut self, target: &Target, operator: Callee, operands: &[(Slot, TypeId)], ty: TypeId) -> Done<Slot> {
         let to = match target {
-            Target::Place(Place::Direct(at), _) => Some(*at),
+            Target::Place(Place::Direct(at), ..) => Some(*at),
             _ => None,
         };
         let value = match operator {

@@ -4,7 +4,7 @@
 //! [`lanes`](crate::wsl::machine::lanes) evaluates.
 
 use super::{Compiler, Done};
-use crate::wsl::library::{LibraryFunction, Meaning};
+use crate::wsl::library::{LibraryFunction, Meaning, Name};
 use crate::wsl::machine::code::{Binary, Instruction, LibraryCall, Slot, Test, Unary, Words};
 use crate::wsl::machine::lanes;
 use crate::wsl::types::{Scalar, Type, TypeId};
@@ -62,6 +62,8 @@ fn binary_of(meaning: Meaning, of: Scalar) -> Option<Binary> {
         (Meaning::Multiply, Float) => Binary::MulFloat,
         (Meaning::Divide, Float) => Binary::DivFloat,
         (Meaning::Step, Float) => Binary::StepFloat,
+        (Meaning::Min, Float) => Binary::MinFloat,
+        (Meaning::Max, Float) => Binary::MaxFloat,
         _ => return None,
     })
 }
@@ -133,7 +135,11 @@ impl Compiler<'_> {
                 self.zero(to, n)?;
                 return Ok(to);
             }
-            (Meaning::Identity | Meaning::Plus | Meaning::EnumValue | Meaning::Reinterpret, &[(a, _)]) => return Ok(a),
+            (Meaning::Identity | Meaning::EnumValue, &[(a, _)]) => return Ok(a),
+            // What is no copy of the whole has zeros in its padding.
+            (Meaning::Plus | Meaning::Reinterpret, &[(a, _)]) => {
+                return if self.is_padded(ty) { self.gather(operands, ty, n, to) } else { Ok(a) };
+            }
             (Meaning::EnumFrom, &[(a, _)]) => return self.sanitized(a, ty, to),
             (Meaning::Abs, &[(a, of)]) if self.scalar_of(of) == Some(Scalar::Uint) => return Ok(a),
             (Meaning::Convert, &[(a, of)]) if self.scalar_of(of).zip(self.scalar_of(ty)).is_some_and(same_bits) => return Ok(a),
@@ -145,12 +151,14 @@ impl Compiler<'_> {
             (Meaning::Index, &[(a, of), (index, _)]) => {
                 if let Some(shape) = self.shape_of_parts(of) {
                     if let Some(bits) = self.known(index).filter(|b| *b < u32::from(shape.count)) {
-                        return Ok(a + bits * u32::from(shape.words));
+                        let at = a + bits * u32::from(shape.words);
+                        return if self.is_padded(ty) { self.gather(&[(at, ty)], ty, n, to) } else { Ok(at) };
                     }
                     let to = self.or_temporary(to, n)?;
                     let lane = self.temporary(1)?;
                     self.emit(Instruction::Lane { to: lane, index, count: u32::from(shape.count) })?;
                     self.emit(Instruction::PickLane { to, from: a, lane, shape })?;
+                    self.padding(to, ty)?;
                     return Ok(to);
                 }
             }
@@ -168,7 +176,7 @@ impl Compiler<'_> {
         if let Some(done) = self.elementwise(f.meaning(), operands, ty, n, to)? {
             return Ok(done);
         }
-        self.general(f, operands, n)
+        self.general(f, operands, ty, n)
     }
 
     fn swizzle(&mut self, f: LibraryFunction, a: Slot, n: u32, to: Option<Slot>) -> Done<Slot> {
@@ -196,8 +204,13 @@ impl Compiler<'_> {
         self.zero(to + used, n.saturating_sub(used))
     }
 
+    /// Whether a vector or matrix of the type has padding.
+    pub(super) fn is_padded(&self, ty: TypeId) -> bool {
+        matches!(self.program.env.types.get(ty), Type::Vector(_, 3) | Type::Matrix(_, _, 3))
+    }
+
     /// Zeros where a vector or matrix of the type has padding.
-    fn padding(&mut self, to: Slot, ty: TypeId) -> Done {
+    pub(super) fn padding(&mut self, to: Slot, ty: TypeId) -> Done {
         match self.program.env.types.get(ty) {
             Type::Vector(_, 3) => self.zero(to + 3, 1),
             Type::Matrix(_, columns, 3) => {
@@ -211,7 +224,7 @@ impl Compiler<'_> {
     }
 
     /// The vector or matrix of the operands' elements in order.
-    fn gather(&mut self, operands: &[(Slot, TypeId)], ty: TypeId, n: u32, to: Option<Slot>) -> Done<Slot> {
+    pub(super) fn gather(&mut self, operands: &[(Slot, TypeId)], ty: TypeId, n: u32, to: Option<Slot>) -> Done<Slot> {
         let mut from: SmallVec<[Slot; 16]> = SmallVec::new();
         let mut used: SmallVec<[Words; 16]> = SmallVec::new();
         for &(at, of) in operands {
@@ -275,29 +288,31 @@ impl Compiler<'_> {
     }
 
     /// A function without instructions of its own, and the stores through its pointers.
-    fn general(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], n: u32) -> Done<Slot> {
-        if !lanes::supported(f) {
+    fn general(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, n: u32) -> Done<Slot> {
+        let to = self.temporary(n)?;
+        let (mut arguments, mut stored, mut pointers) = (Vec::new(), Vec::new(), Vec::new());
+        for &(at, of) in operands {
+            if let Type::Pointer(_, target) = self.program.env.types.get(of) {
+                let n = self.words(target)?;
+                stored.push(Words { at: self.temporary(n)?, n });
+                pointers.push((at, of));
+            }
+            arguments.push(Words { at, n: self.words(of)? });
+        }
+        let parameters = operands.iter().map(|(_, ty)| *ty).collect();
+        let call = LibraryCall { function: f, parameters, arguments, ty, result: Words { at: to, n }, stored: stored.clone() };
+        if !lanes::supported(&self.program.env.types, &call) {
             let name = match f.row().name {
-                crate::wsl::library::Name::Function(name) => name.to_string(),
+                Name::Function(name) => name.to_string(),
                 _ => format!("{:?}", f.meaning()),
             };
             return self.unsupported(format!("the built-in function {name}"));
         }
-        let to = self.temporary(n)?;
-        let (mut arguments, mut stored, mut pointers) = (Vec::new(), Vec::new(), Vec::new());
-        for &(at, of) in operands {
-            match self.program.env.types.get(of) {
-                Type::Pointer(_, target) => {
-                    let n = self.words(target)?;
-                    stored.push(Words { at: self.temporary(n)?, n });
-                    pointers.push((at, of));
-                }
-                _ => arguments.push(Words { at, n: self.words(of)? }),
-            }
+        if self.code.calls.is_empty() {
+            self.code.types = self.program.env.types.clone();
         }
-        let call = self.code.calls.len() as u32;
-        let result = Words { at: to, n };
-        self.code.calls.push(LibraryCall { function: f, arguments, result, stored: stored.clone() });
+        self.code.calls.push(call);
+        let call = self.code.calls.len() as u32 - 1;
         self.emit(Instruction::Library { call })?;
         for ((pointer, ty), from) in pointers.into_iter().zip(stored) {
             self.store_through(pointer, ty, from.at)?;
