@@ -18,7 +18,7 @@ fn what_is_left_open_ends_the_run_there() {
     for (text, argument, place) in [
         ("int f(int x) { int y = x; return 1 / x; }", 0, "1 / x"),
         ("int f(uint i) { int[3] a; a[1] = 2; return a[i]; }", 3, "a[i]"),
-        ("int f(uint i) { int[3] a; a[i] = 2; return a[1]; }", 3, "a[i] = 2"),
+        ("int f(uint i) { int[3] a; a[i] = 2; return a[1]; }", 3, "a[i]"),
         ("int f(uint i) { int[3] a; thread int[] r = @a; return r[i]; }", 3, "r[i]"),
         ("int f(uint i) { int3 a; return a[i]; }", 3, "a[i]"),
         ("int f(float x) { return int(x); }", 0x7fc0_0000, "int(x)"),

@@ -155,7 +155,17 @@ impl Compiled {
     ///
     /// What the engine does not do, or not at that size.
     pub fn new(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
-        Ok(Compiled { code: compile::compile(program, root)? })
+        Ok(Compiled { code: compile::compile(program, root, false)? })
+    }
+
+    /// The same without shortcuts: every value is copied where it is evaluated, every index checked there, every part assigned to as its whole is. It gives what
+    /// [`Compiled::new`] gives, more slowly.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::new`].
+    pub fn plain(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
+        Ok(Compiled { code: compile::compile(program, root, true)? })
     }
 
     /// How many instructions there are.
@@ -178,6 +188,16 @@ impl Compiled {
             }
         }
         out
+    }
+
+    /// Whether that word of the arguments belongs to an array reference.
+    pub fn is_reference(&self, word: usize) -> bool {
+        let mut end = 0;
+        self.code.parameters.iter().any(|p| {
+            let start = end;
+            end += p.at.n as usize;
+            p.stride.is_some() && (start..end).contains(&word)
+        })
     }
 
     /// Runs the function in one thread.

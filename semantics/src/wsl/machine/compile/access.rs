@@ -73,7 +73,9 @@ impl Compiler<'_> {
     /// Parts that the library names of what has a place have places themselves.
     fn part(&mut self, whole: Target, e: ExprId, setter: Callee, getter: Callee, index: Option<Slot>, ty: TypeId) -> Done<Target> {
         let whole_ty = self.program.expr(e).ty.right();
-        if let Target::Place(place, _, padding) = &whole {
+        if let Target::Place(place, _, padding) = &whole
+            && !self.plain
+        {
             let place = *place;
             let padding = || padding.iter().copied().chain(self.padded(place, whole_ty)).collect();
             match (setter, index) {
@@ -114,6 +116,7 @@ impl Compiler<'_> {
 
     /// The value of what can be assigned to: a load, or what the getter gives for the value of the whole.
     pub(super) fn read(&mut self, target: &Target, to: Option<Slot>, stable: bool) -> Done<Slot> {
+        let (to, stable) = if self.plain { (None, true) } else { (to, stable) };
         deep(|| match target {
             Target::Place(place, ty, padding) => {
                 let n = self.words(*ty)?;

@@ -56,7 +56,7 @@ impl Compiler<'_> {
                 let callable = self.callable(f)?;
                 let mut slots: SmallVec<[Slot; 4]> = SmallVec::new();
                 for ((e, later), parameter) in arguments.iter().zip(&later).zip(&callable.parameters) {
-                    if later.reads_or_writes() {
+                    if self.plain || later.reads_or_writes() {
                         slots.push(self.value(*e, None, later.writes())?);
                     } else {
                         self.value_into(*e, parameter.at)?;

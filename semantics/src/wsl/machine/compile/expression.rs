@@ -15,6 +15,9 @@ impl Compiler<'_> {
     /// changes it; then `to` is not named.
     pub(super) fn value(&mut self, id: ExprId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         debug_assert!(to.is_none() || !stable);
+        if self.plain {
+            return deep(|| self.value_of(id, None, true));
+        }
         deep(|| self.value_of(id, to, stable))
     }
 
@@ -216,6 +219,7 @@ impl Compiler<'_> {
         self.visit(element);
         let from = self.value(e2, None, false)?;
         self.visit(id);
+        self.span = self.program.expr(element).span;
         self.emit(Instruction::StoreElement { base, count, index, from })?;
         Ok(Some(from))
     }
@@ -256,7 +260,7 @@ impl Compiler<'_> {
     /// Assigns what the operator gives.
     fn operate(&mut self, target: &Target, operator: Callee, operands: &[(Slot, TypeId)], ty: TypeId) -> Done<Slot> {
         let to = match target {
-            Target::Place(Place::Direct(at), ..) => Some(*at),
+            Target::Place(Place::Direct(at), ..) if !self.plain => Some(*at),
             _ => None,
         };
         let value = match operator {

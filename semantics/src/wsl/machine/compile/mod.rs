@@ -73,14 +73,16 @@ pub(super) struct Compiler<'a> {
     waiting: Vec<bool>,
     result: Words,
     span: Span,
+    /// Whether every value is copied and every index checked where it is evaluated.
+    plain: bool,
     /// Expressions that were evaluated since the last instruction.
     pending: u32,
 }
 
 type Done<T = ()> = Result<T, Refusal>;
 
-/// Compiles what the root may reach.
-pub(super) fn compile(program: &Program, root: FunctionId) -> Done<Code> {
+/// Compiles what the root may reach; if `plain` without shortcuts.
+pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<Code> {
     let effects = effects::effects(program);
     let mut c = Compiler {
         program,
@@ -104,6 +106,7 @@ pub(super) fn compile(program: &Program, root: FunctionId) -> Done<Code> {
         waiting: waiting(program),
         result: Words { at: 0, n: 0 },
         span: program.stmt(program.body(root).block).span,
+        plain,
         pending: 0,
     };
     let called = c.callable(root)?;

@@ -238,7 +238,7 @@ impl Compiler<'_> {
         };
         let Form::Variable(store) = self.program.expr(e1).form else { return Ok(None) };
         let Type::Array(of, count) = self.program.env.types.get(array) else { return Ok(None) };
-        if self.words(of)? != 1 || self.program.store(store).space == AddressSpace::Threadgroup {
+        if self.plain || self.words(of)? != 1 || self.program.store(store).space == AddressSpace::Threadgroup {
             return Ok(None);
         }
         Ok(Some((self.store(store)?, count, e1, e2)))
