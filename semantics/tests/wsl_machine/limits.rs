@@ -1,7 +1,7 @@
 //! Fuel, sizes, nesting.
 
 use crate::{compiled, function, int, run_with, typed};
-use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, MAX_WORDS, Refusal, Settings};
+use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Refusal, Settings};
 use std::fmt::Write;
 
 #[track_caller]
@@ -80,6 +80,17 @@ fn sizes_are_limited_before_anything_is_allocated() {
     let compiled = compiled("void f() { int[1000000] a; a[1] = 1; }", "f");
     let grid = Grid { groups: 1, threads: 1000 };
     assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    let grid = Grid { groups: 1, threads: u32::MAX };
+    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    // Threads that do nothing take fuel.
+    let compiled = crate::compiled("void f() { }", "f");
+    let run = |fuel| {
+        let settings = Settings { fuel, ..Settings::default() };
+        compiled.dispatch(Grid { groups: u32::MAX, threads: 2 }, &mut |_, _, _| {}, &mut [], &settings).expect("it is small")
+    };
+    let (ended, stats) = run(1001);
+    assert!(matches!(ended, Dispatched::Stopped { thread: 1001, ending: Ending::OutOfFuel { .. } }), "{ended:?}");
+    assert_eq!(stats.fuel, 1001);
 }
 
 #[test]

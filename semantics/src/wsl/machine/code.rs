@@ -8,6 +8,7 @@ use crate::text::Span;
 use crate::wsl::layout::Layout;
 use crate::wsl::library::LibraryFunction;
 use crate::wsl::types::{TypeId, Types};
+use rustc_hash::FxHashMap;
 
 /// Where in a thread's memory an operand's first word is.
 pub(super) type Slot = u32;
@@ -400,6 +401,34 @@ pub(super) struct Cases {
     pub otherwise: u32,
 }
 
+/// The values of an enum.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    /// In the order of its elements.
+    pub listed: Vec<u32>,
+    pub sorted: Vec<u32>,
+}
+
+impl Values {
+    pub(super) fn new(listed: Vec<u32>) -> Values {
+        let mut sorted = listed.clone();
+        sorted.sort_unstable();
+        Values { listed, sorted }
+    }
+
+    /// Whether it is the value of an element.
+    pub(super) fn has(&self, bits: u32) -> bool {
+        self.listed.get(bits as usize) == Some(&bits) || self.sorted.binary_search(&bits).is_ok()
+    }
+}
+
+/// A loop in which threads may wait: where the iteration's number is, and the loop around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub counter: Slot,
+    pub outer: Option<u32>,
+}
+
 /// A value or place of a function: its first word, and how many there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
@@ -430,13 +459,14 @@ pub(super) struct Code {
     /// How many words the threadgroup's memory has.
     pub group: u32,
     pub cases: Vec<Cases>,
-    /// The values of each enum in order.
-    pub enums: Vec<Vec<u32>>,
+    pub enums: Vec<Values>,
     pub calls: Vec<LibraryCall>,
     /// The types, if there are such calls.
     pub types: Types,
-    /// The counters of the loops around a call or a barrier, by instruction.
-    pub loops: rustc_hash::FxHashMap<u32, Vec<Slot>>,
+    /// Loops in which threads may wait.
+    pub loops: Vec<Loop>,
+    /// The innermost loop around a call or a barrier, by instruction.
+    pub around: FxHashMap<u32, u32>,
     pub entry: u32,
     pub parameters: Vec<Parameter>,
     pub result: Words,

@@ -4,6 +4,9 @@ use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, MAX_WORDS, Settings, Stats};
 use crate::text::Span;
 
+/// How many words a thread takes besides its memory.
+const OVERHEAD: u32 = 64;
+
 /// How many threadgroups there are, and how many threads each has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
@@ -39,7 +42,7 @@ pub enum Dispatched {
 }
 
 impl Compiled {
-    /// Runs a grid on the buffers. `arguments` appends to the words the arguments of a thread of a group, both counted from 0 (see [`Compiled::call`]).
+    /// Runs a grid on the buffers. A thread's start takes fuel as a call does, and more if it has much memory. `arguments` appends to the words the arguments of a thread of a group, both counted from 0 (see [`Compiled::call`]).
     ///
     /// # Errors
     ///
@@ -51,7 +54,7 @@ impl Compiled {
         buffers: &mut [Vec<u32>],
         settings: &Settings,
     ) -> Result<(Dispatched, Stats), String> {
-        let needed = u64::from(grid.threads) * u64::from(self.code.words);
+        let needed = u64::from(grid.threads) * u64::from(self.code.words + OVERHEAD);
         if needed > u64::from(MAX_WORDS) {
             return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
         }
@@ -64,9 +67,17 @@ impl Compiled {
             let first = settings.thread.wrapping_add(group.wrapping_mul(grid.threads));
             let mut threads = Vec::new();
             for thread in 0..grid.threads {
+                let cost = 1 + u64::from(self.code.words >> 10);
+                let number = first.wrapping_add(thread);
+                if shared.fuel < cost {
+                    let place = self.code.spans.get(self.code.entry as usize).copied().unwrap_or(Span { start: 0, end: 0 });
+                    let ended = Dispatched::Stopped { thread: number, ending: Ending::OutOfFuel { place } };
+                    return Ok((ended, self.stats(settings, &shared, choices)));
+                }
+                shared.fuel -= cost;
                 given.clear();
                 arguments(group, thread, &mut given);
-                threads.push(self.thread(&given, shared.buffers, settings.strategy, first.wrapping_add(thread))?);
+                threads.push(self.thread(&given, shared.buffers, settings.strategy, number)?);
             }
             let ended = self.group(&mut threads, &mut shared, settings.count);
             choices += threads.iter().map(|t| t.chooser.number).sum::<u64>();
@@ -119,8 +130,10 @@ impl Compiled {
     fn instance(&self, thread: &Thread, out: &mut Vec<u32>) {
         for &at in thread.calls.iter().chain([&thread.at]) {
             out.push(at);
-            if let Some(counters) = self.code.loops.get(&at) {
-                out.extend(counters.iter().map(|&c| thread.words[c as usize]));
+            let mut around = self.code.around.get(&at).copied();
+            while let Some(l) = around.map(|i| self.code.loops[i as usize]) {
+                out.push(thread.words[l.counter as usize]);
+                around = l.outer;
             }
         }
     }

@@ -401,8 +401,8 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             }
             Instruction::Sanitize { at, enumeration } => {
                 let values = &code.enums[enumeration as usize];
-                if !values.contains(&get!(at)) {
-                    get!(at) = values[chosen!(chooser.below(values.len() as u32)) as usize];
+                if !values.has(get!(at)) {
+                    get!(at) = values.listed[chosen!(chooser.below(values.listed.len() as u32)) as usize];
                 }
             }
             Instruction::Lane { to, index, count } => {

@@ -30,8 +30,8 @@ impl Compiler<'_> {
 
     /// The loops around a call or barrier, if threads may wait there.
     fn note_loops(&mut self, at: u32) {
-        if self.waits && !self.around.counters.is_empty() {
-            self.code.loops.insert(at, self.around.counters.clone());
+        if let Some(innermost) = self.around.innermost {
+            self.code.around.insert(at, innermost);
         }
     }
 

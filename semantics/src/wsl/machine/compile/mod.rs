@@ -12,7 +12,7 @@ mod library;
 mod place;
 mod statement;
 
-use super::code::{Code, Instruction, Parameter, Slot, Words, words};
+use super::code::{Code, Instruction, Parameter, Slot, Values, Words, words};
 use super::{MAX_INSTRUCTIONS, MAX_WORDS, Refusal};
 use crate::text::Span;
 use crate::wsl::environment::FunctionId;
@@ -321,7 +321,7 @@ impl Compiler<'_> {
     fn enumeration(&mut self, id: EnumId) -> u32 {
         let (program, code) = (self.program, &mut self.code);
         *self.enums.entry(id).or_insert_with(|| {
-            code.enums.push(program.env.enumeration(id).elements.iter().map(|(_, bits)| *bits).collect());
+            code.enums.push(Values::new(program.env.enumeration(id).elements.iter().map(|(_, bits)| *bits).collect()));
             code.enums.len() as u32 - 1
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{Compiler, Done, Label};
 use crate::text::deep;
-use crate::wsl::machine::code::{Cases, Instruction, Slot};
+use crate::wsl::machine::code::{Cases, Instruction, Loop};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::Type;
 use crate::wsl::typing::program::{Case, Constant, ExprId, StmtForm, StmtId, StoreId};
@@ -13,8 +13,8 @@ pub(super) struct Around {
     breaks: Option<Label>,
     continues: Option<Label>,
     fallthrough: Option<Label>,
-    /// The counters of the loops around, if the function may wait at a barrier.
-    pub counters: Vec<Slot>,
+    /// The innermost loop around, if the function may wait at a barrier.
+    pub innermost: Option<u32>,
 }
 
 impl Compiler<'_> {
@@ -106,12 +106,10 @@ impl Compiler<'_> {
     /// A loop's body, in which `break` and `continue` are the loop's.
     fn body(&mut self, body: StmtId, breaks: Label, continues: Label) -> Done {
         let saved = (self.around.breaks.replace(breaks), self.around.continues.replace(continues), self.around.fallthrough.take());
-        if self.waits {
-            let counter = *self.around.counters.last().expect("a loop that may wait has a counter");
-            self.emit(Instruction::Number { counter })?;
-        } else {
-            self.emit(Instruction::Iterate)?;
-        }
+        self.emit(match self.around.innermost {
+            Some(innermost) => Instruction::Number { counter: self.code.loops[innermost as usize].counter },
+            None => Instruction::Iterate,
+        })?;
         self.statement(body)?;
         (self.around.breaks, self.around.continues, self.around.fallthrough) = saved;
         Ok(())
@@ -121,15 +119,14 @@ impl Compiler<'_> {
         if self.waits {
             let counter = self.allocate(1)?;
             self.zero(counter, 1)?;
-            self.around.counters.push(counter);
+            self.code.loops.push(Loop { counter, outer: self.around.innermost });
+            self.around.innermost = Some(self.code.loops.len() as u32 - 1);
         }
         Ok(())
     }
 
     fn leave_loop(&mut self) {
-        if self.waits {
-            self.around.counters.pop();
-        }
+        self.around.innermost = self.around.innermost.and_then(|innermost| self.code.loops[innermost as usize].outer);
     }
 
     /// `do s while (e);` is Loop(s, {}, if (e) do s while (e); else {}).
