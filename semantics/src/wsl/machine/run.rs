@@ -47,6 +47,18 @@ fn of(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
+/// False if one is NaN.
+#[inline(always)]
+fn less(a: u32, b: u32) -> bool {
+    of(a) < of(b)
+}
+
+/// False if one is NaN.
+#[inline(always)]
+fn less_equal(a: u32, b: u32) -> bool {
+    of(a) <= of(b)
+}
+
 #[inline(always)]
 fn test(test: Test, a: u32, b: u32) -> bool {
     match test {
@@ -58,10 +70,10 @@ fn test(test: Test, a: u32, b: u32) -> bool {
         Test::LessEqualUint => a <= b,
         Test::EqualFloat => of(a) == of(b),
         Test::NotEqualFloat => of(a) != of(b),
-        Test::LessFloat => of(a) < of(b),
-        Test::LessEqualFloat => of(a) <= of(b),
-        Test::NotLessFloat => !(of(a) < of(b)),
-        Test::NotLessEqualFloat => !(of(a) <= of(b)),
+        Test::LessFloat => less(a, b),
+        Test::LessEqualFloat => less_equal(a, b),
+        Test::NotLessFloat => !less(a, b),
+        Test::NotLessEqualFloat => !less_equal(a, b),
         Test::EqualBool => (a != 0) == (b != 0),
         Test::NotEqualBool => (a != 0) != (b != 0),
     }
