@@ -22,7 +22,7 @@ impl Strategy {
             Strategy::First => Some(0),
             Strategy::Random(seed) => {
                 let mixed = mix(mix(seed ^ u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(number));
-                Some((u128::from(mixed) * u128::from(options) >> 64) as u64)
+                Some(((u128::from(mixed) * u128::from(options)) >> 64) as u64)
             }
         }
     }

@@ -89,7 +89,7 @@ impl Races {
     /// One word of an access. Whether it races with an earlier access, or is known to race with a later one.
     pub fn word(&mut self, object: ObjectId, word: u32, access: Access) -> bool {
         let shadow = self.shadow.entry((object, word)).or_default();
-        let races = |earlier: &Access| !earlier.before(&access) && !(earlier.atomic && access.atomic);
+        let races = |earlier: &Access| !(earlier.before(&access) || earlier.atomic && access.atomic);
         let mut racing: Vec<Access> = shadow.store.iter().copied().filter(races).collect();
         if access.stores {
             racing.extend(shadow.loads.iter().copied().filter(races));

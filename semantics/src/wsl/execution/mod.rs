@@ -113,7 +113,7 @@ pub struct Planted {
     /// The rule that does something else.
     pub rule: Option<(Rule, Replacement)>,
     /// What the library gives instead.
-    pub scalar: Option<fn(super::meaning::Op, &[u32], super::meaning::Given) -> super::meaning::Given>,
+    pub scalar: Option<super::meaning::Replacement>,
 }
 
 /// What all threads share that no step changes.

@@ -11,7 +11,7 @@ pub use possible::Possible;
 pub use ways::{Ways, explore};
 
 use super::choice::Strategy;
-use super::meaning::{Given, Lanes, Op, scalar};
+use super::meaning::{Given, Lanes, Op, Replacement, scalar};
 use super::memory::Address;
 use super::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -70,7 +70,7 @@ pub struct Opens {
     /// How the decisions go.
     pub ways: Ways,
     /// What does arithmetic instead of [`scalar`], if a bug is planted.
-    pub planted: Option<fn(Op, &[u32], Given) -> Given>,
+    pub planted: Option<Replacement>,
     terms: Vec<Term>,
     /// What each term may be, by what its parts may be.
     bounds: Vec<Possible>,
