@@ -4,6 +4,7 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::call::{Prepared, Settings, Shown, Wrong, prepare};
@@ -22,6 +23,10 @@ pub(crate) struct Evaluation {
     /// random:SEED (one that is allowed).
     #[arg(long, default_value = "carry", value_parser = strategy, value_name = "carry|first|random:SEED", help_heading = "WSL")]
     unspecified: Strategy,
+    /// Under which profile of precision (strict, vulkan-default, wgsl) a float is the set of what a conforming device may give; without it, it is the correctly
+    /// rounded result.
+    #[arg(long, value_parser = super::translate::profile, value_name = "PROFILE", help_heading = "WSL")]
+    precision: Option<Profile>,
     /// The most ways through branches on unspecified values.
     #[arg(long, default_value_t = 256, help_heading = "WSL")]
     ways: usize,
@@ -59,7 +64,7 @@ fn strategy(text: &str) -> Result<Strategy, String> {
 
 impl Evaluation {
     pub(super) fn settings(&self, fuel: u64) -> Settings {
-        Settings { strategy: self.unspecified, fuel, ways: self.ways.max(1), ..Settings::default() }
+        Settings { strategy: self.unspecified, precision: self.precision, fuel, ways: self.ways.max(1), ..Settings::default() }
     }
 }
 
@@ -113,6 +118,9 @@ impl Call {
                 Outcome::Observed(shown) => {
                     let words = shown.words.iter().map(|w| match w {
                         Possible::Values(values) => json!(values),
+                        Possible::Floats(set) => {
+                            json!({"within": set.spans().iter().map(|s| [s.low, s.high]).collect::<Vec<_>>(), "nan": set.has_nan()})
+                        }
                         Possible::Any => json!(null),
                     });
                     object["type"] = json!(prepared.program.env.type_name(shown.ty));

@@ -67,6 +67,7 @@ impl GridArgs {
         let evaluation = self.evaluation.settings(running.fuel.unwrap_or(100_000_000));
         let settings = Settings {
             strategy: evaluation.strategy,
+            precision: evaluation.precision,
             schedule: self.order,
             fuel: evaluation.fuel,
             ways: evaluation.ways,

@@ -16,6 +16,7 @@ use super::syntax::AddressSpace;
 use super::types::TypeId;
 use super::typing::program::{ExprId, Program, StmtForm};
 use super::{desugar, parse, validate};
+use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
@@ -104,6 +105,8 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    pub precision: Option<Profile>,
     /// The most steps of a way.
     pub fuel: u64,
     /// The most ways that are followed.
@@ -114,7 +117,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { strategy: Strategy::Carry, fuel: 100_000_000, ways: 256, planted: Planted::default() }
+        Settings { strategy: Strategy::Carry, precision: None, fuel: 100_000_000, ways: 256, planted: Planted::default() }
     }
 }
 
@@ -156,6 +159,9 @@ impl Prepared {
     /// Evaluates the expression by the fast engine; none if that does not do it: what it does not execute, and what is unspecified where that is carried. A step
     /// of fuel is an iteration or a call.
     pub fn evaluate_fast(&self, settings: &Settings) -> Option<Outcome<Shown>> {
+        if settings.precision.is_some() {
+            return None;
+        }
         let ty = self.program.expr(self.expr).ty.right();
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         // The expression's function, as one that returns it.
@@ -211,6 +217,7 @@ impl Evaluation<'_> {
                 return ways;
             }
             let mut opens = Opens::new(settings.strategy, ways);
+            opens.precision = settings.precision;
             let first = shown.ways == 0;
             let (ended, steps) = self.way(&shared, &mut opens, settings, first, on);
             shown.ways += 1;

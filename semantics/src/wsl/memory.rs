@@ -94,7 +94,7 @@ impl Memory {
             let first = value[k as usize].definite().unwrap_or(0);
             value[k as usize] = match either {
                 Possible::Values(values) => opens.leaf(Some(&values), Scalar::Uint, first),
-                Possible::Any => opens.leaf(None, Scalar::Uint, first),
+                Possible::Floats(_) | Possible::Any => opens.leaf(None, Scalar::Uint, first),
             };
         }
         self.write(opens, at, &value)

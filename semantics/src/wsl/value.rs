@@ -4,6 +4,7 @@ use super::layout::Layouts;
 use super::open::Possible;
 use super::types::{Scalar, Type, TypeId};
 use super::typing::program::Program;
+use crate::number::sets::Span;
 use crate::text::deep;
 use std::fmt::Write;
 
@@ -11,7 +12,7 @@ use std::fmt::Write;
 const LISTED: usize = 16;
 
 /// A value of that type, by what each of its words may be: `42`, `0.5`, `true`, `E.A`, `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`.
-/// A scalar that may be one of several values is `one of 1, 2, 3`; one of which nothing is known, `unspecified`.
+/// A scalar that may be one of several values is `one of 1, 2, 3`; a float of a set, `within [0.25, 0.5]`; one of which nothing is known, `unspecified`.
 pub fn show(program: &Program, ty: TypeId, words: &[Possible]) -> String {
     let mut printer = Printer { program, layouts: Layouts::default(), out: String::new() };
     printer.value(ty, words);
@@ -79,7 +80,13 @@ impl Printer<'_> {
                     }
                 }
             },
-            _ => self.out.push_str("unspecified"),
+            Some(Possible::Floats(set)) => {
+                let span = |s: &Span| format!("[{}, {}]", float((s.low as f32).to_bits()), float((s.high as f32).to_bits()));
+                let spans: Vec<String> = set.spans().iter().map(span).collect();
+                let nan = if set.has_nan() { " or nan" } else { "" };
+                let _ = write!(self.out, "within {}{nan}", spans.join(" or "));
+            }
+            Some(Possible::Any) | None => self.out.push_str("unspecified"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{call, call_with};
 use pretty_assertions::assert_eq;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::call::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 
@@ -91,4 +92,34 @@ fn definite_strategies_choose_one_of_the_set() {
         seen.insert(once);
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["10", "20", "30"]);
+}
+
+#[test]
+fn floats_are_sets_under_a_profile() {
+    let text = "
+        float f(float x) { return sin(x) * 2.0; }
+        int branch(float x) { float y = sin(x); if (y < 0.5) return 1; return 2; }
+        int whole(float x) { return int(sqrt(x)); }
+        float2 part(float x) { float2 v; v.y = exp(x); return v; }
+        bool same(float x) { float y = x / 3.0; return (y < 0.1) == (y < 0.1); }";
+    let strict = Settings { precision: Some(Profile::Strict), ..Settings::default() };
+    for (expression, expected) in [
+        // Sums and products are rounded correctly: there is one.
+        ("1.0 + 2.0", "3.0"),
+        ("0.1 * 0.3", "0.030000001"),
+        // 2^-11 around the sine, doubled.
+        ("f(1.0)", "within [1.6819655, 1.6839185]"),
+        // 2.5 ULP, the whole ones.
+        ("1.0 / 3.0", "within [0.33333328, 0.3333334]"),
+        ("branch(0.5235988)", "one of 1, 2"),
+        ("branch(0.1)", "1"),
+        ("whole(16.0)", "one of 3, 4"),
+        ("part(1.0)", "float2(0.0, within [2.7182808, 2.718283])"),
+        // A comparison of one value with one is one decision.
+        ("same(0.3)", "true"),
+    ] {
+        assert_eq!(call_with(text, expression, &strict), expected, "{expression}");
+    }
+    // Without a profile there is one result, the correctly rounded one, and it is in the set.
+    assert_eq!(call(text, "f(1.0)"), "1.6829419");
 }

@@ -18,6 +18,7 @@ use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::Race;
 use super::syntax::AddressSpace;
 use super::typing::program::Program;
+use crate::number::Profile;
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
@@ -34,6 +35,8 @@ const MAX_PASSES: usize = 16;
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    pub precision: Option<Profile>,
     /// In which order the threads take their steps.
     pub schedule: Schedule,
     /// The most steps of all threads together, in one way.
@@ -49,7 +52,15 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let planted = Planted::default();
-        Settings { strategy: Strategy::Carry, schedule: Schedule::InOrder, fuel: 100_000_000, ways: 256, races: true, planted }
+        Settings {
+            strategy: Strategy::Carry,
+            precision: None,
+            schedule: Schedule::InOrder,
+            fuel: 100_000_000,
+            ways: 256,
+            races: true,
+            planted,
+        }
     }
 }
 
@@ -264,7 +275,9 @@ impl Dispatch<'_> {
         if settings.races {
             memory.races = Some(Box::default());
         }
-        Run { shared, memory, opens: Opens::new(settings.strategy, ways), groups, steps: 0, fired: FxHashSet::default() }
+        let mut opens = Opens::new(settings.strategy, ways);
+        opens.precision = settings.precision;
+        Run { shared, memory, opens, groups, steps: 0, fired: FxHashSet::default() }
     }
 
     fn place(&self, span: Span) -> String {

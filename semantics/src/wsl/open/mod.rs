@@ -11,9 +11,11 @@ pub use possible::Possible;
 pub use ways::{Ways, explore};
 
 use super::choice::Strategy;
-use super::meaning::{Given, Lanes, Op, Replacement, scalar};
+use super::meaning::{Given, Lanes, Op, Replacement, allowed, scalar, truth};
 use super::memory::Address;
 use super::types::Scalar;
+use crate::number::Profile;
+use crate::number::sets::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -47,6 +49,8 @@ impl Word {
 pub(super) enum Term {
     /// An unspecified value: one of these, or any of the type. No two leaves are the same.
     Leaf(Option<SmallVec<[u32; 4]>>, Scalar, u32),
+    /// A float within bounds, which are the term's. No two are the same.
+    Within(u32),
     /// An operation that is deterministic for all values of its operands.
     Apply(Op, SmallVec<[Word; 3]>),
     /// The word beside the value that the term has.
@@ -69,6 +73,8 @@ pub struct Opens {
     pub strategy: Strategy,
     /// Which thread runs; its choices are numbered apart.
     pub thread: u32,
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    pub precision: Option<Profile>,
     /// How the decisions go.
     pub ways: Ways,
     /// What does arithmetic instead of [`scalar`], if a bug is planted.
@@ -96,6 +102,7 @@ impl Opens {
         Opens {
             strategy,
             thread: 0,
+            precision: None,
             ways,
             planted: None,
             terms: Vec::new(),
@@ -151,16 +158,33 @@ impl Opens {
         self.push(term)
     }
 
+    /// A new float within a set; a definite one if the set has no other.
+    fn within(&mut self, set: Set) -> Word {
+        match set.only() {
+            Some(x) => Word::Bits((x as f32).to_bits()),
+            None if set.is_any() => self.leaf(None, Scalar::Float, 0),
+            None => {
+                let term = Term::Within(self.terms.len() as u32);
+                self.bounded(term, Possible::Floats(set))
+            }
+        }
+    }
+
     fn push(&mut self, term: Term) -> Word {
         if let Some(&id) = self.index.get(&term) {
             return self.read(Word::Open(id));
         }
+        let bound = possible::bound(self, &term);
+        self.bounded(term, bound)
+    }
+
+    /// A new term that may be this.
+    fn bounded(&mut self, term: Term, bound: Possible) -> Word {
         if self.terms.len() >= MAX_TERMS || self.listed >= MAX_LISTED {
             self.full = true;
             return Word::Bits(0);
         }
         let id = OpenId(self.terms.len() as u32);
-        let bound = possible::bound(self, &term);
         if let Possible::Values(values) = &bound {
             self.listed += values.len();
         }
@@ -186,7 +210,7 @@ impl Opens {
     pub fn values(&self, word: Word) -> Option<Vec<u32>> {
         match possible::possible(self, word) {
             Possible::Values(values) => Some(values),
-            Possible::Any => None,
+            Possible::Floats(_) | Possible::Any => None,
         }
     }
 
@@ -287,10 +311,52 @@ impl Opens {
         }
     }
 
+    /// An operation on floats under a profile of precision, or with an operand that is within bounds; none if it is none of these.
+    fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
+        if op.of != Scalar::Float {
+            return None;
+        }
+        let parts: SmallVec<[Possible; 3]> = operands.iter().map(|&w| self.possible(w)).collect();
+        let bounded = parts.iter().any(|p| matches!(p, Possible::Floats(_)));
+        let profile = match self.precision {
+            Some(profile) => profile,
+            None if bounded => Profile::Strict,
+            None => return None,
+        };
+        let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();
+        match op.to {
+            Scalar::Float => Some(match allowed(op, &sets, profile) {
+                Some(set) => self.within(set),
+                None => self.leaf(None, Scalar::Float, 0),
+            }),
+            Scalar::Bool => {
+                let truth = truth(op, &sets, profile)?;
+                match (truth.may_hold, truth.may_fail) {
+                    (true, true) if operands.iter().any(|w| w.definite().is_none()) => {
+                        Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
+                    }
+                    (true, true) => Some(self.leaf(None, Scalar::Bool, 0)),
+                    (holds, _) => Some(Word::Bits(u32::from(holds))),
+                }
+            }
+            Scalar::Int | Scalar::Uint if bounded => {
+                let whole = sets.first().and_then(|set| possible::whole_numbers(set, op.to));
+                Some(match whole {
+                    Some(values) => self.leaf(Some(&values), op.to, values[0]),
+                    None => self.leaf(None, op.to, 0),
+                })
+            }
+            Scalar::Int | Scalar::Uint => None,
+        }
+    }
+
     /// An operation one of whose operands is open.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
         if let Some(known) = possible::identity(op, operands) {
             return known;
+        }
+        if let Some(word) = self.over_sets(op, operands) {
+            return word;
         }
         match possible::results(self, op, operands) {
             // One result, whatever the operands are.
@@ -316,6 +382,11 @@ impl Lanes for Opens {
         match bits {
             Some(bits) => {
                 let given = self.given(op, &bits);
+                if let (Given::Exactly(_), Some(_)) = (&given, self.precision)
+                    && let Some(word) = self.over_sets(op, &operands)
+                {
+                    return word;
+                }
                 self.of_given(given, op.to)
             }
             None => self.over_open(op, &operands),

@@ -1,6 +1,7 @@
 //! What values a term can have.
 
 use super::{MAX_VALUES, OpenId, Opens, Term, Word};
+use crate::number::sets::Set;
 use crate::text::deep;
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::{Given, Op};
@@ -13,6 +14,8 @@ use smallvec::SmallVec;
 pub enum Possible {
     /// One of these, in ascending order.
     Values(Vec<u32>),
+    /// A float of this set.
+    Floats(Set),
     /// No bound is known.
     Any,
 }
@@ -27,7 +30,17 @@ impl Possible {
                 values.dedup();
                 Possible::Values(values)
             }
-            _ => Possible::Any,
+            (Possible::Any, _) | (_, Possible::Any) => Possible::Any,
+            (a, b) => Possible::Floats(a.floats().union(b.floats())),
+        }
+    }
+
+    /// The floats that it may be, by their bits.
+    pub fn floats(&self) -> Set {
+        match self {
+            Possible::Values(values) => values.iter().fold(Set::NONE, |set, &bits| set.union(Set::point(f64::from(f32::from_bits(bits))))),
+            Possible::Floats(set) => *set,
+            Possible::Any => Set::ANY,
         }
     }
 
@@ -91,7 +104,7 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
         _ => None,
     };
     match term {
-        Term::Leaf(..) => SmallVec::new(),
+        Term::Leaf(..) | Term::Within(_) => SmallVec::new(),
         Term::Apply(_, operands) => operands.iter().filter_map(below).collect(),
         Term::Among(which, cases) => std::iter::once(*which).chain(cases.iter().filter_map(|c| below(&c.1))).collect(),
     }
@@ -108,6 +121,9 @@ impl Variables {
             return false;
         }
         self.seen.insert(id);
+        if let Term::Within(_) = opens.term(id) {
+            return false;
+        }
         if let Term::Leaf(values, ..) = opens.term(id) {
             let Some(values) = values else { return false };
             self.all.push((id, values.to_vec()));
@@ -131,7 +147,7 @@ impl Variables {
                 self.all.push((id, values));
                 true
             }
-            Possible::Any => false,
+            Possible::Floats(_) | Possible::Any => false,
         }
     }
 }
@@ -197,7 +213,7 @@ fn computed(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Op
         Word::Address(_) => None,
     };
     match opens.term(id) {
-        Term::Leaf(..) => None,
+        Term::Leaf(..) | Term::Within(_) => None,
         Term::Apply(op, operands) => {
             let operands: SmallVec<[u32; 3]> = operands.iter().map(|&w| of(w, known)).collect::<Option<_>>()?;
             match opens.given(*op, &operands) {
@@ -221,7 +237,7 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
             values.sort_unstable();
             Possible::Values(values)
         }
-        Term::Leaf(None, ..) => Possible::Any,
+        Term::Leaf(None, ..) | Term::Within(_) => Possible::Any,
         Term::Apply(op, operands) => {
             let parts: Vec<Possible> = operands.iter().map(|&w| by_parts(opens, w)).collect();
             match combined(opens, *op, &parts) {
@@ -232,19 +248,13 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
         }
         Term::Among(which, cases) => {
             let which = by_parts(opens, Word::Open(*which));
-            let mut all = FxHashSet::default();
-            for (value, word) in cases {
-                if matches!(&which, Possible::Values(values) if !values.contains(value)) {
-                    continue;
-                }
-                match by_parts(opens, *word) {
-                    Possible::Values(values) => all.extend(values),
-                    Possible::Any => return Possible::Any,
-                }
+            let taken = cases.iter().filter(|(value, _)| !matches!(&which, Possible::Values(values) if !values.contains(value)));
+            let parts = taken.map(|(_, word)| by_parts(opens, *word));
+            match parts.reduce(Possible::or) {
+                Some(Possible::Values(values)) if values.len() > MAX_VALUES => Possible::Any,
+                Some(possible) => possible,
+                None => Possible::Any,
             }
-            let mut all: Vec<u32> = all.into_iter().collect();
-            all.sort_unstable();
-            if all.len() > MAX_VALUES { Possible::Any } else { Possible::Values(all) }
         }
     }
 }
@@ -269,7 +279,7 @@ fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
         .iter()
         .map(|p| match p {
             Possible::Values(values) => Some(values),
-            Possible::Any => None,
+            Possible::Floats(_) | Possible::Any => None,
         })
         .collect();
     let count = all.as_ref().and_then(|all| all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS));
@@ -305,6 +315,17 @@ fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
     let mut found: Vec<u32> = found.into_iter().collect();
     found.sort_unstable();
     if exact { Results::Exactly(found) } else { Results::OneOf(found) }
+}
+
+/// The whole numbers that floats of a set are truncated to, if they are few and all numbers of the type.
+pub(super) fn whole_numbers(set: &Set, to: Scalar) -> Option<Vec<u32>> {
+    let hull = set.hull().filter(|_| set.is_bounded())?;
+    let (low, high) = (hull.low.trunc(), hull.high.trunc());
+    let (least, greatest) = if to == Scalar::Int { (f64::from(i32::MIN), f64::from(i32::MAX)) } else { (0.0, f64::from(u32::MAX)) };
+    if low < least || high > greatest || high - low >= MAX_VALUES as f64 {
+        return None;
+    }
+    Some((low as i64..=high as i64).map(|n| n as u32).collect())
 }
 
 /// Whether it divides integers by nothing that may be zero.
