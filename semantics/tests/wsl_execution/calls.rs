@@ -132,3 +132,13 @@ fn values_of_every_kind_are_shown() {
         assert_eq!(call(text, expression), expected, "{expression}");
     }
 }
+
+#[test]
+fn functions_without_expressions_are_called() {
+    assert_eq!(call("void f() { } void g() { f(); }", "g()"), "void");
+    let program = smallstep_semantics::wsl::validate::validate("void f() { }").program.expect("it is valid");
+    let root = smallstep_semantics::wsl::environment::FunctionId(0);
+    let start = smallstep_semantics::wsl::execution::call_of(&program, root, Vec::new());
+    let evaluation = smallstep_semantics::wsl::call::Evaluation { program: &program, text: "void f() { }", start, root };
+    assert!(evaluation.run(&Default::default(), &mut |_, _| {}).observed().is_some());
+}

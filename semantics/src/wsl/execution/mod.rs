@@ -267,7 +267,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         instance: Instance::default(),
     };
     let done = cx.expr(&mut program);
-    let place = cx.place.unwrap_or_else(|| shared.program.expr(cx.at).span);
+    let place = cx.place.unwrap_or_else(|| span(shared.program, cx.at));
     let (rule, within, events, instance) = (cx.rule, cx.within, cx.events, cx.instance);
     thread.program = program;
     if opens.full() {
@@ -310,11 +310,11 @@ impl Cx<'_, '_> {
     }
 
     fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop::Stuck(why.into(), self.place.unwrap_or_else(|| self.program().expr(self.at).span)))
+        Err(Stop::Stuck(why.into(), self.place.unwrap_or_else(|| span(self.program(), self.at))))
     }
 
     fn span(&self) -> Span {
-        self.place.unwrap_or_else(|| self.program().expr(self.at).span)
+        self.place.unwrap_or_else(|| span(self.program(), self.at))
     }
 
     /// Where a store is, in this thread's or its group's memory.
@@ -438,6 +438,11 @@ pub fn source(program: &Program, id: ExprId) -> Expr {
         _ => Form::Source(id),
     };
     Expr { at: id, ty, form }
+}
+
+/// Where an expression stands; a program without any has no places.
+fn span(program: &Program, at: ExprId) -> Span {
+    program.exprs.get(at.0 as usize).map_or(Span::default(), |e| e.span)
 }
 
 /// The type that a pointer or an array reference is to.
