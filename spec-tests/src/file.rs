@@ -46,7 +46,7 @@ impl Language {
         match self {
             Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
             Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
-            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call],
         }
     }
 }
@@ -93,7 +93,7 @@ pub struct ErrorDirective {
     pub text: String,
 }
 
-/// `;@ test command key=value…`, with the expectations up to the next one.
+/// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its keys stands an expression.
 #[derive(Debug)]
 pub struct Test {
     /// The line, from 1.
@@ -102,6 +102,8 @@ pub struct Test {
     pub command: Command,
     /// key=value, in order.
     pub options: Vec<(String, String)>,
+    /// The expression of `call`; empty of other commands.
+    pub expression: String,
     /// `;@ expect: …`: the line and the text.
     pub expects: Vec<(usize, String)>,
     /// The blessed parts.
@@ -153,6 +155,7 @@ words! {
         Run "run" "Runs the fast machine of λV, or both engines of SPIR-V.";
         Agree "agree" "Checks the theorem.";
         Undefined "undefined" "Finds undefined behaviour.";
+        Call "call" "Evaluates an expression beside the program.";
     }
 }
 
@@ -179,6 +182,7 @@ fn keys(command: Command) -> &'static [&'static str] {
             &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule"]
         }
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
+        Command::Call => &["literal", "strategy", "fuel", "ways"],
         Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule"],
     }
 }
@@ -373,12 +377,17 @@ fn error_directive(line: usize, on_line: bool, rest: &str) -> Result<ErrorDirect
 }
 
 fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
-    let mut words = rest.split_whitespace();
-    let word = words.next().unwrap_or_default();
+    let (word, mut rest) = first_word(rest);
     let command = Command::from_word(word).ok_or_else(|| format!("unknown command `{word}`"))?;
     let mut options: Vec<(String, String)> = Vec::new();
-    for word in words {
-        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not key=value"))?;
+    while !rest.is_empty() {
+        let (word, after) = first_word(rest);
+        let option = word.split_once('=');
+        // No expression begins with a name and `=`: beside a program there are no variables.
+        if command == Command::Call && !option.is_some_and(|(key, value)| is_name(key) && !value.starts_with('=')) {
+            break;
+        }
+        let (key, value) = option.ok_or_else(|| format!("`{word}` is not key=value"))?;
         if !keys(command).contains(&key) {
             return Err(format!("`{}` takes no `{key}`", command.word()));
         }
@@ -386,8 +395,23 @@ fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
             return Err(format!("`{key}` stands twice"));
         }
         options.push((key.into(), value.into()));
+        rest = after;
     }
-    Ok(Test { line, command, options, expects: Vec::new(), blocks: Vec::new() })
+    if command == Command::Call && rest.is_empty() {
+        return Err("`call` needs an expression".into());
+    }
+    Ok(Test { line, command, options, expression: rest.into(), expects: Vec::new(), blocks: Vec::new() })
+}
+
+/// The first word of a text, and what follows it and its white space.
+fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -411,6 +435,17 @@ mod tests {
         assert_eq!(read(";@ test typing").expect_err("no directive"), "wsl/x.wsl:1: the file has no `//@ test` directive");
         assert_eq!(read("//@ test step\n//@ expect: 1").expect_err("no step yet"), "wsl/x.wsl:1: `step` is not for this kind of program");
         assert_eq!(read("//@ test parse").expect_err("nothing"), "wsl/x.wsl:1: the test expects nothing, so it could not fail");
+    }
+
+    #[test]
+    fn a_call_is_an_expression_behind_its_keys() {
+        let read = |text: &str| CaseFile::parse("x.wsl".into(), "wsl/x.wsl".into(), format!("//@ test {text}\n//@ expect: int 1\n"));
+        let test = read("call strategy=first fuel=9  f(1,  2) == 3").expect("it is a case").tests.remove(0);
+        assert_eq!((test.option("strategy"), test.option("fuel"), test.expression.as_str()), (Some("first"), Some("9"), "f(1,  2) == 3"));
+        let test = read("call 1==2").expect("it is a case").tests.remove(0);
+        assert_eq!((test.options.len(), test.expression.as_str()), (0, "1==2"));
+        assert_eq!(read("call").expect_err("nothing"), "wsl/x.wsl:1: `call` needs an expression");
+        assert_eq!(read("call speed=1 f()").expect_err("no key"), "wsl/x.wsl:1: `call` takes no `speed`");
     }
 
     #[test]

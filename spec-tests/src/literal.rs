@@ -17,6 +17,7 @@ use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{Config, Env};
 use smallstep_semantics::spirv::{Next, Rules};
+use smallstep_semantics::wsl::execution;
 use smallstep_semantics::wsl::typing::premises::Premises;
 
 /// A report's rule by the letter.
@@ -31,6 +32,8 @@ pub struct Literal {
     pub plant: fn(&mut Planted),
     /// Replaces a judgement that WSL's rules rest on.
     pub premises: Option<fn(&mut Premises)>,
+    /// Replaces a rule of WSL's execution.
+    pub execution: Option<(Rule, execution::Replacement)>,
 }
 
 impl Literal {
@@ -41,15 +44,19 @@ impl Literal {
 }
 
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
-    Literal { name, what, source: None, plant, premises: None }
+    Literal { name, what, source: None, plant, premises: None, execution: None }
 }
 
 const fn rewritten(name: &'static str, what: &'static str, source: fn(&Tree) -> Tree) -> Literal {
-    Literal { name, what, source: Some(source), plant: |_| {}, premises: None }
+    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: None }
 }
 
 const fn premised(name: &'static str, what: &'static str, premises: fn(&mut Premises)) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises) }
+    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: None }
+}
+
+const fn executed(name: &'static str, what: &'static str, rule: Rule, by: execution::Replacement) -> Literal {
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: Some((rule, by)) }
 }
 
 /// Every variant.

@@ -30,6 +30,8 @@ use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Resources, Robustness};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid, lockstep};
+use smallstep_semantics::wsl::call::Settings as CallSettings;
+use smallstep_semantics::wsl::choice::Strategy as Unspecified;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -197,6 +199,7 @@ impl Run<'_> {
             Command::Run => self.run_program()?,
             Command::Agree => self.agree()?,
             Command::Undefined => self.run_module(None)?,
+            Command::Call => self.call()?,
         };
         self.compare(&found)?;
         if self.report.failures.len() == before {
@@ -368,9 +371,14 @@ impl Run<'_> {
     // WSL.
 
     fn wsl_rules(&self) -> wsl::Rules {
-        match self.literal.and_then(|literal| literal.premises) {
-            Some(plant) => self.engines.wsl.by_the_letter(plant),
-            None => self.engines.wsl,
+        let mut rules = self.engines.wsl;
+        let Some(literal) = self.literal else { return rules };
+        if let Some(rule) = literal.execution {
+            rules.execution.rule = Some(rule);
+        }
+        match literal.premises {
+            Some(plant) => rules.by_the_letter(plant),
+            None => rules,
         }
     }
 
@@ -397,6 +405,22 @@ impl Run<'_> {
             Some(Err(what)) => Err(format!("the typed program does not follow by the rules: {what}")),
             None => Err("nothing is wrong with the program, and it has no meaning".into()),
         }
+    }
+
+    fn call(&mut self) -> Ran<Found> {
+        let strategy = match self.test.option("strategy").unwrap_or("carry") {
+            "carry" => Unspecified::Carry,
+            "first" => Unspecified::First,
+            text => match text.strip_prefix("random:").and_then(|seed| seed.parse().ok()) {
+                Some(seed) => Unspecified::Random(seed),
+                None => return Err(format!("strategy={text} is none of carry, first and random:SEED")),
+            },
+        };
+        let ways = self.number("ways", 256)? as usize;
+        let settings = CallSettings { strategy, fuel: self.number("fuel", FUEL)?, ways, planted: self.wsl_rules().execution };
+        let (found, fired) = wsl::call(&self.file.text, &self.test.expression, &settings)?;
+        self.report.fired.extend(fired);
+        Ok(found)
     }
 
     fn step(&mut self) -> Ran<Found> {

@@ -1,15 +1,20 @@
 //! What the tests of a WSL program do.
 
+use crate::expect::Found;
 use crate::reject::Wrong;
+use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::call::{DISCARDED, Settings, prepare};
 use smallstep_semantics::wsl::environment::Planted;
 use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::execution;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::types::ValueType;
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
-use smallstep_semantics::wsl::{desugar, parse, print, validate};
+use smallstep_semantics::wsl::{desugar, parse, print, validate, value};
+use std::collections::BTreeSet;
 
 /// What is found of a program.
 #[derive(Debug, Default)]
@@ -26,11 +31,13 @@ pub struct Read {
     pub valid: Option<Result<(), String>>,
 }
 
-/// The rules that validation goes by.
+/// The rules that validation and execution go by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// The bug in them.
+    /// The bug in those of validation.
     pub planted: Planted,
+    /// The bug in those of execution.
+    pub execution: execution::Planted,
     /// The judgements that they rest on.
     pub premises: Premises,
     /// Whether they are the specification's by the letter, so that what follows by them is not checked again.
@@ -112,6 +119,41 @@ pub fn read(text: &str, until: Until, rules: &Rules) -> Read {
         }),
     });
     read
+}
+
+/// What an expression beside a program evaluates to, as `int 42`, or how its evaluation ends; and the rules that fire on all its ways.
+///
+/// Errors: what is wrong with the program or the expression.
+pub fn call(text: &str, expression: &str, settings: &Settings) -> Result<(Found, BTreeSet<Rule>), String> {
+    let prepared = prepare(text, expression).map_err(|wrong| {
+        let each = wrong.errors.iter().map(|e| {
+            let (line, column) = line_column(&wrong.text, e.span.start);
+            format!("\n{line}:{column}: error[{}] {}", e.rule, e.message)
+        });
+        format!("the program or the expression is rejected{}", each.collect::<String>())
+    })?;
+    let mut fired = BTreeSet::new();
+    let outcome = prepared.evaluate_ways(settings, &mut |_, step, _| {
+        fired.insert(step.rule);
+        fired.extend(&step.within);
+    });
+    let found = match outcome {
+        Outcome::Observed(shown) => {
+            let ty = prepared.program.env.type_name(shown.ty);
+            let value = match &*ty {
+                "void" => String::new(),
+                _ => format!(" {}", value::show(&prepared.program, shown.ty, &shown.words)),
+            };
+            let rest = if shown.complete { "" } else { ", and other ways were not followed" };
+            Found { notes: vec![format!("{ty}{value}{rest}")], ..Found::default() }
+        }
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why),
+        Outcome::Unsupported(what) if what == DISCARDED => Found::ending("discarded", ""),
+        Outcome::Unsupported(what) => Found::ending("unsupported", what),
+        Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
+        other => Found::ending(other.name(), ""),
+    };
+    Ok((found, fired))
 }
 
 fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {

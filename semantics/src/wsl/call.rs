@@ -96,6 +96,9 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
     }
 }
 
+/// What is said of an evaluation in which the thread was discarded.
+pub const DISCARDED: &str = "the thread was discarded: it gives no value";
+
 /// How an expression is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -141,6 +144,15 @@ enum Ended {
 impl Prepared {
     /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
+        self.evaluate_ways(settings, &mut |way, step, thread| {
+            if way == 0 {
+                on(step, thread);
+            }
+        })
+    }
+
+    /// Likewise; `on` is told of each step of each way, the ways numbered from 0.
+    pub fn evaluate_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
         let shared = match Shared::new(&self.program, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Outcome::Limit(limit),
@@ -153,8 +165,8 @@ impl Prepared {
                 return ways;
             }
             let mut opens = Opens::new(settings.strategy, ways);
-            let first = shown.ways == 0;
-            let (ended, steps) = self.way(&shared, &mut opens, settings, first, on);
+            let (way, first) = (shown.ways, shown.ways == 0);
+            let (ended, steps) = self.way(&shared, &mut opens, settings, &mut |step, thread| on(way, step, thread));
             shown.ways += 1;
             shown.steps += steps;
             shown.unspecified |= opens.met();
@@ -172,14 +184,7 @@ impl Prepared {
         other.unwrap_or(Outcome::Observed(shown))
     }
 
-    fn way(
-        &self,
-        shared: &Shared,
-        opens: &mut Opens,
-        settings: &Settings,
-        first: bool,
-        on: &mut dyn FnMut(&Step, &Thread),
-    ) -> (Ended, u64) {
+    fn way(&self, shared: &Shared, opens: &mut Opens, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> (Ended, u64) {
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
@@ -191,14 +196,15 @@ impl Prepared {
             }
             steps += 1;
             match step(shared, &mut memory, opens, &mut thread) {
-                Ok(taken) => {
-                    if first {
-                        on(&taken, &thread);
-                    }
-                }
+                Ok(taken) => on(&taken, &thread),
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
-                Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),
+                Err((stop, _)) => {
+                    if let Stop::Discarded(taken) = &stop {
+                        on(taken, &thread);
+                    }
+                    return (Ended::Other(self.outcome(stop)), steps);
+                }
             }
         }
         let words = thread.value().map(|v| v.words).unwrap_or_default();
@@ -214,7 +220,7 @@ impl Prepared {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded => Outcome::Unsupported("the thread was discarded: it gives no value".into()),
+            Stop::Discarded(_) => Outcome::Unsupported(DISCARDED.into()),
             Stop::Barrier => Outcome::Limit(Limit { what: "barriers", bound: 0 }),
         }
     }

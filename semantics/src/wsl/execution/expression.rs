@@ -21,13 +21,19 @@ impl Form {
 
 impl Cx<'_, '_> {
     /// In the context of a rule.
-    pub(super) fn within(&mut self, rule: Rule, f: impl FnOnce(&mut Self) -> Done) -> Done {
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn within(&mut self, rule: Rule, f: impl FnOnce(&mut Self) -> Done) -> Done {
         self.within.push(rule);
         f(self)
     }
 
     /// In another environment.
-    pub(super) fn in_env(&mut self, env: Env, f: impl FnOnce(&mut Self) -> Done) -> Done {
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn in_env(&mut self, env: Env, f: impl FnOnce(&mut Self) -> Done) -> Done {
         let outer = std::mem::replace(&mut self.env, env);
         let done = f(self);
         self.env = outer;
@@ -71,7 +77,10 @@ impl Cx<'_, '_> {
     }
 
     /// ρ ⊢ e → e', where e is used as a right-value.
-    pub(super) fn expr(&mut self, e: &mut Expr) -> Done {
+    ///
+    /// # Errors
+    /// Why there is no such step.
+    pub fn expr(&mut self, e: &mut Expr) -> Done {
         deep(|| self.expr_of(e))
     }
 

@@ -16,15 +16,15 @@
 //! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
 //! function that may fail (ERRATA WSL-D3, WSL-D4).
 
-mod assign;
-mod builtin;
-mod call;
-mod expression;
-mod generated;
-mod iteration;
-mod left;
-mod statement;
-mod switch;
+pub mod assign;
+pub mod builtin;
+pub mod call;
+pub mod expression;
+pub mod generated;
+pub mod iteration;
+pub mod left;
+pub mod statement;
+pub mod switch;
 pub mod term;
 
 use super::environment::FunctionId;
@@ -72,8 +72,8 @@ pub enum Event {
 pub enum Stop {
     /// It stands at a barrier, and its group does not go on yet.
     Barrier,
-    /// It was discarded.
-    Discarded,
+    /// It was discarded, by this step.
+    Discarded(Box<Step>),
     /// No rule applies: why, and where.
     Stuck(String, Span),
     /// A limit was passed.
@@ -105,6 +105,8 @@ pub enum Replacement {
     Expr(fn(&mut Cx, &mut Expr) -> Done),
     /// Of a rule for statements.
     Stmt(fn(&mut Cx, &mut Stmt) -> Done),
+    /// Of a rule that reduces a part to an abstract left-value: what is done to that part. False if nothing is to be done.
+    Left(fn(&mut Cx, &mut Expr) -> Result<bool, Stop>),
 }
 
 /// Bugs that stand beside the rules.
@@ -323,7 +325,10 @@ impl Cx<'_, '_> {
     }
 
     /// Loads a value of that type, with its event.
-    fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
+    ///
+    /// # Errors
+    /// If its object does not hold that much there.
+    pub fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
         let words = self.shared.words(ty)?;
         match self.memory.load(self.opens, at, words) {
             Some(words) => {
@@ -335,7 +340,10 @@ impl Cx<'_, '_> {
     }
 
     /// Stores a value, with its event.
-    fn store(&mut self, at: Address, words: &[Word]) -> Done {
+    ///
+    /// # Errors
+    /// If its object does not hold that much there.
+    pub fn store(&mut self, at: Address, words: &[Word]) -> Done {
         match self.memory.store(self.opens, at, words) {
             Some(()) => {
                 self.events.push(Event::Store(at, Words::from_slice(words)));

@@ -9,7 +9,10 @@ use std::rc::Rc;
 
 impl Cx<'_, '_> {
     /// ρ ⊢ s → s'
-    pub(super) fn stmt(&mut self, s: &mut Stmt) -> Done {
+    ///
+    /// # Errors
+    /// Why there is no such step.
+    pub fn stmt(&mut self, s: &mut Stmt) -> Done {
         deep(|| match s {
             Stmt::Block(_) => self.block(s),
             Stmt::If(parts) => {
