@@ -5,7 +5,7 @@ use crate::reject::Wrong;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::line_column;
-use smallstep_semantics::wsl::call::{DISCARDED, Settings, prepare};
+use smallstep_semantics::wsl::call::{Settings, prepare};
 use smallstep_semantics::wsl::environment::Planted;
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::execution;
@@ -140,15 +140,20 @@ pub fn call(text: &str, expression: &str, settings: &Settings) -> Result<(Found,
     let found = match outcome {
         Outcome::Observed(shown) => {
             let ty = prepared.program.env.type_name(shown.ty);
-            let value = match &*ty {
-                "void" => String::new(),
-                _ => format!(" {}", value::show(&prepared.program, shown.ty, &shown.words)),
+            let mut text = match (&*ty, shown.discarded) {
+                (_, n) if n == shown.ways => String::from("discarded"),
+                ("void", _) => ty,
+                _ => format!("{ty} {}", value::show(&prepared.program, shown.ty, &shown.words)),
             };
-            let rest = if shown.complete { "" } else { ", and other ways were not followed" };
-            Found { notes: vec![format!("{ty}{value}{rest}")], ..Found::default() }
+            if 0 < shown.discarded && shown.discarded < shown.ways {
+                text += ", or discarded";
+            }
+            if !shown.complete {
+                text += ", and not every way was followed";
+            }
+            Found { notes: vec![text], ..Found::default() }
         }
         Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why),
-        Outcome::Unsupported(what) if what == DISCARDED => Found::ending("discarded", ""),
         Outcome::Unsupported(what) => Found::ending("unsupported", what),
         Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
         other => Found::ending(other.name(), ""),

@@ -23,6 +23,7 @@ mod amber;
 mod asm;
 mod bar;
 mod bench;
+mod call;
 mod check;
 mod compare;
 mod compute;
@@ -63,6 +64,7 @@ enum Command {
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Desugar(desugar::Desugar),
+    Call(call::Call),
     Trace(trace::Trace),
     Run(run::Run),
     Translate(translate::Translate),
@@ -89,6 +91,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Compare(command) => command.run(),
         Command::TypeOf(command) => command.run(),
         Command::Desugar(command) => command.run(),
+        Command::Call(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Translate(command) => command.run(),

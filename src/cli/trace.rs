@@ -17,10 +17,10 @@ use smallstep_semantics::outcome::Outcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Print how a λV program reduces, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
+/// Print how a λV program reduces, how a WSL function is executed, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
-    /// A λV program, or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
+    /// A λV program, a WSL program (with --call), or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
     file: PathBuf,
     /// The pixel that it runs for; 0,0 if not given.
     #[arg(long, value_parser = input::pixel)]
@@ -52,6 +52,11 @@ pub(crate) struct Trace {
     /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the place on the screen.
     #[arg(long, value_name = "LOC=…")]
     input: Vec<Input>,
+    /// Of a WSL program: the expression that is evaluated, as `foo(42, float2(1.0, 2.0))`.
+    #[arg(long, value_name = "EXPRESSION", help_heading = "WSL")]
+    call: Option<String>,
+    #[command(flatten)]
+    evaluation: super::call::Evaluation,
     #[command(flatten)]
     compute: ComputeArgs,
     /// The compute entry point, where there are several.
@@ -75,6 +80,18 @@ impl Trace {
             Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
+        if let Some(expression) = &self.call {
+            return match source::text(&name, &bytes) {
+                Ok(text) => super::call::trace(&self.file, text, expression, &self.evaluation, self.fuel.unwrap_or(FUEL), self.json),
+                Err(e) => input::fail(exit::INVALID, &e.text),
+            };
+        }
+        if self.file.extension().is_some_and(|e| e == "wsl") {
+            return input::fail(
+                exit::INVALID,
+                &format!("{name}: a WSL program is traced by a call of one of its functions: --call 'foo(42)'"),
+            );
+        }
         match self.compute(&name, &bytes) {
             Ok(None) => {}
             Ok(Some(code)) => return code.into(),

@@ -271,7 +271,9 @@ impl RulesLine {
                 | Judgement::StatementTyping
                 | Judgement::ExpressionTyping
                 | Judgement::EntryPoint
-                | Judgement::Library => continue,
+                | Judgement::Library
+                | Judgement::StatementExecution
+                | Judgement::ExpressionExecution => continue,
             };
             list.push(rule.name().into());
         }

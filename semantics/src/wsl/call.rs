@@ -13,7 +13,7 @@ use super::syntax::AddressSpace;
 use super::types::TypeId;
 use super::typing::program::{ExprId, Program, StmtForm};
 use super::{desugar, parse, validate};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use std::fmt::Write;
@@ -96,9 +96,6 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
     }
 }
 
-/// What is said of an evaluation in which the thread was discarded.
-pub const DISCARDED: &str = "the thread was discarded: it gives no value";
-
 /// How an expression is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -131,6 +128,8 @@ pub struct Shown {
     pub complete: bool,
     /// How many ways there were.
     pub ways: usize,
+    /// How many of them ended with `discard`, and show no value.
+    pub discarded: usize,
     /// How many steps all of them took.
     pub steps: u64,
 }
@@ -138,6 +137,7 @@ pub struct Shown {
 /// How one way ended.
 enum Ended {
     Value(Vec<Possible>),
+    Discarded,
     Other(Outcome<Shown>),
 }
 
@@ -158,20 +158,21 @@ impl Prepared {
             Err(limit) => return Outcome::Limit(limit),
         };
         let ty = self.program.expr(self.expr).ty.right();
-        let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, steps: 0 };
+        let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, discarded: 0, steps: 0 };
         let mut other = None;
         shown.complete = explore(settings.ways, |ways| {
             if other.is_some() {
                 return ways;
             }
             let mut opens = Opens::new(settings.strategy, ways);
-            let (way, first) = (shown.ways, shown.ways == 0);
+            let way = shown.ways;
             let (ended, steps) = self.way(&shared, &mut opens, settings, &mut |step, thread| on(way, step, thread));
             shown.ways += 1;
             shown.steps += steps;
             shown.unspecified |= opens.met();
             match ended {
-                Ended::Value(words) if first => shown.words = words,
+                Ended::Discarded => shown.discarded += 1,
+                Ended::Value(words) if shown.words.is_empty() => shown.words = words,
                 Ended::Value(words) => {
                     for (all, more) in shown.words.iter_mut().zip(words) {
                         *all = std::mem::replace(all, Possible::Any).or(more);
@@ -199,12 +200,11 @@ impl Prepared {
                 Ok(taken) => on(&taken, &thread),
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
-                Err((stop, _)) => {
-                    if let Stop::Discarded(taken) = &stop {
-                        on(taken, &thread);
-                    }
-                    return (Ended::Other(self.outcome(stop)), steps);
+                Err((Stop::Discarded(taken), _)) => {
+                    on(&taken, &thread);
+                    return (Ended::Discarded, steps);
                 }
+                Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),
             }
         }
         let words = thread.value().map(|v| v.words).unwrap_or_default();
@@ -220,8 +220,7 @@ impl Prepared {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) => Outcome::Unsupported(DISCARDED.into()),
-            Stop::Barrier => Outcome::Limit(Limit { what: "barriers", bound: 0 }),
+            Stop::Discarded(_) | Stop::Barrier => Outcome::Deadlock,
         }
     }
 }

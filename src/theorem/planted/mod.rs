@@ -139,7 +139,9 @@ impl Bug {
             | Judgement::StatementTyping
             | Judgement::ExpressionTyping
             | Judgement::EntryPoint
-            | Judgement::Library => Family::Validation,
+            | Judgement::Library
+            | Judgement::StatementExecution
+            | Judgement::ExpressionExecution => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

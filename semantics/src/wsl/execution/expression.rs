@@ -155,12 +155,17 @@ impl Cx<'_, '_> {
         }
     }
 
+    /// A left-value as what it holds: its expression is reduced to one first.
     fn load_of(&mut self, e: &mut Expr) -> Done {
         let Form::Coerce(_, inner) = &mut e.form else { return self.stuck("no load") };
-        if self.left(inner)? {
-            return Ok(());
-        }
-        self.apply(Rule::WslELoad, e_load, e)
+        self.open(inner);
+        let reduced = match inner.form {
+            Form::Left(_) => return self.apply(Rule::WslELoad, e_load, e),
+            Form::Dot(..) => e_dot_reduce(self, inner)?,
+            Form::Index(..) | Form::Element(_) => e_array_deref_reduce(self, inner)?,
+            _ => return self.expr(inner),
+        };
+        if reduced { Ok(()) } else { self.stuck("what is loaded does not reduce to a left-value") }
     }
 
     /// An abstract left-value as a right-value: reduced to one, and got.

@@ -13,6 +13,11 @@ impl Cx<'_, '_> {
     /// # Errors
     /// Why there is no such step.
     pub fn stmt(&mut self, s: &mut Stmt) -> Done {
+        match s {
+            Stmt::If(parts) => self.at = parts.0.at,
+            Stmt::Return(Some(e)) | Stmt::Effect(e) | Stmt::Switch(e, _) => self.at = e.at,
+            _ => {}
+        }
         deep(|| match s {
             Stmt::Block(_) => self.block(s),
             Stmt::If(parts) => {

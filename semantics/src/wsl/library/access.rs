@@ -43,7 +43,7 @@ pub(super) const fn vector_index() -> &'static [Row] {
             "operator[]",
             &[over(VECTORS, &[T, UINT], Element)],
             Meaning::Index,
-            "The element of that index; out of bounds an unspecified value.",
+            "The element of that index; out of bounds an unspecified one, or zero.",
         ),
         row(
             "operator[]=",
@@ -62,7 +62,7 @@ pub(super) const fn matrix_index() -> &'static [Row] {
             "operator[]",
             &[over(MATRICES, &[T, UINT], Column)],
             Meaning::Index,
-            "The column of that index; out of bounds an unspecified value.",
+            "The column of that index; out of bounds an unspecified one, or zeros.",
         ),
         row(
             "operator[]=",

@@ -44,7 +44,7 @@ pub(super) const fn dot() -> &'static [Row] {
         "dot",
         &[over(SHAPES, &[T, T], Element)],
         Meaning::Dot,
-        "The product of two numbers, the sum of the products of the elements of two vectors, in any order of summation.",
+        "The product of two numbers, the sum from the left of the products of the elements of two vectors.",
     )];
     ROWS
 }
@@ -117,7 +117,7 @@ pub(super) const fn lighting() -> &'static [Row] {
             "lit",
             &[plain(&[FLOAT, FLOAT, FLOAT], FLOAT4)],
             Meaning::Lit,
-            "`(1, max(0, l), s, 1)` of the arguments `l`, `h`, `m`, where `s` is 0 if `l < 0` or `h < 0`, else `l * h * m`.",
+            "`(1, max(0, l), s, 1)` of the arguments `l`, `h`, `m`, where `s` is 0 if `l < 0` or `h < 0`, else `h * m`.",
         ),
     ];
     ROWS

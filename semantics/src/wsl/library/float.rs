@@ -99,7 +99,8 @@ pub(super) const fn float_binary() -> &'static [Row] {
             "atan2",
             BINARY,
             Meaning::Atan2,
-            "Of the arguments `y`, `x` the angle from -π to π of the point (x, y): its tangent is y / x, its quadrant theirs.",
+            "Of the arguments `y`, `x` the angle from -π to π of the point (x, y): its tangent is y / x, its quadrant theirs; π or -π if `y` is a zero and `x` below 0, \
+             an unspecified value if both are zeros.",
         ),
     ];
     ROWS

@@ -28,13 +28,13 @@ pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
         (Modf, _) => glsl(Glsl::Modf, operands),
         // By either logarithm that there is an instruction for.
         (Log10, _) => {
-            let by_two = of(Number::Mul, &[of(Number::Log2, operands)?, around(LOG10_2)])?;
-            let by_e = of(Number::Mul, &[of(Number::Log, operands)?, around(LOG10_E)])?;
-            Some(by_two.union(by_e))
+            let [by_two, by_e] = [(Number::Log2, LOG10_2), (Number::Log, LOG10_E)]
+                .map(|(logarithm, factor)| after(of(logarithm, operands)?, |logarithm| of(Number::Mul, &[logarithm, around(factor)])));
+            Some(by_two?.union(by_e?))
         }
         // 1 if the second operand is not below the first, which is the edge.
         (Step, &[x, edge]) => of(Number::Step, &[edge, x]),
-        (Ldexp, &[x, y]) => of(Number::Mul, &[x, of(Number::Pow, &[Set::point(2.0), y])?]),
+        (Ldexp, &[x, y]) => after(of(Number::Pow, &[Set::point(2.0), y])?, |power| of(Number::Mul, &[x, power])),
         (Fmod, _) => by(Instruction::Core(Core::FRem as u16), operands, profile),
         (Lerp, _) => of(Number::Mix, operands),
         (Mad, _) => glsl(Glsl::Fma, operands),
@@ -89,6 +89,11 @@ fn same(meaning: Meaning) -> Option<Number> {
         NotEqual => Number::NotEqual,
         _ => return None,
     })
+}
+
+/// What a step of a formula gives after another that gave this set; where that may give anything, so may the whole, for it may be undefined.
+fn after(set: Set, next: impl Fn(Set) -> Option<Set>) -> Option<Set> {
+    if set.is_any() { Some(Set::ANY) } else { next(set) }
 }
 
 /// The two floats around a number that is none.

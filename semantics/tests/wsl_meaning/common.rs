@@ -1,0 +1,215 @@
+//! Values, calls of functions on definite words, and what is wrong with their results.
+
+use crate::listing::{key, ty};
+use smallstep_semantics::wsl::library::{Argument, Overload, overloads};
+use smallstep_semantics::wsl::meaning::{Given, Lanes, Op, Planted};
+use smallstep_semantics::wsl::types::{TypeId, Types};
+use std::fmt;
+
+/// The quiet NaN.
+pub const NAN: u32 = 0x7fc0_0000;
+/// What padding of arguments is: nothing may depend on it.
+const JUNK: u32 = 0xdead_beef;
+
+/// A value: the text of its type, and its elements by columns; of other types than scalars, vectors and matrices one column of words.
+#[derive(Clone, PartialEq)]
+pub struct Value {
+    pub ty: String,
+    pub columns: Vec<Vec<u32>>,
+}
+
+impl Value {
+    pub fn words(&self, padding: u32) -> Vec<u32> {
+        let mut words = Vec::new();
+        for column in &self.columns {
+            words.extend(column);
+            // Only columns of three are padded.
+            if column.len() == 3 && !self.ty.contains('[') {
+                words.push(padding);
+            }
+        }
+        words
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:x?}", self.ty, self.columns)?;
+        if self.ty.starts_with("float") {
+            let floats: Vec<Vec<f32>> = self.columns.iter().map(|c| c.iter().map(|&b| f32::from_bits(b)).collect()).collect();
+            write!(f, " = {floats:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A value of any type by its words.
+pub fn of(ty: &str, words: &[u32]) -> Value {
+    Value { ty: ty.into(), columns: vec![words.to_vec()] }
+}
+
+fn vector(scalar: &str, elements: Vec<u32>) -> Value {
+    let ty = if elements.len() == 1 { scalar.into() } else { format!("{scalar}{}", elements.len()) };
+    Value { ty, columns: vec![elements] }
+}
+
+pub fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|x| if x.is_nan() { NAN } else { x.to_bits() }).collect()
+}
+
+/// A float, or a vector of them.
+pub fn float(x: &[f32]) -> Value {
+    vector("float", bits(x))
+}
+
+pub fn int(x: &[i32]) -> Value {
+    vector("int", x.iter().map(|&x| x as u32).collect())
+}
+
+pub fn uint(x: &[u32]) -> Value {
+    vector("uint", x.to_vec())
+}
+
+pub fn boolean(x: &[u32]) -> Value {
+    vector("bool", x.to_vec())
+}
+
+/// A matrix of floats by its columns.
+pub fn matrix(columns: &[&[f32]]) -> Value {
+    Value { ty: format!("float{}x{}", columns.len(), columns[0].len()), columns: columns.iter().map(|c| bits(c)).collect() }
+}
+
+/// A matrix of truth values by its columns.
+pub fn truths(columns: &[&[u32]]) -> Value {
+    Value { ty: format!("bool{}x{}", columns.len(), columns[0].len()), columns: columns.iter().map(|c| c.to_vec()).collect() }
+}
+
+/// A pointer of that type.
+pub fn pointer(ty: &str) -> Value {
+    of(ty, &[64, 0])
+}
+
+/// Definite words.
+#[derive(Default)]
+pub struct Definite {
+    pub planted: Planted,
+    /// What becomes of an index that is out of bounds, modulo how many there are.
+    pub outside: u32,
+    /// The bounds that were asked for.
+    pub asked: Vec<(u32, u32)>,
+    /// Whether something that is specified as any value was needed.
+    pub unspecified: bool,
+    /// The operations, in order.
+    pub operations: Vec<Op>,
+}
+
+impl Lanes for Definite {
+    type Word = u32;
+
+    fn bits(&mut self, bits: u32) -> u32 {
+        bits
+    }
+
+    fn scalar(&mut self, op: Op, operands: &[u32]) -> u32 {
+        let given = self.planted.scalar(op, operands);
+        self.unspecified |= matches!(given, Given::Any(_));
+        self.operations.push(op);
+        given.first()
+    }
+
+    fn below(&mut self, index: u32, bound: u32, otherwise: u32) -> u32 {
+        assert!(otherwise >= 1);
+        self.asked.push((bound, otherwise));
+        if index < bound { index } else { self.outside % otherwise }
+    }
+
+    fn pick(&mut self, index: u32, words: &[u32]) -> u32 {
+        words[index as usize]
+    }
+}
+
+/// What a call gave.
+pub struct Answer {
+    pub result: Vec<u32>,
+    pub stored: Vec<Vec<u32>>,
+    pub lanes: Definite,
+}
+
+/// The built-in function of that name with exactly these types of parameters.
+pub fn overload(types: &mut Types, name: &str, parameters: &[TypeId]) -> Overload {
+    let arguments: Vec<Argument> = parameters.iter().map(|&id| Argument::Of(id)).collect();
+    let key = key(types, name);
+    let mut found = Vec::new();
+    overloads(types, key, &arguments, &mut found);
+    assert_eq!(found.len(), 1, "overloads of {name}: {found:?}");
+    found.remove(0)
+}
+
+/// Types with an enum of int, `E`, and one of uint, `F`.
+pub fn types() -> Types {
+    let mut types = Types::default();
+    types.enum_bases = vec![TypeId::INT, TypeId::UINT];
+    types
+}
+
+/// The call of a function; none if it is none of values alone.
+pub fn call(planted: Planted, outside: u32, name: &str, arguments: &[Value]) -> Option<Answer> {
+    let mut types = types();
+    let parameters: Vec<TypeId> = arguments.iter().map(|a| ty(&mut types, &a.ty)).collect();
+    let Overload { function, parameters, result } = overload(&mut types, name, &parameters);
+    let words: Vec<Vec<u32>> = arguments.iter().map(|a| a.words(JUNK)).collect();
+    let words: Vec<&[u32]> = words.iter().map(Vec::as_slice).collect();
+    let mut lanes = Definite { planted, outside, ..Definite::default() };
+    let results = planted.apply(&mut lanes, &types, function, &parameters, result, &words)?;
+    Some(Answer { result: results.result.to_vec(), stored: results.stored.iter().map(|words| words.to_vec()).collect(), lanes })
+}
+
+/// What was checked, and what was wrong.
+#[derive(Default)]
+pub struct Checks {
+    pub planted: Planted,
+    pub faults: Vec<String>,
+    pub count: usize,
+}
+
+impl Checks {
+    pub fn of(planted: Planted) -> Checks {
+        Checks { planted, ..Checks::default() }
+    }
+
+    /// That an operation on scalars gives this.
+    pub fn scalar(&mut self, op: Op, operands: &[u32], expected: Given) {
+        self.count += 1;
+        let given = self.planted.scalar(op, operands);
+        if given != expected {
+            self.faults.push(format!("{op:?} of {operands:x?}: expected {expected:x?}, found {given:x?}"));
+        }
+    }
+
+    /// That a call gives this value and needs nothing that is unspecified.
+    pub fn gives(&mut self, name: &str, arguments: &[Value], expected: Value) {
+        self.stores(name, arguments, &[], Some(expected));
+    }
+
+    /// That a call gives and stores these values.
+    pub fn stores(&mut self, name: &str, arguments: &[Value], stored: &[Value], expected: Option<Value>) {
+        self.count += 1;
+        let answer = call(self.planted, 0, name, arguments).unwrap_or_else(|| panic!("{name} is no function of values"));
+        let result = expected.as_ref().map_or(Vec::new(), |e| e.words(0));
+        let stores: Vec<Vec<u32>> = stored.iter().map(|value| value.words(0)).collect();
+        if answer.result != result || answer.stored != stores || answer.lanes.unspecified {
+            let found = (answer.result, answer.stored, answer.lanes.unspecified);
+            self.faults.push(format!("{name}({arguments:?}): expected {expected:?} {stored:?}, found {found:x?}"));
+        }
+    }
+
+    /// That all of it is right, and that something was checked.
+    pub fn assert(&self) {
+        assert!(self.count > 0);
+        assert!(self.faults.is_empty(), "{} of {} are wrong:\n{}", self.faults.len(), self.count, self.shown());
+    }
+
+    fn shown(&self) -> String {
+        self.faults.iter().take(20).cloned().collect::<Vec<_>>().join("\n")
+    }
+}

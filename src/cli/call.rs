@@ -1,0 +1,257 @@
+//! `smallstep call`: an expression beside a WSL program, evaluated; and its trace.
+
+use super::{exit, input};
+use clap::Args;
+use serde_json::json;
+use smallstep::diagnostic::Diagnostic;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::call::{Prepared, Settings, Shown, Wrong, prepare};
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::execution::{Event, Step};
+use smallstep_semantics::wsl::memory::Address;
+use smallstep_semantics::wsl::open::{Possible, Word};
+use smallstep_semantics::wsl::value;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// How an expression is evaluated.
+#[derive(Args, Clone)]
+pub(crate) struct Evaluation {
+    /// What becomes of an unspecified value: carry (it is a symbol, and every way that depends on it is followed), first (the first that is allowed),
+    /// random:SEED (one that is allowed).
+    #[arg(long, default_value = "carry", value_parser = strategy, value_name = "carry|first|random:SEED", help_heading = "WSL")]
+    unspecified: Strategy,
+    /// The most ways through branches on unspecified values.
+    #[arg(long, default_value_t = 256, help_heading = "WSL")]
+    ways: usize,
+}
+
+/// Evaluate an expression beside a WSL program: a call of any of its functions.
+#[derive(Args)]
+pub(crate) struct Call {
+    /// A WSL program, or - for standard input.
+    file: PathBuf,
+    /// The expressions, as `foo(42, float2(1.0, 2.0))`.
+    #[arg(required = true, value_name = "EXPRESSION")]
+    expressions: Vec<String>,
+    #[command(flatten)]
+    evaluation: Evaluation,
+    /// The most steps of one way.
+    #[arg(long, default_value_t = 100_000_000)]
+    fuel: u64,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+fn strategy(text: &str) -> Result<Strategy, String> {
+    match text.split_once(':') {
+        None if text == "carry" => Ok(Strategy::Carry),
+        None if text == "first" => Ok(Strategy::First),
+        Some(("random", seed)) => seed.parse().map(Strategy::Random).map_err(|_| format!("\"{seed}\" is no seed: a number below 2^64 is")),
+        _ => Err(format!("\"{text}\" is none of carry, first and random:SEED")),
+    }
+}
+
+impl Evaluation {
+    fn settings(&self, fuel: u64) -> Settings {
+        Settings { strategy: self.unspecified, fuel, ways: self.ways.max(1), ..Settings::default() }
+    }
+}
+
+impl Call {
+    pub(crate) fn run(self) -> ExitCode {
+        let name = self.file.display().to_string();
+        let text = match input::text(&self.file) {
+            Ok(text) => text,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
+        let mut worst = exit::DONE;
+        for expression in &self.expressions {
+            let code = match prepare(&text, expression) {
+                Err(wrong) => {
+                    if self.json {
+                        let errors: Vec<_> = wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect();
+                        say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
+                    }
+                    report(&name, &text, wrong);
+                    exit::INVALID
+                }
+                Ok(prepared) => {
+                    let settings = self.evaluation.settings(self.fuel);
+                    let outcome = prepared.evaluate(&settings, &mut |_, _| {});
+                    self.show(&prepared, expression, &outcome)
+                }
+            };
+            worst = exit::worse(worst, code);
+        }
+        worst.into()
+    }
+
+    fn show(&self, prepared: &Prepared, expression: &str, outcome: &Outcome<Shown>) -> u8 {
+        let code = code(outcome);
+        if self.json {
+            let mut object = json!({"schema": 1, "kind": "call", "expression": expression, "outcome": outcome.name()});
+            match outcome {
+                Outcome::Observed(shown) => {
+                    let words = shown.words.iter().map(|w| match w {
+                        Possible::Values(values) => json!(values),
+                        Possible::Any => json!(null),
+                    });
+                    object["type"] = json!(prepared.program.env.type_name(shown.ty));
+                    object["value"] = json!(value::show(&prepared.program, shown.ty, &shown.words));
+                    object["words"] = json!(words.collect::<Vec<_>>());
+                    object["unspecified"] = json!(shown.unspecified);
+                    object["complete"] = json!(shown.complete);
+                    object["ways"] = json!(shown.ways);
+                    object["discarded"] = json!(shown.discarded);
+                    object["steps"] = json!(shown.steps);
+                }
+                other => object["why"] = json!(why(other)),
+            }
+            say!("{object}");
+        } else {
+            say!("{}", text(prepared, outcome));
+        }
+        code
+    }
+}
+
+/// The errors of a program by their own places, those of an expression by places in it.
+fn report(name: &str, program: &str, wrong: Wrong) {
+    for mut error in wrong.errors {
+        if error.span.start < program.len() as u32 {
+            eprint!("{}", Diagnostic::from(error).render(name, &wrong.text));
+            continue;
+        }
+        let end = wrong.text.len().saturating_sub(4);
+        let inside = |at: u32| (at.clamp(wrong.offset, end as u32)) - wrong.offset;
+        error.span.start = inside(error.span.start);
+        error.span.end = inside(error.span.end);
+        error.notes.retain(|(span, _)| span.is_none());
+        eprint!("{}", Diagnostic::from(error).render("the expression", wrong.text[wrong.offset as usize..end].trim_end()));
+    }
+}
+
+fn code(outcome: &Outcome<Shown>) -> u8 {
+    match outcome {
+        Outcome::Observed(shown) if shown.complete => exit::DONE,
+        Outcome::Observed(_) => exit::UNCHECKED,
+        Outcome::Unsupported(_) => exit::UNSUPPORTED,
+        Outcome::OutOfFuel | Outcome::Limit(_) | Outcome::Deadlock | Outcome::Diverges(_) => exit::LIMIT,
+        Outcome::Stuck(_) => exit::DISAGREE,
+        Outcome::Undefined(_) => exit::UNDEFINED,
+    }
+}
+
+fn why(outcome: &Outcome<Shown>) -> String {
+    match outcome {
+        Outcome::Stuck(stuck) => format!(
+            "stuck at {}: {}; a valid program is never stuck, so this is a bug of ours or of the specification",
+            stuck.at, stuck.why
+        ),
+        Outcome::Unsupported(what) => format!("unsupported: {what}"),
+        Outcome::Limit(limit) => limit.to_string(),
+        Outcome::OutOfFuel => "out of fuel: the expression took more steps than --fuel allows".into(),
+        other => other.name().into(),
+    }
+}
+
+/// An evaluation's line: the type and the value, and what was left open.
+fn text(prepared: &Prepared, outcome: &Outcome<Shown>) -> String {
+    match outcome {
+        Outcome::Observed(shown) => {
+            let ty = prepared.program.env.type_name(shown.ty);
+            let shown_value = value::show(&prepared.program, shown.ty, &shown.words);
+            let open = if shown.complete { "" } else { ", and what ways show that were not followed: see --ways" };
+            // Vectors, structures and elements of enums say their types themselves.
+            let says = shown_value.strip_prefix(&ty).is_some_and(|rest| rest.is_empty() || rest.starts_with(['(', '.', ' ']));
+            let value = if says { shown_value } else { format!("{ty} {shown_value}") };
+            match shown.discarded {
+                0 => format!("{value}{open}"),
+                n if n == shown.ways => format!("discarded{open}"),
+                _ => format!("{value}, or discarded{open}"),
+            }
+        }
+        other => why(other),
+    }
+}
+
+/// Prints the evaluation of an expression step by step.
+pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &Evaluation, fuel: u64, as_json: bool) -> ExitCode {
+    let name = file.display().to_string();
+    let prepared = match prepare(program, expression) {
+        Ok(prepared) => prepared,
+        Err(wrong) => {
+            report(&name, program, wrong);
+            return exit::INVALID.into();
+        }
+    };
+    let mut count = 0u64;
+    let outcome = prepared.evaluate(&evaluation.settings(fuel), &mut |step, _| {
+        count += 1;
+        print_step(&prepared, count, step, as_json);
+    });
+    if as_json {
+        let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count});
+        object["value"] = json!(text(&prepared, &outcome));
+        say!("{object}");
+    } else {
+        say!("{}", text(&prepared, &outcome));
+    }
+    code(&outcome).into()
+}
+
+fn print_step(prepared: &Prepared, count: u64, step: &Step, as_json: bool) {
+    let (line, column) = line_column(&prepared.text, step.at.start);
+    let source: String = prepared.text[step.at.start as usize..step.at.end as usize].split_whitespace().collect::<Vec<_>>().join(" ");
+    if as_json {
+        let within: Vec<_> = step.within.iter().map(|r| r.name()).collect();
+        let events: Vec<String> = step.events.iter().map(event).collect();
+        let (place, rule) = ([step.at.start, step.at.end], step.rule.name());
+        say!(
+            "{}",
+            json!({"schema": 1, "kind": "step", "step": count, "rule": rule, "within": within, "span": place, "source": source, "events": events})
+        );
+        return;
+    }
+    let place = if step.at.start >= prepared.offset { "call".to_string() } else { format!("{line}:{column}") };
+    let mut shown: String = source.chars().take(60).collect();
+    if shown.len() < source.len() {
+        shown.push('…');
+    }
+    let events: Vec<String> = step.events.iter().map(event).collect();
+    let events = if events.is_empty() { String::new() } else { format!("  [{}]", events.join("; ")) };
+    say!("{count:>6} {place:>8}  {:<32} {shown}{events}", step.rule.name());
+}
+
+fn address(at: &Address) -> String {
+    let open = if at.open.is_some() { " + unspecified" } else { "" };
+    format!("{}+{}{open}", at.object.0, at.bytes)
+}
+
+fn words(words: &[Word]) -> String {
+    let word = |w: &Word| match w {
+        Word::Bits(bits) => format!("{bits:#x}"),
+        Word::Open(_) => "unspecified".into(),
+        Word::Address(at) => format!("&{}", address(at)),
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn event(event: &Event) -> String {
+    match event {
+        Event::Load(at, value) => format!("load {} {}", address(at), words(value)),
+        Event::Store(at, value) => format!("store {} {}", address(at), words(value)),
+        Event::AtomicLoad(at, value) => format!("atomic load {} {}", address(at), words(&[*value])),
+        Event::ReadModifyWrite(at, read, written) => {
+            format!("read-modify-write {} {} to {}", address(at), words(&[*read]), words(&[*written]))
+        }
+        Event::Fence { threadgroup, device } => match (threadgroup, device) {
+            (true, true) => "fence of threadgroup and device memory".into(),
+            (true, false) => "fence of threadgroup memory".into(),
+            _ => "fence of device memory".into(),
+        },
+    }
+}
