@@ -373,9 +373,8 @@ impl Run<'_> {
     fn wsl_rules(&self) -> wsl::Rules {
         let mut rules = self.engines.wsl;
         let Some(literal) = self.literal else { return rules };
-        if let Some(rule) = literal.execution {
-            rules.execution.rule = Some(rule);
-        }
+        rules.execution.rule = literal.execution.rule.or(rules.execution.rule);
+        rules.execution.scalar = literal.execution.scalar.or(rules.execution.scalar);
         match literal.premises {
             Some(plant) => rules.by_the_letter(plant),
             None => rules,

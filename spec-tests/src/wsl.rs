@@ -8,7 +8,11 @@ use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::call::{Settings, prepare};
 use smallstep_semantics::wsl::environment::Planted;
 use smallstep_semantics::wsl::error::Error;
-use smallstep_semantics::wsl::execution;
+use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
+use smallstep_semantics::wsl::execution::{self, Cx, Done, Stop};
+use smallstep_semantics::wsl::library::Meaning;
+use smallstep_semantics::wsl::meaning::{self, Given, Op};
+use smallstep_semantics::wsl::open::Word;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::types::ValueType;
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
@@ -76,6 +80,61 @@ pub fn initialisers_see_themselves(p: &mut Premises) {
 /// WSL-C6: only what is written as a call, or an operator that becomes one, is a call.
 pub fn calls_as_written(p: &mut Premises) {
     p.called = |callee, written| declared(callee).filter(|_| written);
+}
+
+/// WSL-D1: any `return` is a terminator, and replaces its block at once.
+pub fn hoisted_return(cx: &mut Cx, s: &mut Stmt) -> Done {
+    if let Stmt::Block(block) = s {
+        if let Some(Stmt::Return(_)) = &block.first {
+            *s = block.first.take().unwrap_or_else(Stmt::empty);
+            return Ok(());
+        }
+    }
+    execution::statement::e_block_reduce(cx, s)
+}
+
+/// WSL-D3: `e.f` that only a setter assigns to is reduced as any expression, by its getter.
+pub fn got_target(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
+    if cx.left(e)? {
+        return Ok(true);
+    }
+    if let Form::Dot(..) = e.form {
+        cx.apply(Rule::WslEDotGetter, execution::expression::e_dot_getter, e)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)`, and nothing more.
+pub fn value_of_whole(cx: &mut Cx, e: &mut Expr) -> Done {
+    execution::assign::e_assign_setter(cx, e)?;
+    if let Form::Comma(parts) = &mut e.form {
+        *e = parts[0].take();
+    }
+    Ok(())
+}
+
+/// WSL-D19: the declaration stores the default value, wherever the variable is.
+pub fn stored_by_each(cx: &mut Cx, s: &mut Stmt) -> Done {
+    let declared = match s {
+        Stmt::Block(block) => match block.first {
+            Some(Stmt::Declaration(_, store, None)) => Some(store),
+            _ => None,
+        },
+        _ => None,
+    };
+    execution::statement::e_block_vdecl(cx, s)?;
+    let Some(store) = declared else { return Ok(()) };
+    let words = cx.shared.words(cx.shared.program.store(store).ty)?;
+    cx.store(cx.address(store), &vec![Word::Bits(0); words as usize])
+}
+
+/// WSL-E2: the tangent of atan2(y, x) is x/y.
+pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: Given) -> Given {
+    match (op.meaning, operands) {
+        (Meaning::Atan2, &[y, x]) => meaning::scalar(op, &[x, y]),
+        _ => given,
+    }
 }
 
 /// How far a program is looked at.

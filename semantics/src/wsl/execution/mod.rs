@@ -292,7 +292,10 @@ impl Cx<'_, '_> {
     }
 
     /// The rule of this step, by its function, unless a bug stands in its place.
-    fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
         self.rule = Some(rule);
         self.at = e.at;
         match self.shared.planted.rule {
@@ -302,7 +305,10 @@ impl Cx<'_, '_> {
     }
 
     /// Likewise, of a statement.
-    fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
         self.rule = Some(rule);
         match self.shared.planted.rule {
             Some((planted, Replacement::Stmt(g))) if planted == rule => g(self, s),
@@ -319,7 +325,7 @@ impl Cx<'_, '_> {
     }
 
     /// Where a store is, in this thread's or its group's memory.
-    fn address(&self, store: StoreId) -> Address {
+    pub fn address(&self, store: StoreId) -> Address {
         let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
         Address::of(object, self.shared.offsets[store.0 as usize])
     }

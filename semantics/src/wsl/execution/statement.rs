@@ -4,6 +4,7 @@ use super::term::{Block, Form, Stmt};
 use super::{Cx, Done, Stop};
 use crate::rule::Rule;
 use crate::text::deep;
+use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::{StmtForm, StmtId};
 use std::rc::Rc;
 
@@ -136,12 +137,15 @@ pub fn e_block_vdecl_complete(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.store(cx.address(store), &words)
 }
 
-/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id      [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19]
+/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless x is in threadgroup memory, which begins with it [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19]
 pub fn e_block_vdecl(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let Some(Stmt::Declaration(name, store, None)) = block.first.take() else { return cx.stuck("no declaration") };
     Rc::make_mut(block.env.get_or_insert_default()).push((name, store));
     cx.place = Some(cx.program().store(store).span);
+    if cx.program().store(store).space == AddressSpace::Threadgroup {
+        return Ok(());
+    }
     let words = cx.default_value(cx.program().store(store).ty)?;
     cx.store(cx.address(store), &words)
 }
