@@ -104,9 +104,19 @@ pub static LITERALS: &[Literal] = &[
     premised("WSL-C4", "an initialiser sees its own variable", wsl::initialisers_see_themselves),
     premised("WSL-C6", "accessors and steps are no calls", wsl::calls_as_written),
     executed("WSL-D1", "a return is hoisted out of its block before it is reduced", Rule::WslEBlockReduce, By::Stmt(wsl::hoisted_return)),
-    executed("WSL-D3", "what is assigned to is got where only a setter assigns to it", Rule::WslEAssignLeftReduce, By::Left(wsl::got_target)),
+    executed(
+        "WSL-D3",
+        "what is assigned to is got where only a setter assigns to it",
+        Rule::WslEAssignLeftReduce,
+        By::Left(wsl::got_target),
+    ),
     executed("WSL-D17", "the value of an assignment by a setter is the whole's", Rule::WslEAssignSetter, By::Expr(wsl::value_of_whole)),
-    executed("WSL-D19", "every thread stores the default value to a threadgroup variable", Rule::WslEBlockVdecl, By::Stmt(wsl::stored_by_each)),
+    executed(
+        "WSL-D19",
+        "every thread stores the default value to a threadgroup variable",
+        Rule::WslEBlockVdecl,
+        By::Stmt(wsl::stored_by_each),
+    ),
     computed("WSL-E2", "atan2(y, x) has the tangent x/y", wsl::tangent_of_x_by_y),
 ];
 
