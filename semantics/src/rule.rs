@@ -42,11 +42,13 @@ pub enum Judgement {
     StatementExecution,
     /// ρ ⊢ e → e' (seed 004 "Execution of expressions").
     ExpressionExecution,
+    /// G → G' (seed 004 "Barriers and discard"): what the threads of a group do together.
+    GroupExecution,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 18] = [
+    pub const ALL: [Judgement; 19] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -65,6 +67,7 @@ impl Judgement {
         Judgement::Library,
         Judgement::StatementExecution,
         Judgement::ExpressionExecution,
+        Judgement::GroupExecution,
     ];
 
     /// How the judgement is written.
@@ -88,6 +91,7 @@ impl Judgement {
             Judgement::Library => "Γ0",
             Judgement::StatementExecution => "ρ ⊢ s → s', events",
             Judgement::ExpressionExecution => "ρ ⊢ e → e', events",
+            Judgement::GroupExecution => "G → G'",
         }
     }
 }

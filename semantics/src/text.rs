@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 /// A half-open range of byte offsets into the source text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     /// The first byte.
     pub start: u32,

@@ -18,7 +18,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{Config, Env};
 use smallstep_semantics::spirv::{Next, Rules};
 use smallstep_semantics::wsl::execution::{self, Replacement as By};
-use smallstep_semantics::wsl::meaning::{Given, Op as Operation};
+use smallstep_semantics::wsl::meaning;
 use smallstep_semantics::wsl::typing::premises::Premises;
 
 /// A report's rule by the letter.
@@ -62,7 +62,7 @@ const fn executed(name: &'static str, what: &'static str, rule: Rule, by: By) ->
     Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { rule: Some((rule, by)), ..NOTHING } }
 }
 
-const fn computed(name: &'static str, what: &'static str, scalar: fn(Operation, &[u32], Given) -> Given) -> Literal {
+const fn computed(name: &'static str, what: &'static str, scalar: meaning::Replacement) -> Literal {
     Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { scalar: Some(scalar), ..NOTHING } }
 }
 

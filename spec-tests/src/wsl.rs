@@ -84,11 +84,11 @@ pub fn calls_as_written(p: &mut Premises) {
 
 /// WSL-D1: any `return` is a terminator, and replaces its block at once.
 pub fn hoisted_return(cx: &mut Cx, s: &mut Stmt) -> Done {
-    if let Stmt::Block(block) = s {
-        if let Some(Stmt::Return(_)) = &block.first {
-            *s = block.first.take().unwrap_or_else(Stmt::empty);
-            return Ok(());
-        }
+    if let Stmt::Block(block) = s
+        && let Some(Stmt::Return(_)) = &block.first
+    {
+        *s = block.first.take().unwrap_or_else(Stmt::empty);
+        return Ok(());
     }
     execution::statement::e_block_reduce(cx, s)
 }
@@ -192,7 +192,7 @@ pub fn call(text: &str, expression: &str, settings: &Settings) -> Result<(Found,
         format!("the program or the expression is rejected{}", each.collect::<String>())
     })?;
     let mut fired = BTreeSet::new();
-    let outcome = prepared.evaluate_ways(settings, &mut |_, step, _| {
+    let outcome = prepared.evaluation().run_ways(settings, &mut |_, step, _| {
         fired.insert(step.rule);
         fired.extend(&step.within);
     });

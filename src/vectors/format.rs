@@ -273,7 +273,8 @@ impl RulesLine {
                 | Judgement::EntryPoint
                 | Judgement::Library
                 | Judgement::StatementExecution
-                | Judgement::ExpressionExecution => continue,
+                | Judgement::ExpressionExecution
+                | Judgement::GroupExecution => continue,
             };
             list.push(rule.name().into());
         }

@@ -9,7 +9,7 @@ macro_rules! wsl_execution_rules {
             WslEBlockTerminator "wsl/e-block-terminator" StatementExecution "004 Blocks and variable declarations 3; WSL-C5, WSL-D1" "wsl::execution::statement::e_block_terminator" "{ρ': t s…} → t, t a terminator: a return of a value or of nothing, and discard too";
             WslEBlockVdeclReduce "wsl/e-block-vdecl-reduce" StatementExecution "004 Blocks and variable declarations 4.2; WSL-C4" "wsl::execution::statement::e_block_vdecl_reduce" "ρ' ⊢ e → e' gives {ρ': T x = e; s…} → {ρ': T x = e'; s…}: x is not bound yet";
             WslEBlockVdeclComplete "wsl/e-block-vdecl-complete" StatementExecution "004 Blocks and variable declarations 4.3" "wsl::execution::statement::e_block_vdecl_complete" "{ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id";
-            WslEBlockVdecl "wsl/e-block-vdecl" StatementExecution "004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19" "wsl::execution::statement::e_block_vdecl" "{ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless x is in threadgroup memory, which begins with it";
+            WslEBlockVdecl "wsl/e-block-vdecl" StatementExecution "004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19" "wsl::execution::statement::e_block_vdecl" "{ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless its threadgroup has";
             WslEBlockReduce "wsl/e-block-reduce" StatementExecution "004 Blocks and variable declarations 5" "wsl::execution::statement::e_block_reduce" "ρ' ⊢ s → s' gives {ρ': s s''…} → {ρ': s' s''…}";
             WslEIfTrue "wsl/e-if-true" StatementExecution "004 Branches and Switches 1" "wsl::execution::statement::e_if_true" "if (true) s else s' → s";
             WslEIfFalse "wsl/e-if-false" StatementExecution "004 Branches and Switches 2" "wsl::execution::statement::e_if_false" "if (false) s else s' → s'";
@@ -100,6 +100,9 @@ macro_rules! wsl_execution_rules {
             WslEInterlocked "wsl/e-interlocked" ExpressionExecution "004 Fences and atomic operations; WSL-D13" "wsl::execution::builtin::e_interlocked" "InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to *z";
             WslECompareExchange "wsl/e-compare-exchange" ExpressionExecution "004 Fences and atomic operations" "wsl::execution::builtin::e_compare_exchange" "InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds old, else a load; then a store of what was read to *z";
             WslEBarrier "wsl/e-barrier" ExpressionExecution "004 Fences and atomic operations; WSL-D12" "wsl::execution::builtin::e_barrier" "barrier() → Void, once every thread of the group stands at it";
+            // group
+            WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::g_thread" "t → t' gives G → G', t a thread of G";
+            WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::g_barrier" "All threads of a group at the same instance of the same barrier go on";
         }
     };
 }

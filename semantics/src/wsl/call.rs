@@ -6,6 +6,7 @@
 use super::choice::Strategy;
 use super::core::{Decl, Stmt};
 use super::error::Error;
+use super::execution::term::Expr;
 use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
 use super::memory::{Memory, Object};
 use super::open::{Opens, Possible, Word, explore};
@@ -144,7 +145,30 @@ enum Ended {
 impl Prepared {
     /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
-        self.evaluate_ways(settings, &mut |way, step, thread| {
+        self.evaluation().run(settings, on)
+    }
+
+    /// What is to be evaluated.
+    pub fn evaluation(&self) -> Evaluation<'_> {
+        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr) }
+    }
+}
+
+/// What one thread, a group of its own, is to evaluate.
+#[derive(Clone, Debug)]
+pub struct Evaluation<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// Its text, for places.
+    pub text: &'p str,
+    /// What is evaluated.
+    pub start: Expr,
+}
+
+impl Evaluation<'_> {
+    /// Evaluates by the relation, along every way. `on` is told of each step of the first way.
+    pub fn run(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
+        self.run_ways(settings, &mut |way, step, thread| {
             if way == 0 {
                 on(step, thread);
             }
@@ -152,12 +176,12 @@ impl Prepared {
     }
 
     /// Likewise; `on` is told of each step of each way, the ways numbered from 0.
-    pub fn evaluate_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
-        let shared = match Shared::new(&self.program, settings.planted) {
+    pub fn run_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
+        let shared = match Shared::new(self.program, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Outcome::Limit(limit),
         };
-        let ty = self.program.expr(self.expr).ty.right();
+        let ty = self.start.ty;
         let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, discarded: 0, steps: 0 };
         let mut other = None;
         shown.complete = explore(settings.ways, |ways| {
@@ -189,7 +213,7 @@ impl Prepared {
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
-        let mut thread = Thread::new(shared, &mut memory, 0, group, source(&self.program, self.expr));
+        let mut thread = Thread::new(shared, &mut memory, 0, group, self.start.clone());
         let mut steps = 0;
         while thread.value().is_none() {
             if steps == settings.fuel {
@@ -213,7 +237,7 @@ impl Prepared {
 
     fn outcome(&self, stop: Stop) -> Outcome<Shown> {
         let at = |span: Span| {
-            let (line, column) = line_column(&self.text, span.start);
+            let (line, column) = line_column(self.text, span.start);
             format!("{line}:{column}")
         };
         match stop {

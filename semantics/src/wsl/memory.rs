@@ -3,7 +3,8 @@
 //! Every size and alignment is a multiple of 4 bytes (see [`super::layout`]), so no access touches part of a word.
 
 use super::meaning::{Lanes, Op};
-use super::open::{Opens, Word};
+use super::open::{Opens, Possible, Word};
+use super::race::Races;
 use super::syntax::AddressSpace;
 use super::types::Scalar;
 use smallvec::SmallVec;
@@ -40,6 +41,8 @@ pub struct Object {
 pub struct Memory {
     /// By their numbers.
     pub objects: Vec<Object>,
+    /// What races, if that is looked for.
+    pub races: Option<Box<Races>>,
 }
 
 /// The words of a value.
@@ -68,8 +71,54 @@ impl Memory {
         }
     }
 
-    /// The words at an address; none if the object does not hold that many there.
-    pub fn load(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+    /// Loads the words at an address, not atomically; none if the object does not hold that many there. Words that race are unspecified.
+    pub fn load(&mut self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+        let mut loaded = self.read(opens, at, words)?;
+        for k in self.racing(opens, at, words, false, false) {
+            loaded[k as usize] = opens.leaf(None, Scalar::Uint, loaded[k as usize].definite().unwrap_or(0));
+        }
+        Some(loaded)
+    }
+
+    /// Stores words at an address, not atomically; none if the object does not hold that many there. Of words that race with other stores it is unspecified which
+    /// value they keep.
+    pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+        let racing = self.racing(opens, at, value.len() as u32, true, false);
+        if racing.is_empty() {
+            return self.write(opens, at, value);
+        }
+        let old = self.read(opens, at, value.len() as u32)?;
+        let mut value = Words::from_slice(value);
+        for k in racing {
+            let either = opens.possible(old[k as usize]).or(opens.possible(value[k as usize]));
+            let first = value[k as usize].definite().unwrap_or(0);
+            value[k as usize] = match either {
+                Possible::Values(values) => opens.leaf(Some(&values), Scalar::Uint, first),
+                Possible::Any => opens.leaf(None, Scalar::Uint, first),
+            };
+        }
+        self.write(opens, at, &value)
+    }
+
+    /// Notes an atomic access of a word. Whether it races with one that is not atomic.
+    pub fn atomic(&mut self, opens: &Opens, at: Address, stores: bool) -> bool {
+        !self.racing(opens, at, 1, stores, true).is_empty()
+    }
+
+    /// Notes an access, and says which of its words race with a store.
+    fn racing(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+        let space = self.object(at.object).space;
+        if self.races.is_none() || !matches!(space, AddressSpace::Device | AddressSpace::Threadgroup) {
+            return Vec::new();
+        }
+        let offsets = self.offsets(opens, at).unwrap_or_default();
+        let Some(races) = &mut self.races else { return Vec::new() };
+        let access = races.access(space, stores, atomic);
+        (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word(at.object, o / 4 + k, access) | racy)).collect()
+    }
+
+    /// The words at an address, without any notice; none if the object does not hold that many there.
+    pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
         let here = |offset: u32| {
             let first = offset as usize / 4;
@@ -83,9 +132,9 @@ impl Memory {
         (0..words as usize).map(|k| Some(opens.among(which, &word(k)))).collect()
     }
 
-    /// Stores words at an address; none if the object does not hold that many there. Through an unspecified offset, what may have been stored to is either what
-    /// it was or what is stored, by what the offset turns out to be.
-    pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+    /// Puts words at an address, without any notice; none if the object does not hold that many there. Through an unspecified offset, what may have been stored to
+    /// is either what it was or what is stored, by what the offset turns out to be.
+    pub fn write(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
         let object = self.objects.get_mut(at.object.0 as usize)?;
         let which = at.open.map(|open| opens.read(Word::Open(open)));
         let definite = match which {

@@ -1,10 +1,10 @@
 //! No row of the table is forgotten: each is executed, or in the list of those that are not; and what works element by element does so.
 
-use crate::common::{Checks, Definite, overload, types};
+use crate::common::{Checks, Definite, NAN, overload, types};
 use crate::listing::listing;
 use crate::random::Random;
 use smallstep_semantics::wsl::library::{Meaning, Name, Overload, TABLE};
-use smallstep_semantics::wsl::meaning::{Lanes, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Given, Lanes, Op, Planted, scalar};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, Types};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,6 +120,49 @@ fn every_row_is_executed_or_named_as_one_that_is_not() {
 fn is_elementwise(meaning: Meaning) -> bool {
     !matches!(meaning, Meaning::All | Meaning::Any | Meaning::Modf)
         && Scalar::ALL.iter().any(|&of| Scalar::ALL.iter().any(|&to| Op { meaning, of, to }.arity().is_some()))
+}
+
+/// Of each meaning, the operations on scalars that there are take any operands, and truth values are 0 or 1.
+#[test]
+fn operations_take_any_operands() {
+    let meanings: BTreeSet<Meaning> = TABLE.iter().flat_map(|section| section.rows).map(|row| row.meaning).collect();
+    let mut source = Random(31);
+    let mut count = 0;
+    for op in meanings.iter().flat_map(|&meaning| Scalar::ALL.into_iter().flat_map(move |of| Scalar::ALL.map(|to| Op { meaning, of, to })))
+    {
+        let Some(arity) = op.arity() else { continue };
+        count += 1;
+        for _ in 0..300 {
+            let corners = [
+                0,
+                1,
+                0x3f80_0000,
+                0x7f80_0000,
+                0x7fc0_0000,
+                0x8000_0000,
+                0xff80_0001,
+                u32::MAX,
+                source.next() as u32,
+                source.next() as u32,
+            ];
+            let operands: Vec<u32> = (0..arity).map(|_| corners[source.below(corners.len())]).collect();
+            let given = scalar(op, &operands);
+            let all = match &given {
+                Given::Exactly(bits) => vec![*bits],
+                Given::OneOf(all) => all.to_vec(),
+                Given::Any(bits) => vec![*bits],
+            };
+            assert_eq!(given.first(), all[0]);
+            assert!(
+                !matches!(given, Given::OneOf(_)) || all.len() >= 2 && all.iter().collect::<BTreeSet<_>>().len() == all.len(),
+                "{op:?}{operands:x?}"
+            );
+            assert!(op.to != Scalar::Bool || all.iter().all(|&bits| bits < 2), "{op:?}{operands:x?}: {given:x?}");
+            let nan = |&bits: &u32| op.to == Scalar::Float && f32::from_bits(bits).is_nan() && bits != NAN;
+            assert!(op.meaning == Meaning::Reinterpret || !all.iter().any(nan), "{op:?}{operands:x?}: {given:x?}");
+        }
+    }
+    assert_eq!(count, 142);
 }
 
 /// What works element by element does what the operation does with the elements, in any order.

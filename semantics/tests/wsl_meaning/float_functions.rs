@@ -47,7 +47,7 @@ pub fn corners() -> Vec<f32> {
         2.0,
         2.5,
         3.0,
-        3.1415927,
+        std::f32::consts::PI,
         7.0,
         10.0,
         88.7,
@@ -195,7 +195,7 @@ fn exact(meaning: Meaning, x: &[f32]) -> Option<Given> {
                 _ => of(&[sign(high), sign(low)]),
             }
         }
-        (Frac, &[x]) if x == 0.0 => is(0.0),
+        (Frac, &[0.0]) => is(0.0),
         (Frac, &[x]) => is(narrow(f64::from(x) - f64::from(x).floor())),
         (Modf, &[x]) if x.is_infinite() => is(0f32.copysign(x)),
         (Modf, &[x]) => is(narrow((f64::from(x) - f64::from(x).trunc()).copysign(f64::from(x)))),

@@ -10,10 +10,10 @@ const INF: f32 = f32::INFINITY;
 /// The least positive float.
 const TINY: f32 = f32::from_bits(1);
 /// The float nearest to π, to π/2, to π/4, to 3π/4.
-const PI: f32 = 3.1415927;
-const HALF_PI: f32 = 1.5707964;
-const QUARTER_PI: f32 = 0.7853982;
-const THREE_QUARTERS: f32 = 2.3561945;
+const PI: f32 = f32::from_bits(0x4049_0fdb);
+const HALF_PI: f32 = f32::from_bits(0x3fc9_0fdb);
+const QUARTER_PI: f32 = f32::from_bits(0x3f49_0fdb);
+const THREE_QUARTERS: f32 = f32::from_bits(0x4016_cbe4);
 
 fn bits(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }

@@ -33,7 +33,7 @@ fn elementwise(checks: &mut Checks) {
     checks.gives("lerp", &[float(&[1.0, 2.0]), float(&[3.0, 4.0]), float(&[0.5, 0.25])], float(&[2.0, 2.5]));
     checks.gives("mad", &[float(&[1.0, 2.0]), float(&[3.0, 4.0]), float(&[10.0, 20.0])], float(&[13.0, 28.0]));
     checks.gives("step", &[float(&[1.0, 2.0]), float(&[2.0, 1.0])], float(&[0.0, 1.0]));
-    checks.gives("atan2", &[float(&[0.0, 1.0]), float(&[1.0, 1.0])], float(&[0.0, 0.7853982]));
+    checks.gives("atan2", &[float(&[0.0, 1.0]), float(&[1.0, 1.0])], float(&[0.0, f32::from_bits(0x3f49_0fdb)]));
     checks.gives("pow", &[float(&[2.0, 3.0]), float(&[3.0, 2.0])], float(&[8.0, 9.0]));
     checks.gives("fmod", &[float(&[7.0, -7.0]), float(&[4.0, 4.0])], float(&[3.0, -3.0]));
     checks.gives("operator>>", &[int(&[-8]), uint(&[33])], int(&[-4]));

@@ -3,7 +3,7 @@
 use crate::common::Checks;
 use crate::{conversions, coverage, float_functions, floats, functions, integers};
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Op, Planted, scalar};
+use smallstep_semantics::wsl::meaning::{Given, Planted, Replacement, scalar};
 use smallstep_semantics::wsl::types::Scalar;
 
 /// What is wrong by hand; by the second implementation; element by element.
@@ -22,8 +22,6 @@ fn faults(planted: Planted) -> [usize; 3] {
     [hand, again, elements].map(|checks| checks.faults.len())
 }
 
-type Replace = fn(Op, &[u32], Given) -> Given;
-
 fn float(x: f32) -> Given {
     Given::Exactly(x.to_bits())
 }
@@ -33,7 +31,7 @@ fn f(bits: u32) -> f32 {
 }
 
 /// Operations on scalars that are wrong, and whether a second implementation sees it too.
-const SCALARS: &[(&str, bool, Replace)] = &[
+const SCALARS: &[(&str, bool, Replacement)] = &[
     ("a shift by 32 or more gives zero", true, |op, x, given| match op.meaning {
         Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => Given::Exactly(0),
         _ => given,

@@ -1,11 +1,8 @@
 //! Wrong meanings of the library's operations on scalars. That they are caught value by value is `semantics/tests/wsl_meaning`'s; here calls must see them.
 
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Op, scalar};
+use smallstep_semantics::wsl::meaning::{Given, Replacement, scalar};
 use smallstep_semantics::wsl::types::Scalar;
-
-/// What replaces what an operation gives for its operands.
-type Replace = fn(Op, &[u32], Given) -> Given;
 
 fn float(x: f32) -> Given {
     Given::Exactly(x.to_bits())
@@ -20,7 +17,7 @@ fn f(bits: u32) -> f32 {
 }
 
 /// Each wrong meaning.
-pub const BUGS: &[(&str, Replace)] = &[
+pub const BUGS: &[(&str, Replacement)] = &[
     ("sums of ints saturate", |op, x, given| match (op.meaning, op.of) {
         (Meaning::Add, Scalar::Int) => int((x[0] as i32).saturating_add(x[1] as i32)),
         _ => given,

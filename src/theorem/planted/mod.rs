@@ -141,7 +141,8 @@ impl Bug {
             | Judgement::EntryPoint
             | Judgement::Library
             | Judgement::StatementExecution
-            | Judgement::ExpressionExecution => Family::Validation,
+            | Judgement::ExpressionExecution
+            | Judgement::GroupExecution => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

@@ -105,16 +105,20 @@ fn atomic(cx: &Cx, pointer: TypeId) -> Result<Scalar, Stop> {
 }
 
 impl Cx<'_, '_> {
-    /// The word at an address, without an event of its own.
-    fn peek(&mut self, at: Address) -> Result<Word, Stop> {
-        match self.memory.load(self.opens, at, 1) {
+    /// What an atomic operation reads; unspecified if it races with a store that is not atomic.
+    fn atomic_read(&mut self, at: Address, stores: bool) -> Result<Word, Stop> {
+        self.note_place();
+        if self.memory.atomic(self.opens, at, stores) {
+            return Ok(self.opens.leaf(None, Scalar::Uint, 0));
+        }
+        match self.memory.read(self.opens, at, 1) {
             Some(words) => Ok(words[0]),
             None => self.stuck("an atomic operation goes out of its object"),
         }
     }
 
     fn write(&mut self, at: Address, word: Word) -> Done {
-        match self.memory.store(self.opens, at, &[word]) {
+        match self.memory.write(self.opens, at, &[word]) {
             Some(()) => Ok(()),
             None => self.stuck("an atomic operation goes out of its object"),
         }
@@ -126,7 +130,7 @@ pub fn e_interlocked(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, arguments) = called(cx, e)?;
     let [(pointer, x), (_, y), (_, z)] = &arguments[..] else { return cx.stuck("an atomic operation has three arguments") };
     let (x, y, z, of) = (address(cx, x)?, y[0], address(cx, z)?, atomic(cx, *pointer)?);
-    let read = cx.peek(x)?;
+    let read = cx.atomic_read(x, true)?;
     let meaning = match function.meaning() {
         Meaning::InterlockedAdd => Some(Meaning::Add),
         Meaning::InterlockedAnd => Some(Meaning::And),
@@ -152,7 +156,7 @@ pub fn e_compare_exchange(cx: &mut Cx, e: &mut Expr) -> Done {
     let (_, arguments) = called(cx, e)?;
     let [(pointer, x), (_, old), (_, new), (_, z)] = &arguments[..] else { return cx.stuck("a compare-exchange has four arguments") };
     let (x, old, new, z, of) = (address(cx, x)?, old[0], new[0], address(cx, z)?, atomic(cx, *pointer)?);
-    let read = cx.peek(x)?;
+    let read = cx.atomic_read(x, true)?;
     let same = cx.opens.scalar(Op { meaning: Meaning::Equal, of, to: Scalar::Bool }, &[read, old]);
     if cx.truth(&Words::from_slice(&[same]))? {
         cx.write(x, new)?;

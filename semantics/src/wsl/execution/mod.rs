@@ -115,7 +115,7 @@ pub struct Planted {
     /// The rule that does something else.
     pub rule: Option<(Rule, Replacement)>,
     /// What the library gives instead.
-    pub scalar: Option<fn(super::meaning::Op, &[u32], super::meaning::Given) -> super::meaning::Given>,
+    pub scalar: Option<super::meaning::Replacement>,
 }
 
 /// What all threads share that no step changes.
@@ -330,12 +330,21 @@ impl Cx<'_, '_> {
         Address::of(object, self.shared.offsets[store.0 as usize])
     }
 
+    /// Where the accesses of this step stand.
+    fn note_place(&mut self) {
+        let place = self.span();
+        if let Some(races) = &mut self.memory.races {
+            races.place = place;
+        }
+    }
+
     /// Loads a value of that type, with its event.
     ///
     /// # Errors
     /// If its object does not hold that much there.
     pub fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
         let words = self.shared.words(ty)?;
+        self.note_place();
         match self.memory.load(self.opens, at, words) {
             Some(words) => {
                 self.events.push(Event::Load(at, words.clone()));
@@ -350,6 +359,7 @@ impl Cx<'_, '_> {
     /// # Errors
     /// If its object does not hold that much there.
     pub fn store(&mut self, at: Address, words: &[Word]) -> Done {
+        self.note_place();
         match self.memory.store(self.opens, at, words) {
             Some(()) => {
                 self.events.push(Event::Store(at, Words::from_slice(words)));

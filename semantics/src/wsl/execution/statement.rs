@@ -137,16 +137,18 @@ pub fn e_block_vdecl_complete(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.store(cx.address(store), &words)
 }
 
-/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless x is in threadgroup memory, which begins with it [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19]
+/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless its threadgroup has [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19]
 pub fn e_block_vdecl(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let Some(Stmt::Declaration(name, store, None)) = block.first.take() else { return cx.stuck("no declaration") };
     Rc::make_mut(block.env.get_or_insert_default()).push((name, store));
     cx.place = Some(cx.program().store(store).span);
-    if cx.program().store(store).space == AddressSpace::Threadgroup {
+    let declared = *cx.program().store(store);
+    if declared.space == AddressSpace::Threadgroup {
+        // The group began with it.
         return Ok(());
     }
-    let words = cx.default_value(cx.program().store(store).ty)?;
+    let words = cx.default_value(declared.ty)?;
     cx.store(cx.address(store), &words)
 }
 

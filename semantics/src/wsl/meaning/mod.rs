@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `operation` | which operations on scalars there are |
 //! | `boolean`, `integer`, `float`, `convert` | what each may give for definite operands |
-//! | `apply` | functions on vectors and matrices: element by element, or by one of |
+//! | `apply` | functions on vectors and matrices: element by element, or by the next two |
 //! | `access` | elements by letters and indices, constructors, default values |
 //! | `algebra` | products, lengths, directions, lighting, the determinant |
 //! | `sets` | what a float may come out as under a profile of precision |
@@ -36,7 +36,7 @@ mod sets;
 
 pub use access::{default_words, enum_from};
 pub use apply::apply;
-pub use planted::Planted;
+pub use planted::{Planted, Replacement};
 pub use sets::{allowed, truth};
 
 use super::library::Meaning;

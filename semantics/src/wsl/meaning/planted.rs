@@ -5,11 +5,14 @@ use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use smallvec::SmallVec;
 
+/// What a test puts in the place of what an operation gives: the operation, its operands, and what it gives.
+pub type Replacement = fn(Op, &[u32], Given) -> Given;
+
 /// What a test puts in the place of meanings; nothing, outside such tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planted {
     /// Replaces what an operation on scalars gives.
-    pub replace: Option<fn(Op, &[u32], Given) -> Given>,
+    pub replace: Option<Replacement>,
     /// From which argument of a function its argument of that index is taken, which has the same type.
     pub arguments: Option<fn(Meaning, usize) -> usize>,
     /// From which of the words that a function gives, the stored ones after the result's, that index is taken; the last parameter is how many there are.

@@ -11,7 +11,7 @@ pub use possible::Possible;
 pub use ways::{Ways, explore};
 
 use super::choice::Strategy;
-use super::meaning::{Given, Lanes, Op, scalar};
+use super::meaning::{Given, Lanes, Op, Replacement, scalar};
 use super::memory::Address;
 use super::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -55,6 +55,8 @@ pub(super) enum Term {
 
 /// The most terms of a run.
 pub const MAX_TERMS: usize = 1 << 20;
+/// The most values that the bounds of all terms list.
+const MAX_LISTED: usize = 1 << 24;
 /// The most values that a leaf or an index is given one by one.
 pub const MAX_VALUES: usize = 4096;
 
@@ -68,10 +70,16 @@ pub struct Opens {
     /// How the decisions go.
     pub ways: Ways,
     /// What does arithmetic instead of [`scalar`], if a bug is planted.
-    pub planted: Option<fn(Op, &[u32], Given) -> Given>,
+    pub planted: Option<Replacement>,
     terms: Vec<Term>,
+    /// What each term may be, by what its parts may be.
+    bounds: Vec<Possible>,
+    /// How many values the bounds list.
+    listed: usize,
     index: FxHashMap<Term, OpenId>,
     decided: FxHashMap<OpenId, u32>,
+    /// What was decided, in order.
+    decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
     /// Whether something was chosen or met that the specification leaves open.
     met: bool,
@@ -87,8 +95,11 @@ impl Opens {
             ways,
             planted: None,
             terms: Vec::new(),
+            bounds: Vec::new(),
+            listed: 0,
             index: FxHashMap::default(),
             decided: FxHashMap::default(),
+            decisions: Vec::new(),
             choices: FxHashMap::default(),
             met: false,
             full: false,
@@ -135,11 +146,16 @@ impl Opens {
         if let Some(&id) = self.index.get(&term) {
             return self.read(Word::Open(id));
         }
-        if self.terms.len() >= MAX_TERMS {
+        if self.terms.len() >= MAX_TERMS || self.listed >= MAX_LISTED {
             self.full = true;
             return Word::Bits(0);
         }
         let id = OpenId(self.terms.len() as u32);
+        let bound = possible::bound(self, &term);
+        if let Possible::Values(values) = &bound {
+            self.listed += values.len();
+        }
+        self.bounds.push(bound);
         self.index.insert(term.clone(), id);
         self.terms.push(term);
         Word::Open(id)
@@ -184,7 +200,7 @@ impl Opens {
         let count = left.len() + usize::from(other);
         let taken = if count <= 1 { 0 } else { self.ways.next(count as u32) as usize };
         let bits = *left.get(taken)?;
-        self.decided.insert(id, bits);
+        self.settle(id, bits);
         if let Term::Apply(op, operands) = self.term(id).clone() {
             self.consequence(op, &operands, bits);
         }
@@ -198,12 +214,18 @@ impl Opens {
         if let (true, Scalar::Int | Scalar::Uint | Scalar::Bool, [a, b]) = (holds, op.of, operands) {
             match (self.read(*a), self.read(*b)) {
                 (Word::Open(id), Word::Bits(bits)) | (Word::Bits(bits), Word::Open(id)) => {
-                    self.decided.insert(id, bits);
+                    self.settle(id, bits);
                 }
                 _ => {}
             }
         } else if let (M::Not, [Word::Open(id)]) = (op.meaning, operands) {
-            self.decided.insert(*id, 1 - bits.min(1));
+            self.settle(*id, 1 - bits.min(1));
+        }
+    }
+
+    fn settle(&mut self, id: OpenId, bits: u32) {
+        if self.decided.insert(id, bits).is_none() {
+            self.decisions.push(id);
         }
     }
 
@@ -216,12 +238,27 @@ impl Opens {
         match self.read(which) {
             Word::Bits(bits) => cases.iter().find(|c| c.0 == bits).map_or(first, |c| self.read(c.1)),
             Word::Open(id) => {
-                if cases.iter().all(|c| self.read(c.1) == first) {
-                    return first;
+                let cases: Box<[(u32, Word)]> = cases.iter().map(|&(v, w)| (v, self.beside(id, v, w))).collect();
+                match cases.iter().all(|c| c.1 == cases[0].1) {
+                    true => cases[0].1,
+                    false => self.push(Term::Among(id, cases)),
                 }
-                self.push(Term::Among(id, cases.iter().map(|&(v, w)| (v, self.read(w))).collect()))
             }
             Word::Address(_) => first,
+        }
+    }
+
+    /// What the word is where the term `which` has that value.
+    fn beside(&self, which: OpenId, value: u32, word: Word) -> Word {
+        match self.read(word) {
+            Word::Open(id) if id == which => Word::Bits(value),
+            Word::Open(id) => match self.term(id) {
+                Term::Among(same, cases) if *same == which => {
+                    cases.iter().find(|c| c.0 == value).map_or(Word::Open(id), |c| self.beside(which, value, c.1))
+                }
+                _ => Word::Open(id),
+            },
+            known => known,
         }
     }
 

@@ -54,6 +54,10 @@ pub(super) enum Results {
 
 /// The most assignments of values to leaves that are tried.
 const MAX_TRIED: usize = 4096;
+/// The most terms that are followed to their leaves.
+const MAX_FOLLOWED: usize = 512;
+/// The most decisions, the last ones, that are held against an assignment.
+const MAX_DECISIONS: usize = 64;
 /// The most combinations of operands that are tried.
 const MAX_COMBINATIONS: usize = 4096;
 
@@ -65,69 +69,105 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
         Word::Address(_) => Possible::Any,
         Word::Open(id) => match by_leaves(opens, id) {
             Some(values) => Possible::Values(values),
-            None => by_parts(opens, id, &mut FxHashMap::default()),
+            None => by_parts(opens, Word::Open(id)),
         },
     }
 }
 
-/// The leaves below a term that are not decided; none if one of them may have any value.
-fn leaves(opens: &Opens, id: OpenId, seen: &mut FxHashSet<OpenId>, out: &mut Vec<OpenId>) -> bool {
-    let mut todo = vec![id];
-    while let Some(id) = todo.pop() {
-        if !seen.insert(id) {
-            continue;
+/// What a term is a function of: its undecided leaves, and in place of leaves that may have any value the terms over them that have few.
+#[derive(Default)]
+struct Variables {
+    /// Each with its values.
+    all: Vec<(OpenId, Vec<u32>)>,
+    seen: FxHashSet<OpenId>,
+    order: Vec<OpenId>,
+    /// How many terms were followed.
+    followed: usize,
+}
+
+fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
+    let below = |w: &Word| match w {
+        Word::Open(id) => Some(*id),
+        _ => None,
+    };
+    match term {
+        Term::Leaf(..) => SmallVec::new(),
+        Term::Apply(_, operands) => operands.iter().filter_map(below).collect(),
+        Term::Among(which, cases) => std::iter::once(*which).chain(cases.iter().filter_map(|c| below(&c.1))).collect(),
+    }
+}
+
+impl Variables {
+    /// Adds those of a term; false if one of them may have any value.
+    fn add(&mut self, opens: &Opens, id: OpenId) -> bool {
+        if opens.decided.contains_key(&id) || self.seen.contains(&id) {
+            return true;
         }
-        let below = |w: &Word| match w {
-            Word::Open(id) => Some(*id),
-            _ => None,
-        };
-        match opens.term(id) {
-            Term::Leaf(None, ..) if !opens.decided.contains_key(&id) => return false,
-            Term::Leaf(None, ..) => {}
-            Term::Leaf(Some(_), ..) => out.push(id),
-            Term::Apply(_, operands) => todo.extend(operands.iter().filter_map(below)),
-            Term::Among(which, cases) => {
-                todo.push(*which);
-                todo.extend(cases.iter().filter_map(|c| below(&c.1)));
+        self.followed += 1;
+        if self.followed > MAX_FOLLOWED {
+            return false;
+        }
+        self.seen.insert(id);
+        if let Term::Leaf(values, ..) = opens.term(id) {
+            let Some(values) = values else { return false };
+            self.all.push((id, values.to_vec()));
+            self.order.push(id);
+            return true;
+        }
+        // What can be followed to its leaves is; of what cannot, the innermost terms that have few values are variables.
+        let (variables, order) = (self.all.len(), self.order.len());
+        self.order.push(id);
+        if deep(|| parts(opens.term(id)).into_iter().all(|part| self.add(opens, part))) {
+            return true;
+        }
+        self.all.truncate(variables);
+        for id in self.order.drain(order..) {
+            self.seen.remove(&id);
+        }
+        match by_parts(opens, Word::Open(id)) {
+            Possible::Values(values) => {
+                self.seen.insert(id);
+                self.order.push(id);
+                self.all.push((id, values));
+                true
             }
+            Possible::Any => false,
         }
     }
-    true
 }
 
 fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
-    let (mut seen, mut all) = (FxHashSet::default(), Vec::new());
-    if !leaves(opens, id, &mut seen, &mut all) {
+    let mut variables = Variables::default();
+    if !variables.add(opens, id) {
         return None;
     }
-    // What was decided of terms over the same leaves leaves fewer assignments.
+    // What was decided of terms over the same variables leaves fewer assignments.
     let mut decided: Vec<(OpenId, u32)> = Vec::new();
-    let mut more: Vec<(OpenId, u32)> = opens.decided.iter().map(|(&id, &bits)| (id, bits)).collect();
-    more.sort_unstable();
-    for (term, bits) in more {
-        let (mut below, mut own) = (FxHashSet::default(), Vec::new());
-        if leaves(opens, term, &mut below, &mut own) && own.iter().any(|l| all.contains(l)) && own.iter().all(|l| all.contains(l)) {
+    for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
+        let bits = opens.decided[&term];
+        let mut own = Variables::default();
+        let below = parts(opens.term(term));
+        let bounded = below.into_iter().all(|part| own.add(opens, part));
+        if bounded && !own.all.is_empty() && own.all.iter().all(|v| variables.all.iter().any(|w| w.0 == v.0)) {
             decided.push((term, bits));
         }
     }
+    let mut all = variables.all;
     all.sort_unstable();
     let mut count = 1usize;
-    for leaf in &all {
-        if let Term::Leaf(Some(values), ..) = opens.term(*leaf) {
-            count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
-        }
+    for (_, values) in &all {
+        count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
     }
     let mut found = FxHashSet::default();
     for n in 0..count {
         let mut left = n;
         let mut assigned: FxHashMap<OpenId, u32> = FxHashMap::default();
-        for leaf in &all {
-            if let Term::Leaf(Some(values), ..) = opens.term(*leaf) {
-                assigned.insert(*leaf, values[left % values.len()]);
-                left /= values.len();
-            }
+        for (variable, values) in &all {
+            assigned.insert(*variable, values[left % values.len()]);
+            left /= values.len();
         }
-        if decided.iter().all(|&(term, bits)| value(opens, term, &mut assigned) == Some(bits)) {
+        let holds = |(term, bits): &(OpenId, u32), assigned: &mut FxHashMap<OpenId, u32>| computed(opens, *term, assigned) == Some(*bits);
+        if decided.iter().all(|d| holds(d, &mut assigned)) {
             found.insert(value(opens, id, &mut assigned)?);
         }
     }
@@ -138,39 +178,41 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
 
 /// The value of a term for definite leaves.
 fn value(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Option<u32> {
-    if let Some(&bits) = known.get(&id) {
+    if let Some(&bits) = known.get(&id).or_else(|| opens.decided.get(&id)) {
         return Some(bits);
     }
+    let bits = computed(opens, id, known)?;
+    known.insert(id, bits);
+    Some(bits)
+}
+
+/// The value of a term by its parts, whatever was decided of it.
+fn computed(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Option<u32> {
     let of = |w: Word, known: &mut FxHashMap<OpenId, u32>| match w {
         Word::Bits(bits) => Some(bits),
         Word::Open(id) => deep(|| value(opens, id, known)),
         Word::Address(_) => None,
     };
-    let bits = match opens.term(id) {
-        Term::Leaf(..) => *opens.decided.get(&id)?,
+    match opens.term(id) {
+        Term::Leaf(..) => None,
         Term::Apply(op, operands) => {
             let operands: SmallVec<[u32; 3]> = operands.iter().map(|&w| of(w, known)).collect::<Option<_>>()?;
             match opens.given(*op, &operands) {
-                Given::Exactly(bits) => bits,
-                _ => return None,
+                Given::Exactly(bits) => Some(bits),
+                _ => None,
             }
         }
         Term::Among(which, cases) => {
             let which = of(Word::Open(*which), known)?;
             let word = cases.iter().find(|c| c.0 == which)?.1;
-            of(word, known)?
+            of(word, known)
         }
-    };
-    known.insert(id, bits);
-    Some(bits)
+    }
 }
 
-fn by_parts(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, Possible>) -> Possible {
-    if let Some(known) = known.get(&id) {
-        return known.clone();
-    }
-    let found = deep(|| match opens.term(id) {
-        _ if opens.decided.contains_key(&id) => Possible::Values(vec![opens.decided[&id]]),
+/// What a new term may be, by what its parts may be.
+pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
+    match term {
         Term::Leaf(Some(values), ..) => {
             let mut values = values.to_vec();
             values.sort_unstable();
@@ -178,7 +220,7 @@ fn by_parts(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, Possible>) 
         }
         Term::Leaf(None, ..) => Possible::Any,
         Term::Apply(op, operands) => {
-            let parts: Vec<Possible> = operands.iter().map(|&w| part(opens, w, known)).collect();
+            let parts: Vec<Possible> = operands.iter().map(|&w| by_parts(opens, w)).collect();
             match combined(opens, *op, &parts) {
                 Results::Exactly(values) | Results::OneOf(values) => Possible::Values(values),
                 Results::Deterministic | Results::Any if op.to == Scalar::Bool => Possible::Values(vec![0, 1]),
@@ -186,13 +228,13 @@ fn by_parts(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, Possible>) 
             }
         }
         Term::Among(which, cases) => {
-            let which = part(opens, Word::Open(*which), known);
+            let which = by_parts(opens, Word::Open(*which));
             let mut all = FxHashSet::default();
             for (value, word) in cases {
                 if matches!(&which, Possible::Values(values) if !values.contains(value)) {
                     continue;
                 }
-                match part(opens, *word, known) {
+                match by_parts(opens, *word) {
                     Possible::Values(values) => all.extend(values),
                     Possible::Any => return Possible::Any,
                 }
@@ -201,15 +243,14 @@ fn by_parts(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, Possible>) 
             all.sort_unstable();
             if all.len() > MAX_VALUES { Possible::Any } else { Possible::Values(all) }
         }
-    });
-    known.insert(id, found.clone());
-    found
+    }
 }
 
-fn part(opens: &Opens, word: Word, known: &mut FxHashMap<OpenId, Possible>) -> Possible {
+/// What a word may be by what its parts may be.
+fn by_parts(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
-        Word::Open(id) => by_parts(opens, id, known),
+        Word::Open(id) => opens.bounds[id.0 as usize].clone(),
         Word::Address(_) => Possible::Any,
     }
 }

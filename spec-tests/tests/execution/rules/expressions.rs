@@ -153,10 +153,10 @@ pub fn accesses() -> Vec<Bug> {
                     _ => 0,
                 };
                 becomes(e, 0)?;
-                if let Form::Value(words) = &mut e.form {
-                    if let Some(Word::Address(address)) = words.first_mut() {
-                        *address = address.plus(4 * field);
-                    }
+                if let Form::Value(words) = &mut e.form
+                    && let Some(Word::Address(address)) = words.first_mut()
+                {
+                    *address = address.plus(4 * field);
                 }
                 Ok(())
             }),

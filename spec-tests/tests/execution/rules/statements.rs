@@ -60,10 +60,10 @@ pub fn blocks() -> Vec<Bug> {
             R::WslEBlockVdeclComplete,
             "the default value is stored",
             S(|cx, s| {
-                if let Stmt::Block(block) = s {
-                    if let Some(Stmt::Declaration(_, _, Some(e))) = &mut block.first {
-                        zeroed(e)?;
-                    }
+                if let Stmt::Block(block) = s
+                    && let Some(Stmt::Declaration(_, _, Some(e))) = &mut block.first
+                {
+                    zeroed(e)?;
                 }
                 statement::e_block_vdecl_complete(cx, s)
             }),
@@ -134,12 +134,11 @@ pub fn blocks() -> Vec<Bug> {
 
 /// The first case is entered.
 fn first_case(cx: &mut Cx, s: &mut Stmt) -> Done {
-    if let Stmt::Switch(e, id) = s {
-        if let StmtForm::Switch(_, cases) = &cx.shared.program.stmt(*id).form {
-            if let Some(Constant::Int(first)) = cases.iter().find_map(|c| c.value) {
-                e.form = scalar(first as u32);
-            }
-        }
+    if let Stmt::Switch(e, id) = s
+        && let StmtForm::Switch(_, cases) = &cx.shared.program.stmt(*id).form
+        && let Some(Constant::Int(first)) = cases.iter().find_map(|c| c.value)
+    {
+        e.form = scalar(first as u32);
     }
     switch::e_switch_case_found(cx, s)
 }

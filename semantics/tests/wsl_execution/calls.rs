@@ -1,0 +1,134 @@
+//! Calls, by hand.
+
+use crate::call;
+use pretty_assertions::assert_eq;
+
+#[test]
+fn loops_and_branches() {
+    let text = "
+        int fact(int n) { int r = 1; for (int i = 2; i <= n; ++i) r *= i; return r; }
+        int nested(int n) {
+            int s = 0;
+            int i = 0;
+            while (i < n) {
+                int j = 0;
+                do { j++; if (j == 2) continue; s += j; } while (j < 3);
+                i++;
+            }
+            return s;
+        }
+        int first(int n) { for (int i = 0; ; i++) { if (i * i > n) break; else continue; } for (;;) { return n; } return 0; }
+        int sw(int k) {
+            int r = 0;
+            switch (k) { case 1: r = r + 1; fallthrough; case 2: r = r + 10; break; default: return 100; }
+            return r;
+        }
+        int early(int n) { while (true) { if (n > 3) { return n; } n++; } return -1; }";
+    for (expression, expected) in [
+        ("fact(10)", "3628800"),
+        ("fact(13)", "1932053504"),
+        ("nested(2)", "8"),
+        ("first(7)", "7"),
+        ("sw(1)", "11"),
+        ("sw(2)", "10"),
+        ("sw(-1)", "100"),
+        ("early(1)", "4"),
+    ] {
+        assert_eq!(call(text, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn targets_are_reduced_once_and_operands_from_left_to_right() {
+    let text = "
+        int tick(thread int* c) { *c = *c + 1; return *c; }
+        int order() { int c = 0; return tick(&c) * 100 + tick(&c) * 10 + tick(&c); }
+        int once() { int c = 0; int[4] a; a[uint(tick(&c))] += 5; return c * 100 + a[1]; }
+        int loaded() { int x = 1; x += (x = 10); return x; }
+        int post() { int[3] a; uint i = 0; a[i++] = int(i); return a[0] * 10 + int(i); }
+        int sides() { int c = 0; int[3] a; a[uint(tick(&c)) - 1] = tick(&c); return a[0] * 10 + c; }
+        int static() { return plus(bar(5), bar(7)); }
+        thread int* bar(int x) { return &x; }
+        int plus(thread int* a, thread int* b) { return *a + *b; }";
+    for (expression, expected) in [
+        ("order()", "123"),
+        ("once()", "105"),
+        ("loaded()", "11"),
+        ("post()", "11"),
+        ("sides()", "22"),
+        // Both pointers are to the one place of the parameter.
+        ("static()", "14"),
+    ] {
+        let text = text.replace("static", "dangling");
+        assert_eq!(call(&text, &expression.replace("static", "dangling")), expected, "{expression}");
+    }
+}
+
+#[test]
+fn accessors() {
+    let text = "
+        struct Q { int v; }
+        int operator.w(Q q) { return q.v; }
+        Q operator.w=(Q q, int x) { q.v = x * 2; return q; }
+        int set() { Q q; q.w = 4; q.w += 3; int r = (q.w = 1); return q.v * 10 + r; }
+        struct P { Q q; float4[2] m; }
+        float deep(float x) { P p; p.m[1].zw = float2(x, x + 1.0); p.m[1].w += 1.0; return p.m[1].w * 10.0 + p.m[1].z; }
+        P made(int v) { P p; p.q.v = v; return p; }
+        int part(int v) { return made(v).q.v + made(v).q.w; }
+        int nested() { P p; p.q.w = 3; return p.q.v; }
+        float4x4 matrix() { float4x4 m; m[1][2] = 3.0; m[1].x = 1.0; return m; }
+        thread int* operator&.alias(thread Q* q) { return &(q->v); }
+        int aliased() { Q q; q.alias = 9; q.alias++; return q.v; }";
+    for (expression, expected) in [
+        ("set()", "21"),
+        ("deep(2.0)", "42.0"),
+        ("part(7)", "14"),
+        ("nested()", "6"),
+        ("aliased()", "10"),
+        ("made(3).q.alias", "3"),
+        (
+            "matrix()",
+            "float4x4(float4(0.0, 0.0, 0.0, 0.0), float4(1.0, 0.0, 3.0, 0.0), float4(0.0, 0.0, 0.0, 0.0), float4(0.0, 0.0, 0.0, 0.0))",
+        ),
+    ] {
+        assert_eq!(call(text, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn references() {
+    let text = "
+        int sum(thread int[] r) { int s = 0; for (uint i = 0; i < r.length; i++) s += r[i]; return s; }
+        int array() { int[4] a; a[0] = 1; a[3] = 5; return sum(@a); }
+        int single() { int x = 7; return sum(@x); }
+        void set(thread int[] r, uint i, int v) { r[i] = v; }
+        int through() { int[2] a; set(@a, 1, 8); thread int* p = &a[1]; *p += 1; return a[1] * 10 + int(a.length); }
+        struct S { int[3] a; float b; }
+        int inside() { S s; s.b = 2.0; thread int[] r = @s.a; r[2] = 6; return s.a[2] + int(s.b) + int(r.length); }";
+    for (expression, expected) in [("array()", "6"), ("single()", "7"), ("through()", "92"), ("inside()", "11")] {
+        assert_eq!(call(text, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn values_of_every_kind_are_shown() {
+    let text = "
+        enum E { A, B = 5 }
+        struct S { int a; bool[2] b; E e; float3 v; }
+        S s() { S s; s.b[1] = true; s.e = E.B; s.v.y = -0.5; return s; }
+        void nothing() { }
+        float inf() { return asfloat(0x7f800000u); }";
+    for (expression, expected) in [
+        ("s()", "S { a: 0, b: { false, true }, e: E.B, v: float3(0.0, -0.5, 0.0) }"),
+        ("nothing()", "void"),
+        ("inf()", "inf"),
+        ("-inf()", "-inf"),
+        ("42", "42"),
+        ("E.A", "E.A"),
+        ("1.0 / 3.0", "0.33333334"),
+        ("bool2(true, false)", "bool2(true, false)"),
+        ("asfloat(1u)", "0.000000000000000000000000000000000000000000001"),
+    ] {
+        assert_eq!(call(text, expression), expected, "{expression}");
+    }
+}

@@ -1,0 +1,31 @@
+//! WSL's execution by the relation: values by hand, unspecified values, groups, progress of generated programs.
+
+mod calls;
+mod generated;
+mod groups;
+mod unspecified;
+
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::call::{Settings, Shown, prepare};
+use smallstep_semantics::wsl::value;
+
+/// What a call beside a program shows, as text.
+#[track_caller]
+fn call_with(program: &str, expression: &str, settings: &Settings) -> String {
+    let prepared = prepare(program, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{program}", wrong.errors));
+    let outcome = prepared.evaluate(settings, &mut |_, _| {});
+    match outcome {
+        Outcome::Observed(Shown { discarded, ways, .. }) if discarded == ways => "discarded".into(),
+        Outcome::Observed(shown) => {
+            assert!(shown.complete, "{expression}: there are more than {} ways", shown.ways);
+            value::show(&prepared.program, shown.ty, &shown.words)
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// The same, unspecified values carried.
+#[track_caller]
+fn call(program: &str, expression: &str) -> String {
+    call_with(program, expression, &Settings::default())
+}

@@ -1,0 +1,94 @@
+//! Unspecified values: sets, frozen, forked only where they decide.
+
+use crate::{call, call_with};
+use pretty_assertions::assert_eq;
+use smallstep_semantics::wsl::call::Settings;
+use smallstep_semantics::wsl::choice::Strategy;
+
+const TEXT: &str = "
+    int div(int a, int b) { return a / b; }
+    bool same(int a) { int y = a / 0; return y == y; }
+    int nothing(int a) { int y = a % 0; return y - y; }
+    bool twice(int a) { return a / 0 == a / 0; }
+    bool number(float a) { float y = a / 0.0; return y == y; }
+    int oob(uint i) { int[3] a; a[0] = 10; a[1] = 20; a[2] = 30; return a[i]; }
+    int weak(uint i) { int[3] a; a[i] = 7; return a[0] + a[1] + a[2]; }
+    int again(uint i) { int[3] a; uint j = i / 0; a[j % 3] = 7; return a[j % 3]; }
+    int other(uint i) { int[2] a; a[i] = 7; return a[0]; }
+    int branch(int x) { int y = x / 0; if (y > 3) return 1; else return 2; }
+    int frozen(int x) { int y = x / 0; if (y > 3) { if (y > 3) return 1; return 3; } return 2; }
+    int equal(int x) { int y = x / 0; if (y == 5) return y; return 5; }
+    int cases(int x) { int y = x / 0; switch (y) { case 1: return 1; case 2: return y * 10; default: return -1; } }
+    int masked(int x) { int y = x / 0; return (y & 1) * 10 + (y & 1); }
+    int loops(uint i) { int[3] a; a[1] = 1; a[2] = 2; int n = a[i]; int s = 0; for (int k = 0; k < n; k++) s += 10; return s; }
+    float vector(uint i) { float2 v = float2(1.0, 2.0); return v[i]; }
+    float2 written(uint i) { float2 v = float2(1.0, 2.0); v[i] = 5.0; return v; }
+    enum E { A, B = 5, C = 9 }
+    E element(int n) { return E(n); }";
+
+#[test]
+fn values_are_sets() {
+    for (expression, expected) in [
+        ("div(7, -2)", "-3"),
+        ("div(-2147483648, -1)", "-2147483648"),
+        ("div(1, 0)", "unspecified"),
+        ("min(0.0, -0.0)", "one of -0.0, 0.0"),
+        ("round(2.5)", "one of 2.0, 3.0"),
+        ("clamp(1, 3, 2)", "unspecified"),
+        ("oob(1)", "20"),
+        ("oob(7)", "one of 10, 20, 30"),
+        ("element(7)", "one of E.A, E.B, E.C"),
+        ("element(9)", "E.C"),
+        // In bounds, or the default value.
+        ("vector(2)", "one of 0.0, 1.0, 2.0"),
+        ("written(2)", "float2(one of 1.0, 5.0, one of 2.0, 5.0)"),
+    ] {
+        assert_eq!(call(TEXT, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn values_are_frozen() {
+    for (expression, expected) in [
+        ("same(1)", "true"),
+        ("nothing(1)", "0"),
+        // Each division gives a value of its own.
+        ("twice(1)", "one of false, true"),
+        ("number(1.0)", "one of false, true"),
+        // One element is stored to, whichever.
+        ("weak(9)", "7"),
+        ("again(9)", "7"),
+        ("other(9)", "one of 0, 7"),
+        ("masked(1)", "one of 0, 11"),
+    ] {
+        assert_eq!(call(TEXT, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn what_decides_is_followed_both_ways() {
+    for (expression, expected) in [
+        ("branch(1)", "one of 1, 2"),
+        ("frozen(1)", "one of 1, 2"),
+        ("equal(1)", "5"),
+        ("cases(1)", "one of -1, 1, 20"),
+        ("loops(5)", "one of 0, 10, 20"),
+    ] {
+        assert_eq!(call(TEXT, expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn definite_strategies_choose_one_of_the_set() {
+    let with = |strategy, expression: &str| call_with(TEXT, expression, &Settings { strategy, ..Settings::default() });
+    assert_eq!(with(Strategy::First, "div(1, 0)"), "0");
+    assert_eq!(with(Strategy::First, "oob(7)"), "10");
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..64 {
+        let once = with(Strategy::Random(seed), "oob(7)");
+        assert_eq!(once, with(Strategy::Random(seed), "oob(7)"), "the same seed");
+        assert_eq!(with(Strategy::Random(seed), "same(3)"), "true");
+        seen.insert(once);
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["10", "20", "30"]);
+}
