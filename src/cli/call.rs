@@ -55,7 +55,7 @@ fn strategy(text: &str) -> Result<Strategy, String> {
 }
 
 impl Evaluation {
-    fn settings(&self, fuel: u64) -> Settings {
+    pub(super) fn settings(&self, fuel: u64) -> Settings {
         Settings { strategy: self.unspecified, fuel, ways: self.ways.max(1), ..Settings::default() }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct ComputeArgs {
     pub(super) groups: Option<[u32; 3]>,
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
-    set: Vec<Assignment<Contents>>,
+    pub(super) set: Vec<Assignment<Contents>>,
     /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxHxL has levels.
     #[arg(long, value_name = "S.B=…")]
     texture: Vec<Assignment<Texels>>,
@@ -79,7 +79,7 @@ fn unread(error: &ReadError) -> Failure {
     (super::run::read_code(error), error.text.clone())
 }
 
-fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
+pub(super) fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
     match contents {
         Contents::Bytes(bytes) => Ok(bytes.clone()),
         Contents::File(path) => input::bytes(Path::new(path)).map_err(invalid),

@@ -33,6 +33,7 @@ mod exit;
 mod fuzz;
 mod fuzz_spirv;
 mod fuzz_wsl;
+mod grid;
 mod input;
 mod memory;
 mod output;

@@ -1,21 +1,24 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
 use super::amber::{self, ScriptArgs};
-use super::compute::{ComputeArgs, Failure, Running};
+use super::compute::{self, ComputeArgs, Failure, Running};
+use super::grid::{self, GridArgs};
 use super::memory::Memory;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::compute::given::Assignment;
 use smallstep::compute::told::Invocations;
+use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
-use smallstep::source::{ReadError, Source, Wrong};
+use smallstep::source::{self, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,7 +30,7 @@ const FEW: usize = 16;
 /// (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
-    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), an Amber script (.amber), or - for standard input.
+    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), a WSL program with a compute entry point (.wsl), an Amber script (.amber), or - for standard input.
     file: PathBuf,
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]
@@ -79,6 +82,8 @@ pub(crate) struct Run {
     keep_going: bool,
     #[command(flatten)]
     script: ScriptArgs,
+    #[command(flatten)]
+    grid: GridArgs,
 }
 
 /// The most steps on one pixel without `--fuel`.
@@ -107,6 +112,9 @@ impl Run {
         if is_script(&name, &bytes) {
             return self.run_script(&name, &bytes);
         }
+        if self.file.extension().is_some_and(|e| e == "wsl") {
+            return self.run_wsl(&name, &bytes);
+        }
         if let Some(option) = self.script.given() {
             return Err(invalid(format!("{name}: {option} is for Amber scripts, and this is none")));
         }
@@ -126,6 +134,30 @@ impl Run {
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
         self.finish(&name, &engine, &picture, size, || Ok(()))
+    }
+
+    /// A compute entry point of a WSL program.
+    fn run_wsl(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+        let text = source::text(name, bytes).map_err(|e| (exit::INVALID, e.text))?;
+        let found = validate(text);
+        let Some(program) = &found.program else {
+            let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
+            return Err((exit::INVALID, text.trim_end().to_string()));
+        };
+        let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
+        let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
+        self.grid.run(grid::Running {
+            name,
+            text,
+            program,
+            entry: self.entry.as_deref(),
+            groups: self.compute.groups.unwrap_or([1; 3]),
+            placed: placed.collect::<Result<_, Failure>>()?,
+            bound: bound.collect::<Result<_, Failure>>()?,
+            fuel: self.fuel,
+            values: self.values,
+            json: self.json,
+        })
     }
 
     /// A fragment module that draws with more than one pixel's coordinate, over the whole screen.

@@ -3,6 +3,7 @@
 //! `interpret` runs a program of either language on an interpreter, `picture` makes an image of what was seen. Nothing is judged here.
 
 pub mod amber;
+pub mod grid;
 mod interpret;
 pub mod picture;
 pub mod screen;

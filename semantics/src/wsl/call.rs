@@ -5,6 +5,7 @@
 
 use super::choice::Strategy;
 use super::core::{Decl, Stmt};
+use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::term::Expr;
 use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
@@ -150,7 +151,8 @@ impl Prepared {
 
     /// What is to be evaluated.
     pub fn evaluation(&self) -> Evaluation<'_> {
-        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr) }
+        let root = FunctionId(self.program.bodies.len() as u32 - 1);
+        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }
     }
 }
 
@@ -163,6 +165,8 @@ pub struct Evaluation<'p> {
     pub text: &'p str,
     /// What is evaluated.
     pub start: Expr,
+    /// The function that the expression stands in, or calls.
+    pub root: FunctionId,
 }
 
 impl Evaluation<'_> {
@@ -177,7 +181,7 @@ impl Evaluation<'_> {
 
     /// Likewise; `on` is told of each step of each way, the ways numbered from 0.
     pub fn run_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
-        let shared = match Shared::new(self.program, settings.planted) {
+        let shared = match Shared::new(self.program, self.root, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Outcome::Limit(limit),
         };

@@ -17,6 +17,7 @@ pub mod group;
 pub mod layout;
 pub mod lex;
 pub mod library;
+pub mod machine;
 pub mod meaning;
 pub mod memory;
 pub mod open;

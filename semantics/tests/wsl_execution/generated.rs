@@ -48,9 +48,10 @@ fn generated_programs_are_never_stuck() {
             let arguments: Option<Vec<Value>> =
                 function.parameters.iter().map(|p| argument(&program, &mut layouts, p.ty, seed.wrapping_mul(0x9e37_79b9))).collect();
             let Some(arguments) = arguments else { continue };
-            let start = call_of(&program, FunctionId(i as u32), arguments);
+            let root = FunctionId(i as u32);
+            let start = call_of(&program, root, arguments);
             let settings = Settings { fuel: 5_000, ways: 8, ..Settings::default() };
-            match (Evaluation { program: &program, text: &text, start }).run(&settings, &mut |_, _| {}) {
+            match (Evaluation { program: &program, text: &text, start, root }).run(&settings, &mut |_, _| {}) {
                 Outcome::Observed(_) => ended += 1,
                 Outcome::Stuck(stuck) => panic!("program {seed}: {} at {}\n{text}", stuck.why, stuck.at),
                 outcome => *other.entry(outcome.name().to_string()).or_default() += 1,

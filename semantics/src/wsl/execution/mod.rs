@@ -137,20 +137,21 @@ pub struct Shared<'p> {
 }
 
 impl<'p> Shared<'p> {
-    /// Lays the stores of a program out.
+    /// Lays the stores of a function and of all that it calls out.
     ///
     /// # Errors
     /// If a thread's or a group's stores take more than [`MAX_STORES`].
-    pub fn new(program: &'p Program, planted: Planted) -> Result<Shared<'p>, Limit> {
+    pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
         let mut layouts = Layouts::default();
         let (mut thread, mut group) = (0u64, 0u64);
         let limit = Limit { what: "bytes of variables", bound: MAX_STORES };
-        let mut offsets = Vec::with_capacity(program.stores.len());
-        for store in &program.stores {
+        let mut offsets = vec![u32::MAX; program.stores.len()];
+        for k in reachable(program, root).into_iter().flat_map(|f| program.body(f).stores.clone()) {
+            let store = &program.stores[k as usize];
             let layout = layouts.of(&program.env, store.ty).ok_or(limit)?;
             let at = if store.space == AddressSpace::Threadgroup { &mut group } else { &mut thread };
             *at = at.next_multiple_of(layout.align.max(4));
-            offsets.push(*at as u32);
+            offsets[k as usize] = *at as u32;
             *at = at.checked_add(layout.size).filter(|&n| n <= MAX_STORES).ok_or(limit)?;
         }
         let sizes = (0..program.env.types.len() as u32)
@@ -409,6 +410,24 @@ impl Cx<'_, '_> {
             Callee::Library(_) | Callee::Generated(_) => e.ty,
         }
     }
+}
+
+/// A function and all that it calls, directly or not, in the order of the program.
+fn reachable(program: &Program, root: FunctionId) -> Vec<FunctionId> {
+    let mut reached = vec![false; program.bodies.len()];
+    let mut todo = vec![root];
+    while let Some(f) = todo.pop() {
+        if std::mem::replace(&mut reached[f.0 as usize], true) {
+            continue;
+        }
+        for e in program.body(f).exprs.clone() {
+            todo.extend(program.callees(ExprId(e)).into_iter().filter_map(|callee| match callee {
+                Callee::Declared(f) | Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => Some(f),
+                Callee::Library(_) | Callee::Generated(_) => None,
+            }));
+        }
+    }
+    (0..program.bodies.len() as u32).map(FunctionId).filter(|f| reached[f.0 as usize]).collect()
 }
 
 /// The bits of a constant of that type.

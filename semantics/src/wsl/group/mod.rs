@@ -148,7 +148,7 @@ impl Dispatch<'_> {
         if threads > MAX_THREADS {
             return Ending::Other(Outcome::Limit(Limit { what: "threads", bound: MAX_THREADS }));
         }
-        let shared = match Shared::new(self.program, settings.planted) {
+        let shared = match Shared::new(self.program, self.entry.function, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };

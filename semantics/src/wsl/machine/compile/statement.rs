@@ -1,0 +1,216 @@
+//! Statements: seed 004 "Execution of statements".
+
+use super::{Compiler, Done, Label};
+use crate::text::deep;
+use crate::wsl::machine::code::{Cases, Instruction, Loop};
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::Type;
+use crate::wsl::typing::program::{Case, Constant, ExprId, StmtForm, StmtId, StoreId};
+
+/// Where terminators lead.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Around {
+    breaks: Option<Label>,
+    continues: Option<Label>,
+    fallthrough: Option<Label>,
+    /// The innermost loop around, if the function may wait at a barrier.
+    pub innermost: Option<u32>,
+}
+
+impl Compiler<'_> {
+    pub(super) fn statement(&mut self, id: StmtId) -> Done {
+        deep(|| self.statement_of(id))
+    }
+
+    fn statement_of(&mut self, id: StmtId) -> Done {
+        let program = self.program;
+        let statement = program.stmt(id);
+        self.span = statement.span;
+        self.temporaries.chunk = 0;
+        self.temporaries.used = 0;
+        match &statement.form {
+            StmtForm::Block(range) => {
+                for &s in program.block(range) {
+                    self.statement(s)?;
+                }
+                Ok(())
+            }
+            StmtForm::Declaration(_, store, initializer) => self.declaration(*store, *initializer),
+            StmtForm::If(e, then, or) => self.branch(*e, *then, *or),
+            StmtForm::DoWhile(body, e) => self.do_while(*body, *e),
+            StmtForm::For(e, update, body) => self.for_loop(*e, *update, *body),
+            StmtForm::Switch(e, cases) => self.switch(*e, cases),
+            StmtForm::Break => self.terminate(self.around.breaks),
+            StmtForm::Continue => self.terminate(self.around.continues),
+            StmtForm::Fallthrough => self.terminate(self.around.fallthrough),
+            StmtForm::Discard => self.emit(Instruction::Discard).map(|_| ()),
+            StmtForm::Return(None) => self.emit(Instruction::Return).map(|_| ()),
+            StmtForm::Return(Some(e)) => {
+                let result = self.result;
+                if result.n == 0 {
+                    self.effect(*e)?
+                } else {
+                    self.value_into(*e, result.at)?
+                }
+                self.span = statement.span;
+                self.emit(Instruction::Return).map(|_| ())
+            }
+            StmtForm::Expr(e) => self.effect(*e),
+        }
+    }
+
+    fn terminate(&mut self, to: Option<Label>) -> Done {
+        match to {
+            Some(label) => self.jump(label),
+            None => self.emit(Instruction::Unreachable).map(|_| ()),
+        }
+    }
+
+    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
+        let store = *self.program.store(id);
+        let at = self.store(id)?;
+        let n = self.words(store.ty)?;
+        if store.space == AddressSpace::Threadgroup {
+            let value = match initializer {
+                Some(e) => self.value(e, None, false)?,
+                None => {
+                    let zeros = self.temporary(n)?;
+                    self.zero(zeros, n)?;
+                    zeros
+                }
+            };
+            let place = self.group_place(at)?;
+            return self.store_to(place, value, n);
+        }
+        match initializer {
+            Some(e) => self.value_into(e, at),
+            None => self.zero(at, n),
+        }
+    }
+
+    fn branch(&mut self, e: ExprId, then: StmtId, or: StmtId) -> Done {
+        let (other, end) = (self.label(), self.label());
+        self.jump_unless(e, other)?;
+        self.statement(then)?;
+        let empty = matches!(&self.program.stmt(or).form, StmtForm::Block(range) if range.is_empty());
+        if !empty {
+            self.jump(end)?;
+        }
+        self.bind(other);
+        self.statement(or)?;
+        self.bind(end);
+        Ok(())
+    }
+
+    /// A loop's body, in which `break` and `continue` are the loop's.
+    fn body(&mut self, body: StmtId, breaks: Label, continues: Label) -> Done {
+        let saved = (self.around.breaks.replace(breaks), self.around.continues.replace(continues), self.around.fallthrough.take());
+        self.emit(match self.around.innermost {
+            Some(innermost) => Instruction::Number { counter: self.code.loops[innermost as usize].counter },
+            None => Instruction::Iterate,
+        })?;
+        self.statement(body)?;
+        (self.around.breaks, self.around.continues, self.around.fallthrough) = saved;
+        Ok(())
+    }
+
+    fn enter_loop(&mut self) -> Done {
+        if self.waits {
+            let counter = self.allocate(1)?;
+            self.zero(counter, 1)?;
+            self.code.loops.push(Loop { counter, outer: self.around.innermost });
+            self.around.innermost = Some(self.code.loops.len() as u32 - 1);
+        }
+        Ok(())
+    }
+
+    fn leave_loop(&mut self) {
+        self.around.innermost = self.around.innermost.and_then(|innermost| self.code.loops[innermost as usize].outer);
+    }
+
+    /// `do s while (e);` is Loop(s, {}, if (e) do s while (e); else {}).
+    fn do_while(&mut self, body: StmtId, e: ExprId) -> Done {
+        let (start, next, end) = (self.label(), self.label(), self.label());
+        self.enter_loop()?;
+        self.bind(start);
+        self.body(body, end, next)?;
+        self.bind(next);
+        self.fresh();
+        self.jump_if(e, start)?;
+        self.bind(end);
+        self.leave_loop();
+        Ok(())
+    }
+
+    /// `for (; e; e') s` is if (e) Loop(s, e';, for (; e; e') s) else {}.
+    fn for_loop(&mut self, e: ExprId, update: ExprId, body: StmtId) -> Done {
+        let (start, next, end) = (self.label(), self.label(), self.label());
+        self.jump_unless(e, end)?;
+        self.enter_loop()?;
+        self.bind(start);
+        self.body(body, end, next)?;
+        self.bind(next);
+        self.fresh();
+        self.effect(update)?;
+        self.fresh();
+        self.jump_if(e, start)?;
+        self.bind(end);
+        self.leave_loop();
+        Ok(())
+    }
+
+    /// No intermediate value is needed any more.
+    fn fresh(&mut self) {
+        self.temporaries.chunk = 0;
+        self.temporaries.used = 0;
+    }
+
+    fn switch(&mut self, e: ExprId, cases: &[Case]) -> Done {
+        let value = self.value(e, None, false)?;
+        let ty = self.program.expr(e).ty.right();
+        let (end, table) = (self.label(), self.code.cases.len());
+        let span = self.span;
+        self.emit(Instruction::Switch { value, table: table as u32 })?;
+        let missing = self.label();
+        self.code.cases.push(Cases { values: Vec::new(), otherwise: missing.0 });
+        let labels: Vec<Label> = cases.iter().map(|_| self.label()).collect();
+        for (case, label) in cases.iter().zip(&labels) {
+            let bits = case.value.map(|value| self.bits(value, ty));
+            let table = &mut self.code.cases[table];
+            match bits {
+                Some(bits) => table.values.push((bits, label.0)),
+                None => table.otherwise = label.0,
+            }
+        }
+        let saved = (self.around.breaks.replace(end), self.around.fallthrough);
+        for (i, case) in cases.iter().enumerate() {
+            self.bind(labels[i]);
+            self.around.fallthrough = labels.get(i + 1).copied();
+            self.statement(case.body)?;
+            // A case whose end is reached ends the switch; validation asks for a terminator.
+            self.jump(end)?;
+        }
+        (self.around.breaks, self.around.fallthrough) = saved;
+        self.span = span;
+        self.bind(missing);
+        if !cases.iter().any(|c| c.value.is_none()) {
+            self.emit(Instruction::Unreachable)?;
+        }
+        self.bind(end);
+        Ok(())
+    }
+
+    /// The bits of a constant of that type.
+    pub(super) fn bits(&self, constant: Constant, ty: crate::wsl::types::TypeId) -> u32 {
+        match constant {
+            Constant::Bool(b) => u32::from(b),
+            Constant::Int(i) => i as u32,
+            Constant::Uint(bits) | Constant::Float(bits) => bits,
+            Constant::Element(index) => match self.program.env.types.get(ty) {
+                Type::Enum(id) => self.program.env.enumeration(id).elements.get(index as usize).map_or(0, |(_, bits)| *bits),
+                _ => 0,
+            },
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Threadgroups: their threads run one after the other until each waits at a barrier or ends, and pass a barrier together.
+
+use super::run::{Shared, Stop, Thread};
+use super::{Compiled, Ending, MAX_WORDS, Settings, Stats};
+use crate::text::Span;
+
+/// How many words a thread takes besides its memory.
+const OVERHEAD: u32 = 64;
+
+/// How many threadgroups there are, and how many threads each has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Threadgroups.
+    pub groups: u32,
+    /// Threads in each.
+    pub threads: u32,
+}
+
+/// Where a thread of a group is when the group cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The thread, counted through all groups.
+    pub thread: u32,
+    /// The barrier at which it waits; none if it has ended.
+    pub place: Option<Span>,
+}
+
+/// How a grid ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dispatched {
+    /// Every thread ended.
+    Done,
+    /// Two threads of a group wait at different instances of barriers, or one waits and the other has ended.
+    Diverged(Waiting, Waiting),
+    /// A thread neither returned nor waited.
+    Stopped {
+        /// The thread, counted through all groups.
+        thread: u32,
+        /// How it ended.
+        ending: Ending,
+    },
+}
+
+impl Compiled {
+    /// Runs a grid on the buffers. A thread's start takes fuel as a call does, and more if it has much memory. `arguments` appends to the words the arguments of a thread of a group, both counted from 0 (see [`Compiled::call`]).
+    ///
+    /// # Errors
+    ///
+    /// Arguments that are not what the function takes, and groups whose threads need too much memory.
+    pub fn dispatch(
+        &self,
+        grid: Grid,
+        arguments: &mut dyn FnMut(u32, u32, &mut Vec<u32>),
+        buffers: &mut [Vec<u32>],
+        settings: &Settings,
+    ) -> Result<(Dispatched, Stats), String> {
+        let needed = u64::from(grid.threads) * u64::from(self.code.words + OVERHEAD);
+        if needed > u64::from(MAX_WORDS) {
+            return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
+        }
+        let mut shared = Shared { group: Vec::new(), buffers, fuel: settings.fuel, nodes: 0 };
+        let mut choices = 0;
+        let mut given = Vec::new();
+        for group in 0..grid.groups {
+            shared.group.clear();
+            shared.group.resize(self.code.group as usize, 0);
+            let first = settings.thread.wrapping_add(group.wrapping_mul(grid.threads));
+            let mut threads = Vec::new();
+            for thread in 0..grid.threads {
+                let cost = 1 + u64::from(self.code.words >> 10);
+                let number = first.wrapping_add(thread);
+                if shared.fuel < cost {
+                    let place = self.code.spans.get(self.code.entry as usize).copied().unwrap_or(Span { start: 0, end: 0 });
+                    let ended = Dispatched::Stopped { thread: number, ending: Ending::OutOfFuel { place } };
+                    return Ok((ended, self.stats(settings, &shared, choices)));
+                }
+                shared.fuel -= cost;
+                given.clear();
+                arguments(group, thread, &mut given);
+                threads.push(self.thread(&given, shared.buffers, settings.strategy, number)?);
+            }
+            let ended = self.group(&mut threads, &mut shared, settings.count);
+            choices += threads.iter().map(|t| t.chooser.number).sum::<u64>();
+            if let Some(ended) = ended {
+                return Ok((ended, self.stats(settings, &shared, choices)));
+            }
+        }
+        Ok((Dispatched::Done, self.stats(settings, &shared, choices)))
+    }
+
+    fn stats(&self, settings: &Settings, shared: &Shared, choices: u64) -> Stats {
+        Stats { fuel: settings.fuel - shared.fuel, choices, nodes: shared.nodes }
+    }
+
+    /// Runs a group to its end; what ended it before, if something did.
+    fn group(&self, threads: &mut [Thread], shared: &mut Shared, count: bool) -> Option<Dispatched> {
+        let (mut first, mut other) = (Vec::new(), Vec::new());
+        loop {
+            // The first thread decides where all have to be.
+            let mut waits = None;
+            for i in 0..threads.len() {
+                let thread = &mut threads[i];
+                let waiting = match self.resume(thread, shared, count) {
+                    Stop::Barrier => true,
+                    Stop::Returned | Stop::Discarded => false,
+                    stop => {
+                        return Some(Dispatched::Stopped { thread: thread.chooser.thread, ending: self.ending(thread, stop) });
+                    }
+                };
+                let into = if i == 0 { &mut first } else { &mut other };
+                into.clear();
+                if waiting {
+                    self.instance(thread, into);
+                }
+                if *waits.get_or_insert(waiting) != waiting || i > 0 && first != other {
+                    let of = |t: &Thread, waits: bool| Waiting { thread: t.chooser.thread, place: waits.then(|| self.place(t)) };
+                    return Some(Dispatched::Diverged(of(&threads[0], waits == Some(true)), of(&threads[i], waiting)));
+                }
+            }
+            if waits != Some(true) {
+                return None;
+            }
+            for thread in threads.iter_mut() {
+                thread.at += 1;
+            }
+        }
+    }
+
+    /// Which instance of a barrier the thread is at: the calls that lead there and the barrier, each with the numbers of the iterations around it.
+    fn instance(&self, thread: &Thread, out: &mut Vec<u32>) {
+        for &at in thread.calls.iter().chain([&thread.at]) {
+            out.push(at);
+            let mut around = self.code.around.get(&at).copied();
+            while let Some(l) = around.map(|i| self.code.loops[i as usize]) {
+                out.push(thread.words[l.counter as usize]);
+                around = l.outer;
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Definite words: what becomes of unspecified values, and the built-in functions that have no instructions.
+
+use super::code::{LibraryCall, Words};
+use crate::wsl::choice::Strategy;
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::{Given, Lanes, Op, Results, apply, scalar};
+use crate::wsl::types::{Scalar, Types};
+use smallvec::SmallVec;
+
+/// Chooses what the specification leaves open, for one thread.
+#[derive(Clone, Debug)]
+pub(super) struct Chooser {
+    pub strategy: Strategy,
+    pub thread: u32,
+    /// How many choices were made.
+    pub number: u64,
+    /// Whether something was left open.
+    pub open: bool,
+}
+
+impl Chooser {
+    /// A number below `options`, which is at least 1; none if nothing is chosen.
+    #[cold]
+    pub(super) fn below(&mut self, options: u32) -> Option<u32> {
+        let chosen = self.strategy.choose(self.thread, self.number, u64::from(options.max(1)))?;
+        self.number += 1;
+        Some(chosen as u32)
+    }
+
+    /// What a function of floats gives.
+    #[cold]
+    pub(super) fn float(&mut self, meaning: Meaning, operands: &[u32]) -> Option<u32> {
+        let bits = self.scalar(Op { meaning, of: Scalar::Float, to: Scalar::Float }, operands);
+        (!self.open).then_some(bits)
+    }
+
+    fn left_open(&mut self) -> u32 {
+        self.open = true;
+        0
+    }
+
+    /// Bits of a scalar that may have any value.
+    #[cold]
+    pub(super) fn any(&mut self, first: u32) -> Option<u32> {
+        let chosen = self.strategy.any(self.thread, self.number, first)?;
+        self.number += 1;
+        Some(chosen)
+    }
+}
+
+impl Lanes for Chooser {
+    type Word = u32;
+
+    fn bits(&mut self, bits: u32) -> u32 {
+        bits
+    }
+
+    fn scalar(&mut self, op: Op, operands: &[u32]) -> u32 {
+        match scalar(op, operands) {
+            Given::Exactly(bits) => bits,
+            Given::OneOf(list) => {
+                let chosen = self.below(list.len() as u32).unwrap_or_else(|| self.left_open());
+                list.get(chosen as usize).copied().unwrap_or(0)
+            }
+            Given::Any(first) => self.any(first).unwrap_or_else(|| self.left_open()),
+        }
+    }
+
+    fn below(&mut self, index: u32, bound: u32, otherwise: u32) -> u32 {
+        if index < bound { index } else { Chooser::below(self, otherwise).unwrap_or_else(|| self.left_open()) }
+    }
+
+    fn pick(&mut self, index: u32, words: &[u32]) -> u32 {
+        words.get(index as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Evaluates the call: what it gives, and what it stores. None if it is no function of values alone.
+fn evaluate(types: &Types, call: &LibraryCall, words: &[u32], chooser: &mut Chooser) -> Option<Results<u32>> {
+    let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
+    let arguments: SmallVec<[&[u32]; 4]> = call.arguments.iter().map(|a| words.get(range(a)).unwrap_or(&[])).collect();
+    apply(chooser, types, call.function, &call.parameters, call.ty, &arguments)
+}
+
+/// Whether [`library`] evaluates the function: it is tried on zeros.
+pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
+    let mut tried = call.clone();
+    tried.arguments.iter_mut().for_each(|a| a.at = 0);
+    let words = vec![0; tried.arguments.iter().map(|a| a.n as usize).max().unwrap_or(0)];
+    let mut chooser = Chooser { strategy: Strategy::First, thread: 0, number: 0, open: false };
+    evaluate(types, &tried, &words, &mut chooser).is_some()
+}
+
+/// Evaluates the call: what it gives and what it stores are written to their places. None if an unspecified value is left open.
+pub(super) fn library(types: &Types, call: &LibraryCall, words: &mut [u32], chooser: &mut Chooser) -> Option<()> {
+    let results = evaluate(types, call, words, chooser)?;
+    if chooser.open {
+        return None;
+    }
+    for (to, from) in [(&call.result, &results.result)].into_iter().chain(call.stored.iter().zip(&results.stored)) {
+        words[to.at as usize..(to.at + to.n) as usize].copy_from_slice(from);
+    }
+    Some(())
+}

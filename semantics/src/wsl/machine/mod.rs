@@ -1,0 +1,282 @@
+//! The fast engine: a typed program compiled to linear code over words, run on definite values.
+//!
+//! What the specification leaves unspecified is met by [`Strategy`]: under [`Strategy::First`] and [`Strategy::Random`] a definite value is chosen, the `number`th
+//! choice of a thread counted in order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met ([`Ending::Open`]). The engine shares
+//! nothing with the relation of the seed's rules that it stands beside: it reads the typed program only.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `code` | instructions and what they work on |
+//! | `compile` | from typed programs to code |
+//! | `run` | execution of code |
+//! | `lanes` | choices, and the built-in functions without instructions |
+//! | `grid` | threadgroups, barriers |
+//!
+//! Fuel is spent by iterations of loops, by calls, and by copies of 1,024 words and more.
+
+mod code;
+mod compile;
+mod grid;
+mod lanes;
+mod run;
+
+pub use grid::{Dispatched, Grid, Waiting};
+
+use super::choice::Strategy;
+use super::environment::FunctionId;
+use super::typing::program::Program;
+use crate::outcome::Limit;
+use crate::text::Span;
+use code::{BUFFERS, Code};
+use lanes::Chooser;
+use run::{Shared, Stop, Thread};
+
+/// The most words that a thread's memory has, and a threadgroup's: 256 MiB. All threads of a group together have no more.
+pub const MAX_WORDS: u32 = 64 << 20;
+/// The most instructions of a program.
+pub const MAX_INSTRUCTIONS: usize = 4 << 20;
+
+/// Why a program is not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It needs what the engine does not do.
+    Unsupported {
+        /// What.
+        what: String,
+        /// Where.
+        place: Span,
+    },
+    /// It is larger than the engine takes.
+    Limit {
+        /// The limit.
+        limit: Limit,
+        /// Where it is passed.
+        place: Span,
+    },
+}
+
+impl Refusal {
+    fn unsupported(what: impl Into<String>, place: Span) -> Refusal {
+        Refusal::Unsupported { what: what.into(), place }
+    }
+
+    fn limit(what: &'static str, bound: u64, place: Span) -> Refusal {
+        Refusal::Limit { limit: Limit { what, bound }, place }
+    }
+
+    /// Where.
+    pub fn place(&self) -> Span {
+        match self {
+            Refusal::Unsupported { place, .. } | Refusal::Limit { place, .. } => *place,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Unsupported { what, .. } => write!(f, "unsupported: {what}"),
+            Refusal::Limit { limit, .. } => limit.fmt(f),
+        }
+    }
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What becomes of unspecified values.
+    pub strategy: Strategy,
+    /// How many iterations and calls there may be.
+    pub fuel: u64,
+    /// The thread's number, on which random choices depend; of a grid the first thread's.
+    pub thread: u32,
+    /// Whether evaluated expressions are counted, which takes time.
+    pub count: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { strategy: Strategy::Carry, fuel: u64::MAX, thread: 0, count: false }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The function returned these words, in the order of memory, padding included; none of `void`.
+    Returned(Vec<u32>),
+    /// The thread was discarded.
+    Discarded,
+    /// An unspecified value was met, and nothing is to be chosen.
+    Open {
+        /// The expression.
+        place: Span,
+    },
+    /// The fuel was used up.
+    OutOfFuel {
+        /// The loop or call.
+        place: Span,
+    },
+    /// The thread waits at a barrier, alone.
+    Barrier {
+        /// The call.
+        place: Span,
+    },
+    /// Where no rule applies: no valid program leads there.
+    Stuck {
+        /// What was met.
+        why: &'static str,
+        /// Where.
+        place: Span,
+    },
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The fuel that was used.
+    pub fuel: u64,
+    /// How many unspecified values were chosen.
+    pub choices: u64,
+    /// How many expressions were evaluated, coercions and parentheses apart; 0 if that was not counted.
+    pub nodes: u64,
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    code: Code,
+}
+
+impl Compiled {
+    /// Compiles a function and everything that it may call.
+    ///
+    /// # Errors
+    ///
+    /// What the engine does not do, or not at that size.
+    pub fn new(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
+        Ok(Compiled { code: compile::compile(program, root, false)? })
+    }
+
+    /// The same without shortcuts: every value is copied where it is evaluated, every index checked there, every part assigned to as its whole is. It gives what
+    /// [`Compiled::new`] gives, more slowly.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::new`].
+    pub fn plain(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
+        Ok(Compiled { code: compile::compile(program, root, true)? })
+    }
+
+    /// How many instructions there are.
+    pub fn instructions(&self) -> usize {
+        self.code.instructions.len()
+    }
+
+    /// How many words a thread's memory has.
+    pub fn words(&self) -> u32 {
+        self.code.words
+    }
+
+    /// Arguments that the function takes if there is a first buffer that is large enough: zeros, and references to one element.
+    pub fn example_arguments(&self) -> Vec<u32> {
+        let mut out = Vec::new();
+        for p in &self.code.parameters {
+            match p.stride {
+                Some(_) => out.extend([0, 0, 1, 0]),
+                None => out.resize(out.len() + p.at.n as usize, 0),
+            }
+        }
+        out
+    }
+
+    /// Whether that word of the arguments belongs to an array reference.
+    pub fn is_reference(&self, word: usize) -> bool {
+        let mut end = 0;
+        self.code.parameters.iter().any(|p| {
+            let start = end;
+            end += p.at.n as usize;
+            p.stride.is_some() && (start..end).contains(&word)
+        })
+    }
+
+    /// Runs the function in one thread.
+    ///
+    /// `arguments` are the words of the arguments one after the other, each in the order of memory. An array reference is four words: the number of one of the
+    /// `buffers`, the first element's word in it, how many elements there are (at least 1), and a word that is not read.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that are not what the function takes.
+    pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), String> {
+        let mut thread = self.thread(arguments, buffers, settings.strategy, settings.thread)?;
+        let mut shared = Shared { group: vec![0; self.code.group as usize], buffers, fuel: settings.fuel, nodes: 0 };
+        let stop = self.resume(&mut thread, &mut shared, settings.count);
+        let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.number, nodes: shared.nodes };
+        Ok((self.ending(&thread, stop), stats))
+    }
+
+    fn resume(&self, thread: &mut Thread, shared: &mut Shared, count: bool) -> Stop {
+        if count { run::run::<true>(&self.code, thread, shared) } else { run::run::<false>(&self.code, thread, shared) }
+    }
+
+    fn place(&self, thread: &Thread) -> Span {
+        self.code.spans.get(thread.at as usize).copied().unwrap_or(Span { start: 0, end: 0 })
+    }
+
+    fn ending(&self, thread: &Thread, stop: Stop) -> Ending {
+        let place = self.place(thread);
+        match stop {
+            Stop::Returned => {
+                let result = self.code.result;
+                Ending::Returned(thread.words[result.at as usize..(result.at + result.n) as usize].to_vec())
+            }
+            Stop::Discarded => Ending::Discarded,
+            Stop::Open => Ending::Open { place },
+            Stop::OutOfFuel => Ending::OutOfFuel { place },
+            Stop::Barrier => Ending::Barrier { place },
+            Stop::Stuck(why) => Ending::Stuck { why, place },
+        }
+    }
+
+    /// A thread at the start of the function.
+    fn thread(&self, arguments: &[u32], buffers: &[Vec<u32>], strategy: Strategy, number: u32) -> Result<Thread, String> {
+        let needed: u64 = self.code.parameters.iter().map(|p| u64::from(p.at.n)).sum();
+        if arguments.len() as u64 != needed {
+            return Err(format!("{} words of arguments are given; the function takes {needed}", arguments.len()));
+        }
+        let mut words = vec![0; self.code.words as usize];
+        for &(at, bits) in &self.code.image {
+            words[at as usize] = bits;
+        }
+        let mut rest = arguments;
+        for (i, p) in self.code.parameters.iter().enumerate() {
+            let (given, others) = rest.split_at(p.at.n as usize);
+            rest = others;
+            let at = p.at.at as usize;
+            words[at..at + given.len()].copy_from_slice(given);
+            if let Some(stride) = p.stride {
+                let &[buffer, first, length, _] = given else { return Err(format!("argument {} is no array reference", i + 1)) };
+                check_reference(i + 1, buffer, first, length, stride, buffers)?;
+                words[at] = buffer + BUFFERS;
+            }
+        }
+        let chooser = Chooser { strategy, thread: number, number: 0, open: false };
+        Ok(Thread { words, at: self.code.entry, calls: Vec::new(), chooser })
+    }
+}
+
+/// An array reference from outside has to be within a buffer.
+fn check_reference(i: usize, buffer: u32, first: u32, length: u32, stride: u32, buffers: &[Vec<u32>]) -> Result<(), String> {
+    let Some(size) = buffers.get(buffer as usize).map(|b| b.len() as u64) else {
+        return Err(format!("argument {i} refers to buffer {buffer}, and there are {}", buffers.len()));
+    };
+    let end = u64::from(first) + u64::from(length) * u64::from(stride);
+    if length == 0 || end > size || end > u64::from(u32::MAX) || buffer > u32::MAX - BUFFERS {
+        return Err(format!(
+            "argument {i} refers to {length} elements of {stride} words from word {first} of buffer {buffer}, which has {size} words; it needs one element or \
+             more, all in the buffer"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Fuel, sizes, nesting.
+
+use crate::{compiled, function, int, run_with, typed};
+use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Refusal, Settings};
+use std::fmt::Write;
+
+#[track_caller]
+fn refused(text: &str) -> String {
+    let program = typed(text);
+    match Compiled::new(&program, function(&program, "f")) {
+        Err(refusal) => refusal.to_string(),
+        Ok(_) => panic!("it is taken: {}", &text[..text.len().min(200)]),
+    }
+}
+
+#[test]
+fn fuel_is_spent_by_iterations_and_calls() {
+    let text = "void g() { } int f(int n) { int s = 0; for (int i = 0; i < n; i++) { s += i; g(); } do { s++; } while (s < 0); return s; }";
+    let run = |fuel| run_with(text, "f", &[10], &Settings { fuel, ..Settings::default() });
+    let (ending, stats) = run(21);
+    assert_eq!((ending, stats.fuel), (Ending::Returned(vec![46]), 21));
+    let at = text.rfind("do {").expect("it is there") as u32;
+    match run(20) {
+        (Ending::OutOfFuel { place }, stats) => assert_eq!((place.start, stats.fuel), (at, 20)),
+        other => panic!("{other:?}"),
+    }
+    for fuel in 0..20 {
+        assert!(matches!(run(fuel).0, Ending::OutOfFuel { .. }), "{fuel}");
+    }
+    for endless in [
+        "for (;;) { }",
+        "while (true) { }",
+        "do { } while (true);",
+        "do { continue; } while (true);",
+        "for (;;) { for (;;) { break; } continue; }",
+    ] {
+        let text = format!("void f() {{ {endless} }}");
+        assert!(
+            matches!(run_with(&text, "f", &[], &Settings { fuel: 1000, ..Settings::default() }).0, Ending::OutOfFuel { .. }),
+            "{endless}"
+        );
+    }
+    // Copies of much take more than one step.
+    let text = "void f() { int[10000] a; int[10000] b; for (int i = 0; i < 10; i++) { a = b; } }";
+    assert_eq!(run_with(text, "f", &[], &Settings::default()).1.fuel, 10 + 12 * 9);
+}
+
+#[test]
+fn functions_that_call_others_twice_take_fuel_not_memory() {
+    let mut text = String::from("void f0() { } ");
+    for i in 1..60 {
+        let _ = write!(text, "void f{i}() {{ f{0}(); f{0}(); }} ", i - 1);
+    }
+    text.push_str("void f() { f59(); }");
+    assert!(matches!(run_with(&text, "f", &[], &Settings { fuel: 100_000, ..Settings::default() }).0, Ending::OutOfFuel { .. }));
+}
+
+#[test]
+fn a_long_loop_needs_no_more_memory_than_a_short_one() {
+    let text = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) { int[4] a; a[1] = i; s = s + a[1]; } return s; }";
+    let compiled = compiled(text, "f");
+    assert!(compiled.words() < 200, "{}", compiled.words());
+    let (ending, stats) = compiled.call(&[10_000_000], &mut [], &Settings::default()).expect("the arguments fit");
+    assert_eq!((ending, stats.fuel), (Ending::Returned(vec![(0..10_000_000).fold(0u32, u32::wrapping_add)]), 10_000_000));
+}
+
+#[test]
+fn sizes_are_limited_before_anything_is_allocated() {
+    let limit = format!("limit exceeded: more than {MAX_WORDS} words of memory of a thread");
+    assert_eq!(refused("int f() { int[4000000000] a; return a[0]; }"), limit);
+    assert_eq!(refused("int f() { int[65536][65536][65536][65536] a; return 0; }"), limit);
+    assert_eq!(refused("struct S { int[60000000] a; int[60000000] b; } int f() { S s; return s.b[0]; }"), limit);
+    assert_eq!(refused("int f() { int[30000000] a; int[30000000] b; int[30000000] c; return 0; }"), limit);
+    assert_eq!(refused("int f(int[4000000000] a) { return a[1]; }"), limit);
+    assert_eq!(refused("int[4000000000] g() { int[4000000000] a; return a; } int f() { return g()[1]; }"), limit);
+    assert!(refused("void f() { threadgroup int[4000000000] a; }").starts_with("limit exceeded"));
+    // What is not reached is not compiled.
+    assert_eq!(int("int g() { int[4000000000] a; return a[0]; } int f() { return 3; }", &[]), 3);
+    // A group's threads together.
+    let compiled = compiled("void f() { int[1000000] a; a[1] = 1; }", "f");
+    let grid = Grid { groups: 1, threads: 1000 };
+    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    let grid = Grid { groups: 1, threads: u32::MAX };
+    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    // Threads that do nothing take fuel.
+    let compiled = crate::compiled("void f() { }", "f");
+    let run = |fuel| {
+        let settings = Settings { fuel, ..Settings::default() };
+        compiled.dispatch(Grid { groups: u32::MAX, threads: 2 }, &mut |_, _, _| {}, &mut [], &settings).expect("it is small")
+    };
+    let (ended, stats) = run(1001);
+    assert!(matches!(ended, Dispatched::Stopped { thread: 1001, ending: Ending::OutOfFuel { .. } }), "{ended:?}");
+    assert_eq!(stats.fuel, 1001);
+}
+
+#[test]
+fn setters_deep_within_setters_are_limited() {
+    let mut text =
+        String::from("struct S { int n; } S operator.s(S s) { return s; } S operator.s=(S s, S t) { return t; } int f() { S s; s");
+    text.push_str(&".s".repeat(5000));
+    text.push_str(".n = 1; return s.n; }");
+    // Each setter reads the whole anew: some 12 million getters.
+    assert_eq!(refused(&text), "limit exceeded: more than 4194304 instructions");
+    let text = text.replace(&".s".repeat(5000), &".s".repeat(300));
+    assert_eq!(int(&text, &[]), 1);
+}
+
+#[test]
+fn nesting_is_limited_by_memory_alone() {
+    // Validation takes 10,000 nodes within one another.
+    const N: usize = 4900;
+    let nested = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(N), close.repeat(N));
+    let parentheses = format!("{}x{}", "(".repeat(9900), ")".repeat(9900));
+    assert_eq!(int(&format!("int f(int x) {{ return {parentheses}; }}"), &[7]), 7);
+    assert_eq!(int(&format!("int f(int x) {{ return {}; }}", nested("(1 + ", "x", ")")), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ return {}; }}", nested("-(", "x", ")")), &[7]), 7);
+    assert_eq!(int(&format!("int f(int x) {{ {} return x; }}", nested("{ x++; ", "", "}")), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ {} return x; }}", nested("if (x >= 0) { x++; ", "", "}")), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ {} return x; }}", nested("do { x++; ", "", "} while (x < 0);")), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ return {}; }}", nested("(x > 0 ? ", "x", ": 0)")), &[7]), 7);
+    assert_eq!(int(&format!("int f(int x) {{ if ({}) {{ return 1; }} return 0; }}", nested("(true && ", "x == 7", ")")), &[7]), 1);
+    assert_eq!(int(&format!("int f(int x) {{ bool b = {}; return b ? 1 : 0; }}", nested("!(", "x == 7", ")")), &[7]), 1);
+    assert_eq!(int(&format!("int g(int x) {{ return x + 1; }} int f(int x) {{ return {}; }}", nested("g(", "x", ")")), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ int y; {}x; return y; }}", "y = ".repeat(N)), &[7]), 7);
+    assert_eq!(int(&format!("int f(int x) {{ return {}x{}; }}", "*&".repeat(N), ""), &[7]), 7);
+    assert_eq!(int(&format!("int f(int x) {{ return x{}; }}", " + 1".repeat(N)), &[7]), 7 + N as i32);
+    assert_eq!(int(&format!("int f(int x) {{ (x++{}); return x; }}", ", x++".repeat(N)), &[7]), 8 + N as i32);
+    let text = format!(
+        "int f(int x) {{ switch (x) {{ {} default: return -1; }} }}",
+        (0..N).fold(String::new(), |s, i| s + &format!("case {i}: return {};", i * 2))
+    );
+    assert_eq!(int(&text, &[777]), 1554);
+}
+
+#[test]
+fn what_the_engine_does_not_do_is_refused_before_it_runs() {
+    let text = "fragment float4 f(float x : attribute(0)) : SV_Target 0 { return float4(ddx(x), 0.0, 0.0, 0.0); }";
+    assert_eq!(refused(text), "unsupported: the built-in function ddx");
+    let program = typed(text);
+    let refusal = Compiled::new(&program, function(&program, "f")).expect_err("it is refused");
+    assert_eq!(refusal.place().start as usize, text.find("ddx(x)").expect("it is there"));
+    assert!(matches!(refusal, Refusal::Unsupported { .. }));
+    // A barrier of one thread alone is no unsupported thing: it waits.
+    let ending = run_with("void f() { AllMemoryBarrierWithGroupSync(); }", "f", &[], &Settings::default()).0;
+    assert!(matches!(ending, Ending::Barrier { .. }));
+}
