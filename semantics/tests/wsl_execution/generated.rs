@@ -15,7 +15,7 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
 fn programs() -> u64 {
-    std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
+    std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(100)
 }
 
 /// An argument of that type, if it can be made without memory: small numbers, by the seed.

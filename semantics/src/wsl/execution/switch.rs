@@ -36,7 +36,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    fn enter_case(&self, s: &mut Stmt, id: StmtId, first: Option<usize>) -> Done {
+    fn enter(&self, s: &mut Stmt, id: StmtId, first: Option<usize>) -> Done {
         let Some(first) = first else { return self.stuck("no case of the switch fits, and it has no default") };
         let body = self.case_list(id)[first].body;
         *s = Stmt::Cases(Box::new(self.open_stmt(body)), id, first as u32 + 1);
@@ -68,7 +68,7 @@ pub fn e_switch_case_found(cx: &mut Cx, s: &mut Stmt) -> Done {
     let (id, ty) = (*id, e.ty);
     let bits = e.words().and_then(|w| w.first()).and_then(|w| w.definite());
     let first = cx.case_list(id).iter().position(|c| c.value.is_some() && cx.case_bits(c, ty) == bits);
-    cx.enter_case(s, id, first)
+    cx.enter(s, id, first)
 }
 
 /// switch (v) {… default: s0 … sn} → Cases({s0}, …, {sn}), no case being v      [wsl/e-switch-default, 004 Branches and Switches, switch 3]
@@ -76,7 +76,7 @@ pub fn e_switch_default(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Switch(_, id) = s else { return cx.stuck("no switch") };
     let id = *id;
     let first = cx.case_list(id).iter().position(|c| c.value.is_none());
-    cx.enter_case(s, id, first)
+    cx.enter(s, id, first)
 }
 
 /// Cases(fallthrough;, s, …) → Cases(s, …)                                     [wsl/e-cases-fallthrough, 004 Branches and Switches, Cases 2]
@@ -84,7 +84,7 @@ pub fn e_cases_fallthrough(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Cases(_, id, next) = s else { return cx.stuck("no cases") };
     let (id, next) = (*id, *next as usize);
     let next = (next < cx.case_list(id).len()).then_some(next);
-    cx.enter_case(s, id, next)
+    cx.enter(s, id, next)
 }
 
 /// Cases(break;, s…) → {}                                                      [wsl/e-cases-break, 004 Branches and Switches, Cases 3]

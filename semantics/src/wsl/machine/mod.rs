@@ -117,11 +117,6 @@ pub enum Ending {
         /// The loop or call.
         place: Span,
     },
-    /// The thread waits at a barrier, alone.
-    Barrier {
-        /// The call.
-        place: Span,
-    },
     /// Where no rule applies: no valid program leads there.
     Stuck {
         /// What was met.
@@ -211,7 +206,12 @@ impl Compiled {
     pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), String> {
         let mut thread = self.thread(arguments, buffers, settings.strategy, settings.thread)?;
         let mut shared = Shared { group: vec![0; self.code.group as usize], buffers, fuel: settings.fuel, nodes: 0 };
-        let stop = self.resume(&mut thread, &mut shared, settings.count);
+        let mut stop = self.resume(&mut thread, &mut shared, settings.count);
+        // The thread is all of its group.
+        while stop == Stop::Barrier {
+            thread.at += 1;
+            stop = self.resume(&mut thread, &mut shared, settings.count);
+        }
         let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.number, nodes: shared.nodes };
         Ok((self.ending(&thread, stop), stats))
     }
@@ -234,7 +234,7 @@ impl Compiled {
             Stop::Discarded => Ending::Discarded,
             Stop::Open => Ending::Open { place },
             Stop::OutOfFuel => Ending::OutOfFuel { place },
-            Stop::Barrier => Ending::Barrier { place },
+            Stop::Barrier => Ending::Stuck { why: "a barrier without a group", place },
             Stop::Stuck(why) => Ending::Stuck { why, place },
         }
     }

@@ -72,14 +72,9 @@ impl Compiler<'_> {
         let at = self.store(id)?;
         let n = self.words(store.ty)?;
         if store.space == AddressSpace::Threadgroup {
-            let value = match initializer {
-                Some(e) => self.value(e, None, false)?,
-                None => {
-                    let zeros = self.temporary(n)?;
-                    self.zero(zeros, n)?;
-                    zeros
-                }
-            };
+            // The group begins with the default values (ERRATA WSL-D19).
+            let Some(e) = initializer else { return Ok(()) };
+            let value = self.value(e, None, false)?;
             let place = self.group_place(at)?;
             return self.store_to(place, value, n);
         }
