@@ -5,7 +5,7 @@
 //! that does not run.
 
 use smallstep::compute::bound;
-use smallstep::compute::given::Place;
+use smallstep::compute::given::{Contents, Place};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Language {
         match self {
             Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
             Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
-            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call, C::Run],
         }
     }
 }
@@ -74,6 +74,8 @@ pub struct CaseFile {
     pub images: Vec<BoundImage>,
     /// The samplers that a dispatch is given.
     pub samplers: Vec<BoundSampler>,
+    /// The bytes that a dispatch of WSL is given, by the name or register of the resource.
+    pub resources: Vec<(String, Vec<u8>)>,
     /// The tests in order.
     pub tests: Vec<Test>,
 }
@@ -152,7 +154,7 @@ words! {
         Reject "reject" "Finds the one error that the file names.";
         Step "step" "Runs the λV relation.";
         Translate "translate" "Translates the program and loads the module.";
-        Run "run" "Runs the fast machine of λV, or both engines of SPIR-V.";
+        Run "run" "Runs the fast machine of λV, both engines of SPIR-V, or a dispatch of WSL.";
         Agree "agree" "Checks the theorem.";
         Undefined "undefined" "Finds undefined behaviour.";
         Call "call" "Evaluates an expression beside the program.";
@@ -171,8 +173,9 @@ words! {
 }
 
 /// The keys that each command takes.
-fn keys(command: Command) -> &'static [&'static str] {
+fn keys(command: Command, language: Language) -> &'static [&'static str] {
     match command {
+        Command::Run if language == Language::Wsl => &["entry", "groups", "schedule", "strategy", "fuel", "ways"],
         Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],
@@ -230,6 +233,7 @@ impl CaseFile {
             errors: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
+            resources: Vec::new(),
             tests: Vec::new(),
         };
         // Whether a blessed line may stand here: the line before is a block's header or one of its lines.
@@ -285,7 +289,7 @@ impl CaseFile {
     /// Adds a directive; whether `;|` lines may follow it.
     fn directive(&mut self, line: usize, directive: &str) -> Result<bool, String> {
         if let Some(rest) = directive.strip_prefix("test ") {
-            let test = test_directive(line, rest)?;
+            let test = test_directive(line, rest, self.language)?;
             self.tests.push(test);
             return Ok(false);
         }
@@ -301,6 +305,11 @@ impl CaseFile {
         if let Some(at) = key.strip_prefix("sampler ") {
             let Place { set, binding } = at.parse()?;
             self.samplers.push(BoundSampler { set, binding, sampler: bound::sampler(value)? });
+            return Ok(false);
+        }
+        if let Some(name) = key.strip_prefix("resource ") {
+            let Contents::Bytes(bytes) = value.parse()? else { return Err(format!("`{value}` is not type:v,v,…")) };
+            self.resources.push((name.trim().into(), bytes));
             return Ok(false);
         }
         match key {
@@ -376,7 +385,7 @@ fn error_directive(line: usize, on_line: bool, rest: &str) -> Result<ErrorDirect
     Ok(ErrorDirective { line, on_line, code: code.into(), column, text: text.trim().into() })
 }
 
-fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
+fn test_directive(line: usize, rest: &str, language: Language) -> Result<Test, String> {
     let (word, mut rest) = first_word(rest);
     let command = Command::from_word(word).ok_or_else(|| format!("unknown command `{word}`"))?;
     let mut options: Vec<(String, String)> = Vec::new();
@@ -388,7 +397,7 @@ fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
             break;
         }
         let (key, value) = option.ok_or_else(|| format!("`{word}` is not key=value"))?;
-        if !keys(command).contains(&key) {
+        if !keys(command, language).contains(&key) {
             return Err(format!("`{}` takes no `{key}`", command.word()));
         }
         if options.iter().any(|(k, _)| k == key) {
@@ -458,6 +467,7 @@ mod tests {
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
             (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),
             (";@ sampler 0.1: bilinear\n1", "lv/x.lv:1: `bilinear` says nothing of a sampler"),
+            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is not type:v,v,…"),
             (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
             (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
             (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),
