@@ -38,7 +38,7 @@ fn compare(program: &Program, text: &str, compiled: &Compiled, f: FunctionId, ar
     let values = parameters.iter().zip(arguments);
     let values = values.map(|(p, words)| Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<Words>() });
     let evaluation = Evaluation { program, text, start: call_of(program, f, values.collect()), root: f };
-    let settings = call::Settings { strategy, fuel: 100_000, ways: 1, ..call::Settings::default() };
+    let settings = call::Settings { strategy, fuel: 20_000, ways: 1, ..call::Settings::default() };
     let slow = evaluation.run(&settings, &mut |_, _| {});
     let result = program.env.function(f).result;
     let shown = |words: &[Possible]| value::show(program, result, words);

@@ -57,6 +57,8 @@ pub(super) enum Term {
 pub const MAX_TERMS: usize = 1 << 20;
 /// The most values that the bounds of all terms list.
 const MAX_LISTED: usize = 1 << 24;
+/// The most terms of a run that are looked at to find out what others may be, each as often as it is.
+const MAX_WORK: u64 = 1 << 28;
 /// The most values that a leaf or an index is given one by one.
 pub const MAX_VALUES: usize = 4096;
 
@@ -84,6 +86,8 @@ pub struct Opens {
     /// Whether something was chosen or met that the specification leaves open.
     met: bool,
     full: bool,
+    /// How many terms were looked at to find out what others may be.
+    work: std::cell::Cell<u64>,
 }
 
 impl Opens {
@@ -103,6 +107,7 @@ impl Opens {
             choices: FxHashMap::default(),
             met: false,
             full: false,
+            work: std::cell::Cell::new(0),
         }
     }
 
@@ -111,9 +116,13 @@ impl Opens {
         self.met
     }
 
-    /// Whether there were more terms than [`MAX_TERMS`]; what is computed then means nothing.
+    /// Whether there were more terms than [`MAX_TERMS`], or too much was tried to find out what they may be; what is computed then means nothing.
     pub fn full(&self) -> bool {
-        self.full
+        self.full || self.work.get() > MAX_WORK
+    }
+
+    fn worked(&self, terms: usize) {
+        self.work.set(self.work.get().saturating_add(terms as u64));
     }
 
     fn number(&mut self) -> u64 {

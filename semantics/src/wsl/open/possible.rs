@@ -148,17 +148,20 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
         let mut own = Variables::default();
         let below = parts(opens.term(term));
         let bounded = below.into_iter().all(|part| own.add(opens, part));
+        opens.worked(own.followed);
         if bounded && !own.all.is_empty() && own.all.iter().all(|v| variables.all.iter().any(|w| w.0 == v.0)) {
             decided.push((term, bits));
         }
     }
-    let mut all = variables.all;
+    opens.worked(variables.followed);
+    let (mut all, followed) = (variables.all, variables.followed);
     all.sort_unstable();
     let mut count = 1usize;
     for (_, values) in &all {
         count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
     }
     let mut found = FxHashSet::default();
+    opens.worked(count * (followed + decided.len()));
     for n in 0..count {
         let mut left = n;
         let mut assigned: FxHashMap<OpenId, u32> = FxHashMap::default();
