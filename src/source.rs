@@ -190,7 +190,9 @@ pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, R
         }),
         Language::Wsl => Err(ReadError::new(
             Wrong::Unsupported,
-            format!("{name}: unsupported: WSL is validated (`smallstep check`) and typed (`smallstep type`), and not executed yet"),
+            format!(
+                "{name}: unsupported: WSL is validated (`smallstep check`), typed (`smallstep type`) and evaluated (`smallstep call`), and not translated yet"
+            ),
         )),
         Language::LambdaV | Language::Assembly => {
             let text = text(name, bytes)?;

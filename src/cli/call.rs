@@ -37,9 +37,12 @@ pub(crate) struct Call {
     expressions: Vec<String>,
     #[command(flatten)]
     evaluation: Evaluation,
-    /// The most steps of one way.
-    #[arg(long, default_value_t = 100_000_000)]
-    fuel: u64,
+    /// The engine: auto (the machine, and the reference where something unspecified is carried or the machine does not do it), machine or reference.
+    #[arg(long, default_value = "auto", value_parser = ["auto", "machine", "reference"])]
+    engine: String,
+    /// The most steps of one way by the reference, iterations and calls by the machine: 100000000 and 10000000000 if not given.
+    #[arg(long)]
+    fuel: Option<u64>,
     /// One JSON object a line on standard output.
     #[arg(long)]
     json: bool,
@@ -79,14 +82,27 @@ impl Call {
                     exit::INVALID
                 }
                 Ok(prepared) => {
-                    let settings = self.evaluation.settings(self.fuel);
-                    let outcome = prepared.evaluate(&settings, &mut |_, _| {});
+                    let outcome = self.evaluate(&prepared);
                     self.show(&prepared, expression, &outcome)
                 }
             };
             worst = exit::worse(worst, code);
         }
         worst.into()
+    }
+
+    fn evaluate(&self, prepared: &Prepared) -> Outcome<Shown> {
+        let fast = match self.engine.as_str() {
+            "reference" => None,
+            _ => prepared.evaluate_fast(&self.evaluation.settings(self.fuel.unwrap_or(10_000_000_000))),
+        };
+        match fast {
+            Some(outcome) => outcome,
+            None if self.engine == "machine" => Outcome::Unsupported(
+                "the machine does not evaluate this: something in it is not compiled, or is unspecified and carried".into(),
+            ),
+            None => prepared.evaluate(&self.evaluation.settings(self.fuel.unwrap_or(100_000_000)), &mut |_, _| {}),
+        }
     }
 
     fn show(&self, prepared: &Prepared, expression: &str, outcome: &Outcome<Shown>) -> u8 {

@@ -9,6 +9,7 @@ use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::term::Expr;
 use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
+use super::machine::{self, Compiled, Ending};
 use super::memory::{Memory, Object};
 use super::open::{Opens, Possible, Word, explore};
 use super::syntax::AddressSpace;
@@ -153,6 +154,37 @@ impl Prepared {
     pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }
+    }
+}
+
+impl Prepared {
+    /// Evaluates the expression by the fast engine; none if that does not do it: what it does not execute, and what is unspecified where that is carried. A step
+    /// of fuel is an iteration or a call.
+    pub fn evaluate_fast(&self, settings: &Settings) -> Option<Outcome<Shown>> {
+        let ty = self.program.expr(self.expr).ty.right();
+        let root = FunctionId(self.program.bodies.len() as u32 - 1);
+        // The expression's function, as one that returns it.
+        let mut program = self.program.clone();
+        if ty != TypeId::VOID {
+            program.env.functions[root.0 as usize].result = ty;
+            let StmtForm::Block(range) = &program.stmt(program.body(root).block).form else { return None };
+            let only = program.block(range)[0];
+            program.stmts[only.0 as usize].form = StmtForm::Return(Some(self.expr));
+        }
+        let compiled = Compiled::new(&program, root).ok()?;
+        let (ending, stats) = compiled
+            .call(&[], &mut [], &machine::Settings { strategy: settings.strategy, fuel: settings.fuel, ..machine::Settings::default() })
+            .ok()?;
+        let unspecified = stats.choices > 0;
+        let shown = |words: Vec<Possible>, discarded: usize| {
+            Outcome::Observed(Shown { ty, words, unspecified, complete: true, ways: 1, discarded, steps: stats.fuel })
+        };
+        match ending {
+            Ending::Returned(words) => Some(shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0)),
+            Ending::Discarded => Some(shown(Vec::new(), 1)),
+            Ending::OutOfFuel { .. } => Some(Outcome::OutOfFuel),
+            Ending::Open { .. } | Ending::Stuck { .. } => None,
+        }
     }
 }
 
