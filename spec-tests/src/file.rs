@@ -5,7 +5,7 @@
 //! that does not run.
 
 use smallstep::compute::bound;
-use smallstep::compute::given::Place;
+use smallstep::compute::given::{Contents, Place};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Language {
         match self {
             Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
             Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
-            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call, C::Run],
         }
     }
 }
@@ -74,6 +74,8 @@ pub struct CaseFile {
     pub images: Vec<BoundImage>,
     /// The samplers that a dispatch is given.
     pub samplers: Vec<BoundSampler>,
+    /// The bytes that a dispatch of WSL is given, by the name or register of the resource.
+    pub resources: Vec<(String, Vec<u8>)>,
     /// The tests in order.
     pub tests: Vec<Test>,
 }
@@ -93,7 +95,7 @@ pub struct ErrorDirective {
     pub text: String,
 }
 
-/// `;@ test command key=value…`, with the expectations up to the next one.
+/// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its keys stands an expression.
 #[derive(Debug)]
 pub struct Test {
     /// The line, from 1.
@@ -102,6 +104,8 @@ pub struct Test {
     pub command: Command,
     /// key=value, in order.
     pub options: Vec<(String, String)>,
+    /// The expression of `call`; empty of other commands.
+    pub expression: String,
     /// `;@ expect: …`: the line and the text.
     pub expects: Vec<(usize, String)>,
     /// The blessed parts.
@@ -150,9 +154,10 @@ words! {
         Reject "reject" "Finds the one error that the file names.";
         Step "step" "Runs the λV relation.";
         Translate "translate" "Translates the program and loads the module.";
-        Run "run" "Runs the fast machine of λV, or both engines of SPIR-V.";
+        Run "run" "Runs the fast machine of λV, both engines of SPIR-V, or a dispatch of WSL.";
         Agree "agree" "Checks the theorem.";
         Undefined "undefined" "Finds undefined behaviour.";
+        Call "call" "Evaluates an expression beside the program.";
     }
 }
 
@@ -168,8 +173,9 @@ words! {
 }
 
 /// The keys that each command takes.
-fn keys(command: Command) -> &'static [&'static str] {
+fn keys(command: Command, language: Language) -> &'static [&'static str] {
     match command {
+        Command::Run if language == Language::Wsl => &["entry", "groups", "schedule", "strategy", "fuel", "ways"],
         Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],
@@ -179,6 +185,7 @@ fn keys(command: Command) -> &'static [&'static str] {
             &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule"]
         }
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
+        Command::Call => &["literal", "strategy", "fuel", "ways"],
         Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule"],
     }
 }
@@ -226,6 +233,7 @@ impl CaseFile {
             errors: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
+            resources: Vec::new(),
             tests: Vec::new(),
         };
         // Whether a blessed line may stand here: the line before is a block's header or one of its lines.
@@ -281,7 +289,7 @@ impl CaseFile {
     /// Adds a directive; whether `;|` lines may follow it.
     fn directive(&mut self, line: usize, directive: &str) -> Result<bool, String> {
         if let Some(rest) = directive.strip_prefix("test ") {
-            let test = test_directive(line, rest)?;
+            let test = test_directive(line, rest, self.language)?;
             self.tests.push(test);
             return Ok(false);
         }
@@ -297,6 +305,11 @@ impl CaseFile {
         if let Some(at) = key.strip_prefix("sampler ") {
             let Place { set, binding } = at.parse()?;
             self.samplers.push(BoundSampler { set, binding, sampler: bound::sampler(value)? });
+            return Ok(false);
+        }
+        if let Some(name) = key.strip_prefix("resource ") {
+            let Contents::Bytes(bytes) = value.parse()? else { return Err(format!("`{value}` is not type:v,v,…")) };
+            self.resources.push((name.trim().into(), bytes));
             return Ok(false);
         }
         match key {
@@ -372,22 +385,42 @@ fn error_directive(line: usize, on_line: bool, rest: &str) -> Result<ErrorDirect
     Ok(ErrorDirective { line, on_line, code: code.into(), column, text: text.trim().into() })
 }
 
-fn test_directive(line: usize, rest: &str) -> Result<Test, String> {
-    let mut words = rest.split_whitespace();
-    let word = words.next().unwrap_or_default();
+fn test_directive(line: usize, rest: &str, language: Language) -> Result<Test, String> {
+    let (word, mut rest) = first_word(rest);
     let command = Command::from_word(word).ok_or_else(|| format!("unknown command `{word}`"))?;
     let mut options: Vec<(String, String)> = Vec::new();
-    for word in words {
-        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not key=value"))?;
-        if !keys(command).contains(&key) {
+    while !rest.is_empty() {
+        let (word, after) = first_word(rest);
+        let option = word.split_once('=');
+        // No expression begins with a name and `=`: beside a program there are no variables.
+        if command == Command::Call && !option.is_some_and(|(key, value)| is_name(key) && !value.starts_with('=')) {
+            break;
+        }
+        let (key, value) = option.ok_or_else(|| format!("`{word}` is not key=value"))?;
+        if !keys(command, language).contains(&key) {
             return Err(format!("`{}` takes no `{key}`", command.word()));
         }
         if options.iter().any(|(k, _)| k == key) {
             return Err(format!("`{key}` stands twice"));
         }
         options.push((key.into(), value.into()));
+        rest = after;
     }
-    Ok(Test { line, command, options, expects: Vec::new(), blocks: Vec::new() })
+    if command == Command::Call && rest.is_empty() {
+        return Err("`call` needs an expression".into());
+    }
+    Ok(Test { line, command, options, expression: rest.into(), expects: Vec::new(), blocks: Vec::new() })
+}
+
+/// The first word of a text, and what follows it and its white space.
+fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -414,6 +447,17 @@ mod tests {
     }
 
     #[test]
+    fn a_call_is_an_expression_behind_its_keys() {
+        let read = |text: &str| CaseFile::parse("x.wsl".into(), "wsl/x.wsl".into(), format!("//@ test {text}\n//@ expect: int 1\n"));
+        let test = read("call strategy=first fuel=9  f(1,  2) == 3").expect("it is a case").tests.remove(0);
+        assert_eq!((test.option("strategy"), test.option("fuel"), test.expression.as_str()), (Some("first"), Some("9"), "f(1,  2) == 3"));
+        let test = read("call 1==2").expect("it is a case").tests.remove(0);
+        assert_eq!((test.options.len(), test.expression.as_str()), (0, "1==2"));
+        assert_eq!(read("call").expect_err("nothing"), "wsl/x.wsl:1: `call` needs an expression");
+        assert_eq!(read("call speed=1 f()").expect_err("no key"), "wsl/x.wsl:1: `call` takes no `speed`");
+    }
+
+    #[test]
     fn what_is_unknown_or_misplaced_is_an_error_by_file_and_line() {
         let cases = [
             (";@ tset run\n1", "lv/x.lv:1: unknown directive `tset run`"),
@@ -423,6 +467,7 @@ mod tests {
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
             (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),
             (";@ sampler 0.1: bilinear\n1", "lv/x.lv:1: `bilinear` says nothing of a sampler"),
+            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is not type:v,v,…"),
             (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
             (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
             (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),

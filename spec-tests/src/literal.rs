@@ -17,6 +17,8 @@ use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{Config, Env};
 use smallstep_semantics::spirv::{Next, Rules};
+use smallstep_semantics::wsl::execution::{self, Replacement as By};
+use smallstep_semantics::wsl::meaning;
 use smallstep_semantics::wsl::typing::premises::Premises;
 
 /// A report's rule by the letter.
@@ -31,6 +33,8 @@ pub struct Literal {
     pub plant: fn(&mut Planted),
     /// Replaces a judgement that WSL's rules rest on.
     pub premises: Option<fn(&mut Premises)>,
+    /// What is planted in WSL's execution.
+    pub execution: execution::Planted,
 }
 
 impl Literal {
@@ -40,16 +44,26 @@ impl Literal {
     }
 }
 
+const NOTHING: execution::Planted = execution::Planted { rule: None, scalar: None };
+
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
-    Literal { name, what, source: None, plant, premises: None }
+    Literal { name, what, source: None, plant, premises: None, execution: NOTHING }
 }
 
 const fn rewritten(name: &'static str, what: &'static str, source: fn(&Tree) -> Tree) -> Literal {
-    Literal { name, what, source: Some(source), plant: |_| {}, premises: None }
+    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: NOTHING }
 }
 
 const fn premised(name: &'static str, what: &'static str, premises: fn(&mut Premises)) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises) }
+    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: NOTHING }
+}
+
+const fn executed(name: &'static str, what: &'static str, rule: Rule, by: By) -> Literal {
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { rule: Some((rule, by)), ..NOTHING } }
+}
+
+const fn computed(name: &'static str, what: &'static str, scalar: meaning::Replacement) -> Literal {
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { scalar: Some(scalar), ..NOTHING } }
 }
 
 /// Every variant.
@@ -89,6 +103,21 @@ pub static LITERALS: &[Literal] = &[
     premised("WSL-C3", "a reference to an array refers to arrays", wsl::references_to_arrays),
     premised("WSL-C4", "an initialiser sees its own variable", wsl::initialisers_see_themselves),
     premised("WSL-C6", "accessors and steps are no calls", wsl::calls_as_written),
+    executed("WSL-D1", "a return is hoisted out of its block before it is reduced", Rule::WslEBlockReduce, By::Stmt(wsl::hoisted_return)),
+    executed(
+        "WSL-D3",
+        "what is assigned to is got where only a setter assigns to it",
+        Rule::WslEAssignLeftReduce,
+        By::Left(wsl::got_target),
+    ),
+    executed("WSL-D17", "the value of an assignment by a setter is the whole's", Rule::WslEAssignSetter, By::Expr(wsl::value_of_whole)),
+    executed(
+        "WSL-D19",
+        "every thread stores the default value to a threadgroup variable",
+        Rule::WslEBlockVdecl,
+        By::Stmt(wsl::stored_by_each),
+    ),
+    computed("WSL-E2", "atan2(y, x) has the tangent x/y", wsl::tangent_of_x_by_y),
 ];
 
 // SPIR-V, report §3.

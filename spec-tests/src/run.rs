@@ -30,6 +30,8 @@ use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Resources, Robustness};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid, lockstep};
+use smallstep_semantics::wsl::choice::Strategy as Unspecified;
+use smallstep_semantics::wsl::{call, group};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +70,8 @@ pub struct FileReport {
     pub executed: BTreeSet<Instruction>,
     /// Those of them in tests that the lockstep machine ran too, and ended as the relation did.
     pub in_lockstep: BTreeSet<Instruction>,
+    /// How many calls of WSL the fast engine ran too, and ended as the relation did, by each strategy.
+    pub by_fast_engine: usize,
     /// What the blessed parts should be, by the line of their directive.
     pub blocks: Vec<(usize, Vec<String>)>,
 }
@@ -194,9 +198,11 @@ impl Run<'_> {
             Command::Step => self.step()?,
             Command::Translate => self.translate()?,
             Command::Run if self.file.language == Language::Assembly => self.run_module(None)?,
+            Command::Run if self.file.language == Language::Wsl => self.run_grid()?,
             Command::Run => self.run_program()?,
             Command::Agree => self.agree()?,
             Command::Undefined => self.run_module(None)?,
+            Command::Call => self.call()?,
         };
         self.compare(&found)?;
         if self.report.failures.len() == before {
@@ -368,9 +374,13 @@ impl Run<'_> {
     // WSL.
 
     fn wsl_rules(&self) -> wsl::Rules {
-        match self.literal.and_then(|literal| literal.premises) {
-            Some(plant) => self.engines.wsl.by_the_letter(plant),
-            None => self.engines.wsl,
+        let mut rules = self.engines.wsl;
+        let Some(literal) = self.literal else { return rules };
+        rules.execution.rule = literal.execution.rule.or(rules.execution.rule);
+        rules.execution.scalar = literal.execution.scalar.or(rules.execution.scalar);
+        match literal.premises {
+            Some(plant) => rules.by_the_letter(plant),
+            None => rules,
         }
     }
 
@@ -397,6 +407,54 @@ impl Run<'_> {
             Some(Err(what)) => Err(format!("the typed program does not follow by the rules: {what}")),
             None => Err("nothing is wrong with the program, and it has no meaning".into()),
         }
+    }
+
+    fn strategy(&self) -> Ran<Unspecified> {
+        let text = self.test.option("strategy").unwrap_or("carry");
+        match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
+            ("carry", _) => Ok(Unspecified::Carry),
+            ("first", _) => Ok(Unspecified::First),
+            (_, Some(seed)) => Ok(Unspecified::Random(seed)),
+            _ => Err(format!("strategy={text} is none of carry, first and random:SEED")),
+        }
+    }
+
+    fn call(&mut self) -> Ran<Found> {
+        let planted = self.wsl_rules().execution;
+        let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 256)? as usize);
+        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted };
+        let called = wsl::call(&self.file.text, &self.test.expression, &settings)?;
+        self.report.fired.extend(called.fired);
+        if planted.rule.is_none() && planted.scalar.is_none() {
+            let compared = wsl::compare(&self.file.text, &self.test.expression, &called.ty, fuel)?;
+            self.report.by_fast_engine += usize::from(compared);
+        }
+        Ok(called.found)
+    }
+
+    /// A compute entry point over a grid.
+    fn run_grid(&mut self) -> Ran<Found> {
+        let text = self.test.option("schedule").unwrap_or("in-order");
+        let schedule = match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
+            ("in-order", _) => group::Schedule::InOrder,
+            ("round-robin", _) => group::Schedule::RoundRobin,
+            ("all", _) => group::Schedule::All,
+            (_, Some(seed)) => group::Schedule::Random(seed),
+            _ => return Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
+        };
+        let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
+        let planted = self.wsl_rules().execution;
+        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted };
+        let text = self.test.option("groups").unwrap_or("1");
+        let groups: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        let groups = match groups.as_deref() {
+            Ok(&[x]) => [x, 1, 1],
+            Ok(&[x, y, z]) => [x, y, z],
+            _ => return Err(format!("groups={text} is neither one number nor three")),
+        };
+        let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
+        self.report.fired.extend(fired);
+        Ok(found)
     }
 
     fn step(&mut self) -> Ran<Found> {

@@ -1,15 +1,27 @@
 //! What the tests of a WSL program do.
 
+use crate::expect::Found;
 use crate::reject::Wrong;
+use smallstep::run::grid;
+use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::line_column;
-use smallstep_semantics::wsl::environment::Planted;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::environment::{FunctionId, Planted};
 use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
+use smallstep_semantics::wsl::execution::{self, Cx, Done, Stop};
+use smallstep_semantics::wsl::library::Meaning;
+use smallstep_semantics::wsl::machine::{self, Compiled, Ending};
+use smallstep_semantics::wsl::meaning::{self, Given, Op};
+use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
+use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::ValueType;
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
-use smallstep_semantics::wsl::{desugar, parse, print, validate};
+use smallstep_semantics::wsl::{call, desugar, group, parse, print, validate, value};
+use std::collections::BTreeSet;
 
 /// What is found of a program.
 #[derive(Debug, Default)]
@@ -26,11 +38,13 @@ pub struct Read {
     pub valid: Option<Result<(), String>>,
 }
 
-/// The rules that validation goes by.
+/// The rules that validation and execution go by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// The bug in them.
+    /// The bug in those of validation.
     pub planted: Planted,
+    /// The bug in those of execution.
+    pub execution: execution::Planted,
     /// The judgements that they rest on.
     pub premises: Premises,
     /// Whether they are the specification's by the letter, so that what follows by them is not checked again.
@@ -69,6 +83,61 @@ pub fn initialisers_see_themselves(p: &mut Premises) {
 /// WSL-C6: only what is written as a call, or an operator that becomes one, is a call.
 pub fn calls_as_written(p: &mut Premises) {
     p.called = |callee, written| declared(callee).filter(|_| written);
+}
+
+/// WSL-D1: any `return` is a terminator, and replaces its block at once.
+pub fn hoisted_return(cx: &mut Cx, s: &mut Stmt) -> Done {
+    if let Stmt::Block(block) = s
+        && let Some(Stmt::Return(_)) = &block.first
+    {
+        *s = block.first.take().unwrap_or_else(Stmt::empty);
+        return Ok(());
+    }
+    execution::statement::e_block_reduce(cx, s)
+}
+
+/// WSL-D3: `e.f` that only a setter assigns to is reduced as any expression, by its getter.
+pub fn got_target(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
+    if cx.left(e)? {
+        return Ok(true);
+    }
+    if let Form::Dot(..) = e.form {
+        cx.apply(Rule::WslEDotGetter, execution::expression::e_dot_getter, e)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)`, and nothing more.
+pub fn value_of_whole(cx: &mut Cx, e: &mut Expr) -> Done {
+    execution::assign::e_assign_setter(cx, e)?;
+    if let Form::Comma(parts) = &mut e.form {
+        *e = parts[0].take();
+    }
+    Ok(())
+}
+
+/// WSL-D19: the declaration stores the default value, wherever the variable is.
+pub fn stored_by_each(cx: &mut Cx, s: &mut Stmt) -> Done {
+    let declared = match s {
+        Stmt::Block(block) => match block.first {
+            Some(Stmt::Declaration(_, store, None)) => Some(store),
+            _ => None,
+        },
+        _ => None,
+    };
+    execution::statement::e_block_vdecl(cx, s)?;
+    let Some(store) = declared else { return Ok(()) };
+    let words = cx.shared.words(cx.shared.program.store(store).ty)?;
+    cx.store(cx.address(store), &vec![Word::Bits(0); words as usize])
+}
+
+/// WSL-E2: the tangent of atan2(y, x) is x/y.
+pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: Given) -> Given {
+    match (op.meaning, operands) {
+        (Meaning::Atan2, &[y, x]) => meaning::scalar(op, &[x, y]),
+        _ => given,
+    }
 }
 
 /// How far a program is looked at.
@@ -112,6 +181,141 @@ pub fn read(text: &str, until: Until, rules: &Rules) -> Read {
         }),
     });
     read
+}
+
+/// What a call of an expression beside a program gives.
+#[derive(Debug)]
+pub struct Called {
+    /// The type of the expression.
+    pub ty: String,
+    /// What it evaluates to, as `int 42`, or how its evaluation ends.
+    pub found: Found,
+    /// The rules that fire, on all ways.
+    pub fired: BTreeSet<Rule>,
+}
+
+/// Evaluates an expression beside a program.
+///
+/// Errors: what is wrong with the program or the expression.
+pub fn call(text: &str, expression: &str, settings: &call::Settings) -> Result<Called, String> {
+    let prepared = call::prepare(text, expression).map_err(|wrong| rejected(&wrong.text, &wrong.errors))?;
+    let mut fired = BTreeSet::new();
+    let evaluation = prepared.evaluation();
+    let ty = prepared.program.env.type_name(evaluation.start.ty);
+    let outcome = evaluation.run_ways(settings, &mut |_, step, _| {
+        fired.insert(step.rule);
+        fired.extend(&step.within);
+    });
+    let found = match outcome {
+        Outcome::Observed(shown) => {
+            let mut text = match (&*ty, shown.discarded) {
+                (_, n) if n == shown.ways => String::from("discarded"),
+                ("void", _) => ty.clone(),
+                _ => format!("{ty} {}", value::show(&prepared.program, shown.ty, &shown.words)),
+            };
+            if 0 < shown.discarded && shown.discarded < shown.ways {
+                text += ", or discarded";
+            }
+            if !shown.complete {
+                text += ", and not every way was followed";
+            }
+            Found { notes: vec![text], ..Found::default() }
+        }
+        other => ending(other),
+    };
+    Ok(Called { ty, found, fired })
+}
+
+fn rejected(text: &str, errors: &[Error]) -> String {
+    let each = errors.iter().map(|e| {
+        let (line, column) = line_column(text, e.span.start);
+        format!("\n{line}:{column}: error[{}] {}", e.rule, e.message)
+    });
+    format!("the program or the expression is rejected{}", each.collect::<String>())
+}
+
+fn ending<O>(outcome: Outcome<O>) -> Found {
+    match outcome {
+        Outcome::Stuck(stuck) => Found::ending("stuck", stuck.why),
+        Outcome::Unsupported(what) => Found::ending("unsupported", what),
+        Outcome::Limit(limit) => Found::ending("limit", limit.to_string()),
+        other => Found::ending(other.name(), ""),
+    }
+}
+
+/// Runs an expression of that type, beside a program, on the fast engine and by the relation: by each strategy they must end alike. False if the fast engine does
+/// not run it, or as a result of a function it is something else.
+///
+/// Errors: how they differ.
+pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool, String> {
+    let mut name = String::from("called");
+    while text.contains(&name) || expression.contains(&name) {
+        name.push('_');
+    }
+    let text = format!("{text}\n{ty} {name}() {{ return\n{expression}\n; }}");
+    let Some(program) = validate::validate(&text).program else { return Ok(false) };
+    let root = FunctionId(program.bodies.len() as u32 - 1);
+    let Ok(compiled) = Compiled::new(&program, root) else { return Ok(false) };
+    let result = program.env.function(root).result;
+    let shown = |words: &[Possible]| value::show(&program, result, words);
+    for strategy in [Strategy::First, Strategy::Random(1), Strategy::Random(2), Strategy::Carry] {
+        let settings = machine::Settings { strategy, fuel, ..machine::Settings::default() };
+        let (fast, _) = compiled.call(&[], &mut [], &settings)?;
+        if matches!(fast, Ending::OutOfFuel { .. }) {
+            return Ok(false);
+        }
+        let evaluation = call::Evaluation { program: &program, text: &text, start: execution::call_of(&program, root, Vec::new()), root };
+        let settings = call::Settings { strategy, fuel, ways: 1, planted: execution::Planted::default() };
+        let (fast, slow) = match (fast, evaluation.run(&settings, &mut |_, _| {})) {
+            // What is met is carried by the one, and stops the other.
+            (Ending::Open { .. }, Outcome::Observed(slow)) => (true.to_string(), slow.unspecified.to_string()),
+            (Ending::Discarded, Outcome::Observed(slow)) => (1.to_string(), slow.discarded.to_string()),
+            (Ending::Returned(words), Outcome::Observed(slow)) if slow.discarded == 0 => {
+                let words: Vec<Possible> = words.into_iter().map(|word| Possible::Values(vec![word])).collect();
+                (shown(&words), shown(&slow.words))
+            }
+            (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
+        };
+        if fast != slow {
+            return Err(format!("by {strategy:?} the fast engine gives {fast}, the relation {slow}"));
+        }
+    }
+    Ok(true)
+}
+
+/// What a dispatch of a compute entry point leaves in its buffers in device memory, and whether it races, or how it ends; and the rules of groups that fire.
+///
+/// Errors: what is wrong with the program, or with what is bound.
+pub fn dispatch(
+    text: &str,
+    entry: Option<&str>,
+    resources: &[(String, Vec<u8>)],
+    groups: [u32; 3],
+    settings: &group::Settings,
+) -> Result<(Found, Vec<Rule>), String> {
+    let validated = validate::validate(text);
+    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
+    let entry = grid::compute_entry(&program, entry)?;
+    let buffers = grid::bind(&program, entry, resources, &[])?;
+    let dispatch = group::Dispatch { program: &program, text, entry, groups, buffers };
+    Ok(match dispatch.run(settings) {
+        group::Ending::Shown(shown) => {
+            let in_device = dispatch.buffers.iter().zip(&shown.buffers).filter(|(buffer, _)| buffer.space == AddressSpace::Device);
+            let mut notes: Vec<String> = in_device
+                .map(|(buffer, words)| {
+                    let elements = words.chunks(buffer.stride as usize).map(|e| value::show(&program, buffer.element, e));
+                    format!("buffer {}: {}", buffer.name, elements.collect::<Vec<_>>().join(", "))
+                })
+                .collect();
+            notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
+            if !shown.complete {
+                notes.push("not every way was followed".into());
+            }
+            (Found { notes, ..Found::default() }, shown.fired)
+        }
+        group::Ending::Diverged(_) => (Found::ending("diverged", ""), Vec::new()),
+        group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
+    })
 }
 
 fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {

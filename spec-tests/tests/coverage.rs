@@ -7,7 +7,7 @@ use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::opcodes::{self, Standing};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
 use smallstep_semantics::wsl::environment::Planted as Bug;
-use smallstep_spec_tests::file::{CaseFile, Language};
+use smallstep_spec_tests::file::{CaseFile, Command, Language};
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::cases_of;
 use smallstep_spec_tests::root;
@@ -62,11 +62,14 @@ const OF_VALIDATION: [Judgement; 5] =
     [Judgement::Environment, Judgement::StatementTyping, Judgement::ExpressionTyping, Judgement::EntryPoint, Judgement::Library];
 
 /// The rules whose function is not called as they are, and how it is called.
-const OTHERWISE_CALLED: [(Rule, &str); 3] = [
+const OTHERWISE_CALLED: [(Rule, &str); 5] = [
     (Rule::WslLexToken, "lex"),
     (Rule::WslGQualifier, "qualifiers"),
     // A keyword of Rust.
     (Rule::WslGType, "ty"),
+    // With the prefix of the grammar's, and not of it.
+    (Rule::WslGThread, "g_thread"),
+    (Rule::WslGBarrier, "g_barrier"),
 ];
 
 /// The rules of stages whose modules no case can run yet beyond λV's; `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
@@ -223,6 +226,39 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
         let stem = said.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(&stem);
         let otherwise = OTHERWISE_CALLED.iter().find(|(r, _)| *r == rule).map(|(_, called)| *called);
         assert_eq!(function.trim_end_matches('_'), otherwise.unwrap_or(stem), "{rule}");
+    }
+}
+
+/// The fast engine runs whatever is called, but by the letter.
+#[test]
+fn calls_are_run_by_the_fast_engine_too() {
+    let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
+    let mut calls = 0;
+    for file in &files {
+        let called = file.tests.iter().filter(|t| t.command == Command::Call && t.option("literal").is_none()).count();
+        assert_eq!(report(file).by_fast_engine, called, "{}: calls by the fast engine, of all", file.name);
+        calls += called;
+    }
+    assert!(calls > 300, "{calls} calls");
+}
+
+/// The rules of WSL's execution are printed above their functions as the registry has them: the statement, the name and the source.
+#[test]
+fn rules_of_execution_are_printed_above_their_functions() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/src");
+    let of_execution = [Judgement::StatementExecution, Judgement::ExpressionExecution, Judgement::GroupExecution];
+    for &rule in Rule::ALL.iter().filter(|r| of_execution.contains(&r.judgement())) {
+        let path: Vec<&str> = rule.item().split("::").collect();
+        let (function, module) = path.split_last().expect("a path has a last part");
+        let file = source.join(module.join("/"));
+        let text = std::fs::read_to_string(file.with_extension("rs")).or_else(|_| std::fs::read_to_string(file.join("mod.rs")));
+        let text = text.unwrap_or_else(|e| panic!("{rule}: {e}"));
+        let above = text.split(&format!("fn {function}(")).next().unwrap_or_default();
+        let above = above.replace("\\[", "[").replace("\\]", "]");
+        let named = format!("[{}, ", rule.name());
+        let printed = above.lines().rev().find_map(|line| line.strip_prefix("/// ")?.split_once(&named));
+        let (statement, rest) = printed.unwrap_or_else(|| panic!("{rule}: its function does not say it"));
+        assert_eq!((statement.trim_end(), rest.trim_end_matches(']')), (rule.statement(), rule.source()), "{rule}");
     }
 }
 

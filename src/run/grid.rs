@@ -20,7 +20,7 @@ impl FromStr for Bound {
 
     fn from_str(text: &str) -> Result<Bound, String> {
         let (name, given) = text.split_once('=').ok_or_else(|| format!("\"{text}\" has no =; write it as u0=u32:1,2"))?;
-        Ok(Bound { name: name.trim().into(), given: given.parse().map_err(|e| format!("{e}"))? })
+        Ok(Bound { name: name.trim().into(), given: given.parse()? })
     }
 }
 

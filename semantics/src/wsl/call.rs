@@ -150,8 +150,13 @@ enum Ended {
 impl Prepared {
     /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
+        self.evaluation().run(settings, on)
+    }
+
+    /// What is to be evaluated.
+    pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
-        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }.run(settings, on)
+        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }
     }
 }
 
@@ -205,6 +210,15 @@ pub struct Evaluation<'p> {
 impl Evaluation<'_> {
     /// Evaluates by the relation, along every way. `on` is told of each step of the first way.
     pub fn run(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
+        self.run_ways(settings, &mut |way, step, thread| {
+            if way == 0 {
+                on(step, thread);
+            }
+        })
+    }
+
+    /// Likewise; `on` is told of each step of each way, the ways numbered from 0.
+    pub fn run_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
         let shared = match Shared::new(self.program, self.root, settings.planted) {
             Ok(shared) => shared,
             Err(limit) => return Outcome::Limit(limit),
@@ -218,8 +232,8 @@ impl Evaluation<'_> {
             }
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
-            let first = shown.ways == 0;
-            let (ended, steps) = self.way(&shared, &mut opens, settings, first, on);
+            let way = shown.ways;
+            let (ended, steps) = self.way(&shared, &mut opens, settings, &mut |step, thread| on(way, step, thread));
             shown.ways += 1;
             shown.steps += steps;
             shown.unspecified |= opens.met();
@@ -238,14 +252,7 @@ impl Evaluation<'_> {
         other.unwrap_or(Outcome::Observed(shown))
     }
 
-    fn way(
-        &self,
-        shared: &Shared,
-        opens: &mut Opens,
-        settings: &Settings,
-        first: bool,
-        on: &mut dyn FnMut(&Step, &Thread),
-    ) -> (Ended, u64) {
+    fn way(&self, shared: &Shared, opens: &mut Opens, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> (Ended, u64) {
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
@@ -257,14 +264,13 @@ impl Evaluation<'_> {
             }
             steps += 1;
             match step(shared, &mut memory, opens, &mut thread) {
-                Ok(taken) => {
-                    if first {
-                        on(&taken, &thread);
-                    }
-                }
+                Ok(taken) => on(&taken, &thread),
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
-                Err((Stop::Discarded, _)) => return (Ended::Discarded, steps),
+                Err((Stop::Discarded(taken), _)) => {
+                    on(&taken, &thread);
+                    return (Ended::Discarded, steps);
+                }
                 Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),
             }
         }
@@ -281,7 +287,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded | Stop::Barrier => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier => Outcome::Deadlock,
         }
     }
 }

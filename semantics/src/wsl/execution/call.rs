@@ -1,11 +1,12 @@
 //! Calls: seed 004 "Calls".
 
 use super::term::{Block, Expr, Form, Stmt};
-use super::{Cx, Done, Stop};
+use super::{Cx, Done, Step, Stop};
 use crate::rule::Rule;
 use crate::wsl::environment::access::Callee;
 use crate::wsl::memory::Words;
 use crate::wsl::typing::program::StmtForm;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Cx<'_, '_> {
@@ -95,6 +96,7 @@ pub fn e_call_return(cx: &mut Cx, e: &mut Expr) -> Done {
 }
 
 /// Call(discard;) ends the thread                                              [wsl/e-discard, 004 Barriers and discard; WSL-C5]
-pub fn e_discard(_: &mut Cx, _: &mut Expr) -> Done {
-    Err(Stop::Discarded)
+pub fn e_discard(cx: &mut Cx, _: &mut Expr) -> Done {
+    let step = Step { rule: Rule::WslEDiscard, within: cx.within.clone(), at: cx.span(), events: SmallVec::new() };
+    Err(Stop::Discarded(Box::new(step)))
 }

@@ -21,13 +21,19 @@ impl Form {
 
 impl Cx<'_, '_> {
     /// In the context of a rule.
-    pub(super) fn within(&mut self, rule: Rule, f: impl FnOnce(&mut Self) -> Done) -> Done {
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn within(&mut self, rule: Rule, f: impl FnOnce(&mut Self) -> Done) -> Done {
         self.within.push(rule);
         f(self)
     }
 
     /// In another environment.
-    pub(super) fn in_env(&mut self, env: Env, f: impl FnOnce(&mut Self) -> Done) -> Done {
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn in_env(&mut self, env: Env, f: impl FnOnce(&mut Self) -> Done) -> Done {
         let outer = std::mem::replace(&mut self.env, env);
         let done = f(self);
         self.env = outer;
@@ -71,7 +77,10 @@ impl Cx<'_, '_> {
     }
 
     /// ρ ⊢ e → e', where e is used as a right-value.
-    pub(super) fn expr(&mut self, e: &mut Expr) -> Done {
+    ///
+    /// # Errors
+    /// Why there is no such step.
+    pub fn expr(&mut self, e: &mut Expr) -> Done {
         deep(|| self.expr_of(e))
     }
 
@@ -146,12 +155,17 @@ impl Cx<'_, '_> {
         }
     }
 
+    /// A left-value as what it holds: its expression is reduced to one first.
     fn load_of(&mut self, e: &mut Expr) -> Done {
         let Form::Coerce(_, inner) = &mut e.form else { return self.stuck("no load") };
-        if self.left(inner)? {
-            return Ok(());
-        }
-        self.apply(Rule::WslELoad, e_load, e)
+        self.open(inner);
+        let reduced = match inner.form {
+            Form::Left(_) => return self.apply(Rule::WslELoad, e_load, e),
+            Form::Dot(..) => e_dot_reduce(self, inner)?,
+            Form::Index(..) | Form::Element(_) => e_array_deref_reduce(self, inner)?,
+            _ => return self.expr(inner),
+        };
+        if reduced { Ok(()) } else { self.stuck("what is loaded does not reduce to a left-value") }
     }
 
     /// An abstract left-value as a right-value: reduced to one, and got.

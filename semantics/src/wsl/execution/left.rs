@@ -1,7 +1,7 @@
 //! Reduction to an abstract left-value: seed 004 "Reduction to an abstract left-value".
 
 use super::term::{Expr, Form};
-use super::{Cx, Done, Stop, pointee};
+use super::{Cx, Done, Replacement, Stop, pointee};
 use crate::rule::Rule;
 use crate::text::deep;
 use crate::wsl::meaning::Lanes;
@@ -11,14 +11,20 @@ use crate::wsl::typing::program::{Access, Coercion};
 
 impl Cx<'_, '_> {
     /// One step of `e` to an abstract left-value; false if there is none: it is one already, or a value (ERRATA WSL-D3, WSL-D4).
-    pub(super) fn left(&mut self, e: &mut Expr) -> Result<bool, Stop> {
+    ///
+    /// # Errors
+    /// Why the thread stops.
+    pub fn left(&mut self, e: &mut Expr) -> Result<bool, Stop> {
         deep(|| self.left_of(e))
     }
 
-    /// Likewise, in the context of a rule.
+    /// Likewise, in the context of a rule, unless a bug stands in its place.
     pub(super) fn left_within(&mut self, rule: Rule, e: &mut Expr) -> Result<bool, Stop> {
         self.within.push(rule);
-        let stepped = self.left(e)?;
+        let stepped = match self.shared.planted.rule {
+            Some((planted, Replacement::Left(g))) if planted == rule => g(self, e)?,
+            _ => self.left(e)?,
+        };
         if !stepped {
             self.within.pop();
         }

@@ -16,15 +16,15 @@
 //! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
 //! function that may fail (ERRATA WSL-D3, WSL-D4).
 
-mod assign;
-mod builtin;
-mod call;
-mod expression;
-mod generated;
-mod iteration;
-mod left;
-mod statement;
-mod switch;
+pub mod assign;
+pub mod builtin;
+pub mod call;
+pub mod expression;
+pub mod generated;
+pub mod iteration;
+pub mod left;
+pub mod statement;
+pub mod switch;
 pub mod term;
 
 use super::environment::FunctionId;
@@ -72,8 +72,8 @@ pub enum Event {
 pub enum Stop {
     /// It stands at a barrier, and its group does not go on yet.
     Barrier,
-    /// It was discarded.
-    Discarded,
+    /// It was discarded, by this step.
+    Discarded(Box<Step>),
     /// No rule applies: why, and where.
     Stuck(String, Span),
     /// A limit was passed.
@@ -105,6 +105,8 @@ pub enum Replacement {
     Expr(fn(&mut Cx, &mut Expr) -> Done),
     /// Of a rule for statements.
     Stmt(fn(&mut Cx, &mut Stmt) -> Done),
+    /// Of a rule that reduces a part to an abstract left-value: what is done to that part. False if nothing is to be done.
+    Left(fn(&mut Cx, &mut Expr) -> Result<bool, Stop>),
 }
 
 /// Bugs that stand beside the rules.
@@ -291,7 +293,10 @@ impl Cx<'_, '_> {
     }
 
     /// The rule of this step, by its function, unless a bug stands in its place.
-    fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
         self.rule = Some(rule);
         self.at = e.at;
         match self.shared.planted.rule {
@@ -301,7 +306,10 @@ impl Cx<'_, '_> {
     }
 
     /// Likewise, of a statement.
-    fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
         self.rule = Some(rule);
         match self.shared.planted.rule {
             Some((planted, Replacement::Stmt(g))) if planted == rule => g(self, s),
@@ -318,7 +326,7 @@ impl Cx<'_, '_> {
     }
 
     /// Where a store is, in this thread's or its group's memory.
-    fn address(&self, store: StoreId) -> Address {
+    pub fn address(&self, store: StoreId) -> Address {
         let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
         Address::of(object, self.shared.offsets[store.0 as usize])
     }
@@ -332,7 +340,10 @@ impl Cx<'_, '_> {
     }
 
     /// Loads a value of that type, with its event.
-    fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
+    ///
+    /// # Errors
+    /// If its object does not hold that much there.
+    pub fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
         let words = self.shared.words(ty)?;
         self.note_place();
         match self.memory.load(self.opens, at, words) {
@@ -345,7 +356,10 @@ impl Cx<'_, '_> {
     }
 
     /// Stores a value, with its event.
-    fn store(&mut self, at: Address, words: &[Word]) -> Done {
+    ///
+    /// # Errors
+    /// If its object does not hold that much there.
+    pub fn store(&mut self, at: Address, words: &[Word]) -> Done {
         self.note_place();
         match self.memory.store(self.opens, at, words) {
             Some(()) => {

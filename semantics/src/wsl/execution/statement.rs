@@ -10,7 +10,10 @@ use std::rc::Rc;
 
 impl Cx<'_, '_> {
     /// ρ ⊢ s → s'
-    pub(super) fn stmt(&mut self, s: &mut Stmt) -> Done {
+    ///
+    /// # Errors
+    /// Why there is no such step.
+    pub fn stmt(&mut self, s: &mut Stmt) -> Done {
         match s {
             Stmt::If(parts) => self.at = parts.0.at,
             Stmt::Return(Some(e)) | Stmt::Effect(e) | Stmt::Switch(e, _) => self.at = e.at,

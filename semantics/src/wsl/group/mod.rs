@@ -348,7 +348,7 @@ impl Run<'_, '_> {
                     *state = State::Waiting(instance);
                     return Ok(());
                 }
-                Err((Stop::Discarded, _)) => {
+                Err((Stop::Discarded(_), _)) => {
                     *state = State::Ended;
                     return Ok(());
                 }

@@ -1,0 +1,64 @@
+//! No wrong rule of WSL's execution, and no wrong meaning of its library, passes the cases.
+
+mod library;
+mod rules;
+
+use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::wsl::execution::Planted;
+use smallstep_spec_tests::file::{CaseFile, Command, Language};
+use smallstep_spec_tests::root;
+use smallstep_spec_tests::run::{self, Engines};
+use smallstep_spec_tests::wsl::Rules;
+use std::collections::BTreeSet;
+
+/// The files that call expressions, without what they say of rules, and without calls by the letter: what is left is what calls evaluate to.
+fn calls() -> Vec<CaseFile> {
+    let paths = run::collect(&root(), "wsl/").expect("the folder can be read");
+    let files = paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}")));
+    let calling = files.filter(|f| f.language == Language::Wsl).filter_map(|mut file| {
+        file.tests.retain(|t| t.command == Command::Call && t.option("literal").is_none());
+        (file.rules, file.not_rules, file.errors) = Default::default();
+        (!file.tests.is_empty()).then_some(file)
+    });
+    calling.collect()
+}
+
+/// The first case whose calls evaluate otherwise, or end otherwise.
+fn caught(files: &[CaseFile], execution: Planted) -> Option<&str> {
+    let mut engines = Engines { wsl: Rules { execution, ..Rules::default() }, ..Engines::default() };
+    files.iter().find(|file| !run::run(file, &mut engines).failures.is_empty()).map(|file| file.name.as_str())
+}
+
+#[test]
+fn every_wrong_rule_of_execution_is_caught() {
+    let files = calls();
+    assert_eq!(caught(&files, Planted::default()), None, "nothing is planted");
+    let mut survived = Vec::new();
+    let bugs = rules::bugs();
+    for bug in &bugs {
+        let planted = Planted { rule: Some((bug.rule, bug.by)), scalar: None };
+        if caught(&files, planted).is_none() {
+            survived.push(format!("{}: {}", bug.rule, bug.what));
+        }
+    }
+    assert!(survived.is_empty(), "no case sees {} of {}:\n{}", survived.len(), bugs.len(), survived.join("\n"));
+}
+
+#[test]
+fn every_rule_of_execution_has_a_planted_bug() {
+    let planted: BTreeSet<Rule> = rules::bugs().iter().map(|bug| bug.rule).collect();
+    let of_execution = |r: &&Rule| matches!(r.judgement(), Judgement::StatementExecution | Judgement::ExpressionExecution);
+    let without: Vec<&Rule> = Rule::ALL.iter().filter(of_execution).filter(|r| !planted.contains(r)).collect();
+    assert!(without.is_empty(), "{without:?}");
+}
+
+#[test]
+fn every_wrong_meaning_of_the_library_is_caught() {
+    let files = calls();
+    let survived: Vec<&str> = library::BUGS
+        .iter()
+        .filter(|(_, scalar)| caught(&files, Planted { rule: None, scalar: Some(*scalar) }).is_none())
+        .map(|(what, _)| *what)
+        .collect();
+    assert!(survived.is_empty(), "no case sees {} of {}:\n{}", survived.len(), library::BUGS.len(), survived.join("\n"));
+}
