@@ -422,7 +422,7 @@ impl Run<'_> {
     fn call(&mut self) -> Ran<Found> {
         let planted = self.wsl_rules().execution;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 256)? as usize);
-        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted };
+        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted, precision: None };
         let called = wsl::call(&self.file.text, &self.test.expression, &settings)?;
         self.report.fired.extend(called.fired);
         if planted.rule.is_none() && planted.scalar.is_none() {
@@ -444,7 +444,7 @@ impl Run<'_> {
         };
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
-        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted };
+        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted, precision: None };
         let text = self.test.option("groups").unwrap_or("1");
         let groups: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
         let groups = match groups.as_deref() {

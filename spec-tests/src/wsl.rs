@@ -265,7 +265,7 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
             return Ok(false);
         }
         let evaluation = call::Evaluation { program: &program, text: &text, start: execution::call_of(&program, root, Vec::new()), root };
-        let settings = call::Settings { strategy, fuel, ways: 1, planted: execution::Planted::default() };
+        let settings = call::Settings { strategy, fuel, ways: 1, ..call::Settings::default() };
         let (fast, slow) = match (fast, evaluation.run(&settings, &mut |_, _| {})) {
             // What is met is carried by the one, and stops the other.
             (Ending::Open { .. }, Outcome::Observed(slow)) => (true.to_string(), slow.unspecified.to_string()),
