@@ -20,6 +20,8 @@ const TEXT: &str = "
     int frozen(int x) { int y = x / 0; if (y > 3) { if (y > 3) return 1; return 3; } return 2; }
     int equal(int x) { int y = x / 0; if (y == 5) return y; return 5; }
     int cases(int x) { int y = x / 0; switch (y) { case 1: return 1; case 2: return y * 10; default: return -1; } }
+    int excluded(int x) { int y = x / 0; switch (y) { case 1: return 1; default: break; } if (y == 1) return 2; return 3; }
+    int unequal(int x) { int y = x / 0; if (y != 4) { if (y == 4) return 1; return 2; } return y; }
     int masked(int x) { int y = x / 0; return (y & 1) * 10 + (y & 1); }
     int loops(uint i) { int[3] a; a[1] = 1; a[2] = 2; int n = a[i]; int s = 0; for (int k = 0; k < n; k++) s += 10; return s; }
     float vector(uint i) { float2 v = float2(1.0, 2.0); return v[i]; }
@@ -73,6 +75,8 @@ fn what_decides_is_followed_both_ways() {
         ("frozen(1)", "one of 1, 2"),
         ("equal(1)", "5"),
         ("cases(1)", "one of -1, 1, 20"),
+        ("excluded(1)", "one of 1, 3"),
+        ("unequal(1)", "one of 2, 4"),
         ("loops(5)", "one of 0, 10, 20"),
     ] {
         assert_eq!(call(TEXT, expression), expected, "{expression}");

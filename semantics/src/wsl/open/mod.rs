@@ -86,6 +86,8 @@ pub struct Opens {
     listed: usize,
     index: FxHashMap<Term, OpenId>,
     decided: FxHashMap<OpenId, u32>,
+    /// What a term was decided not to be.
+    excluded: FxHashMap<OpenId, SmallVec<[u32; 4]>>,
     /// What was decided, in order.
     decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
@@ -110,6 +112,7 @@ impl Opens {
             listed: 0,
             index: FxHashMap::default(),
             decided: FxHashMap::default(),
+            excluded: FxHashMap::default(),
             decisions: Vec::new(),
             choices: FxHashMap::default(),
             met: false,
@@ -228,11 +231,14 @@ impl Opens {
                 let other = values.iter().any(|v| !options.contains(v));
                 (options.iter().copied().filter(|o| values.contains(o)).collect(), other)
             }
-            None => (options.to_vec(), true),
+            None => (options.iter().copied().filter(|&o| !self.excludes(id, o)).collect(), true),
         };
         let count = left.len() + usize::from(other);
         let taken = if count <= 1 { 0 } else { self.ways.next(count as u32) as usize };
-        let bits = *left.get(taken)?;
+        let Some(&bits) = left.get(taken) else {
+            self.excluded.entry(id).or_default().extend(left);
+            return None;
+        };
         self.settle(id, bits);
         if let Term::Apply(op, operands) = self.term(id).clone() {
             self.consequence(op, &operands, bits);
@@ -243,6 +249,12 @@ impl Opens {
     /// What an equation that was decided says of its sides.
     fn consequence(&mut self, op: Op, operands: &[Word], bits: u32) {
         use super::library::Meaning as M;
+        if let (M::Equal | M::NotEqual, [Word::Open(id), Word::Bits(other)] | [Word::Bits(other), Word::Open(id)]) = (op.meaning, operands)
+            && op.of != Scalar::Float
+            && (bits == 0) == (op.meaning == M::Equal)
+        {
+            self.excluded.entry(*id).or_default().push(*other);
+        }
         let holds = matches!((op.meaning, bits), (M::Equal, 1) | (M::NotEqual, 0));
         if let (true, Scalar::Int | Scalar::Uint | Scalar::Bool, [a, b]) = (holds, op.of, operands) {
             match (self.read(*a), self.read(*b)) {
@@ -254,6 +266,11 @@ impl Opens {
         } else if let (M::Not, [Word::Open(id)]) = (op.meaning, operands) {
             self.settle(*id, 1 - bits.min(1));
         }
+    }
+
+    /// Whether the term was decided not to be this.
+    fn excludes(&self, id: OpenId, bits: u32) -> bool {
+        self.excluded.get(&id).is_some_and(|all| all.contains(&bits))
     }
 
     fn settle(&mut self, id: OpenId, bits: u32) {
@@ -311,6 +328,16 @@ impl Opens {
         }
     }
 
+    /// What a comparison of integers gives because the operand was decided not to be the other.
+    fn known_unequal(&self, op: Op, operands: &[Word]) -> Option<bool> {
+        use super::library::Meaning as M;
+        let ([Word::Open(id), Word::Bits(bits)] | [Word::Bits(bits), Word::Open(id)]) = operands else { return None };
+        match op.meaning {
+            M::Equal | M::NotEqual if op.of != Scalar::Float && self.excludes(*id, *bits) => Some(op.meaning == M::NotEqual),
+            _ => None,
+        }
+    }
+
     /// An operation on floats under a profile of precision, or with an operand that is within bounds; none if it is none of these.
     fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if op.of != Scalar::Float {
@@ -354,6 +381,9 @@ impl Opens {
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
         if let Some(known) = possible::identity(op, operands) {
             return known;
+        }
+        if let Some(known) = self.known_unequal(op, operands) {
+            return Word::Bits(u32::from(known));
         }
         if let Some(word) = self.over_sets(op, operands) {
             return word;

@@ -80,10 +80,13 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
         Word::Address(_) => Possible::Any,
-        Word::Open(id) => match by_leaves(opens, id) {
-            Some(values) => Possible::Values(values),
-            None => by_parts(opens, Word::Open(id)),
-        },
+        Word::Open(id) => {
+            let found = by_leaves(opens, id).map_or_else(|| by_parts(opens, Word::Open(id)), Possible::Values);
+            match found {
+                Possible::Values(values) => Possible::Values(values.into_iter().filter(|&v| !opens.excludes(id, v)).collect()),
+                other => other,
+            }
+        }
     }
 }
 
