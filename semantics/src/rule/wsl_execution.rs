@@ -52,11 +52,11 @@ macro_rules! wsl_execution_rules {
             WslETakePtrLval "wsl/e-take-ptr-lval" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_take_ptr_lval" "&LVal(a) → Ptr(a)";
             WslEDerefPtr "wsl/e-deref-ptr" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_deref_ptr" "*Ptr(a) → LVal(a)";
             WslEDerefReduce "wsl/e-deref-reduce" ExpressionExecution "004 Pointers and references" "wsl::execution::expression::e_deref_reduce" "e → e' gives *e → *e'";
-            WslEMakeRefLval "wsl/e-make-ref-lval" ExpressionExecution "004 Arrays, @ 1, 2; WSL-C3" "wsl::execution::expression::e_make_ref_lval" "@LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none";
-            WslEMakeRefReduce "wsl/e-make-ref-reduce" ExpressionExecution "004 Arrays, @ 3" "wsl::execution::expression::e_make_ref_reduce" "e reduced to an abstract left-value, e', gives @e → @e'";
+            WslEMakeRefLval "wsl/e-make-ref-lval" ExpressionExecution "004 Arrays, references 1, 2; WSL-C3" "wsl::execution::expression::e_make_ref_lval" "@LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none";
+            WslEMakeRefReduce "wsl/e-make-ref-reduce" ExpressionExecution "004 Arrays, references 3" "wsl::execution::expression::e_make_ref_reduce" "e reduced to an abstract left-value, e', gives @e → @e'";
             WslEDotGetter "wsl/e-dot-getter" ExpressionExecution "004 Dot operator 2" "wsl::execution::expression::e_dot_getter" "e.f → operator.f(e), e not reducible to an abstract left-value";
             WslEArrayDerefGetter "wsl/e-array-deref-getter" ExpressionExecution "004 Arrays, [] 2" "wsl::execution::expression::e_array_deref_getter" "e1[e2] → operator[](e1, e2), e1[e2] not reducible to an abstract left-value";
-            WslEArrayLength "wsl/e-array-length" ExpressionExecution "004 Typing expressions, call 3.1; WSL-C8" "wsl::execution::expression::e_array_length" "e.length → n, e an array of n elements: a left-value is not loaded";
+            WslEArrayLength "wsl/e-array-length" ExpressionExecution "004 Typing expressions, call 3.1; WSL-C8" "wsl::execution::expression::e_array_length" "LVal(a).length → n and v.length → n, of an array of n elements: a left-value is not loaded";
             WslEReferenceLength "wsl/e-reference-length" ExpressionExecution "004 Typing expressions, call 3.2; WSL-C8" "wsl::execution::expression::e_reference_length" "Ref(a, n).length → n";
             WslEDotReduce "wsl/e-dot-reduce" ExpressionExecution "004 Dot operator 1" "wsl::execution::expression::e_dot_reduce" "e.f reduced to an abstract left-value, e', gives e.f → e'";
             WslEArrayDerefReduce "wsl/e-array-deref-reduce" ExpressionExecution "004 Arrays, [] 1" "wsl::execution::expression::e_array_deref_reduce" "e1[e2] reduced to an abstract left-value, e', gives e1[e2] → e'";

@@ -142,3 +142,14 @@ fn functions_without_expressions_are_called() {
     let evaluation = smallstep_semantics::wsl::call::Evaluation { program: &program, text: "void f() { }", start, root };
     assert!(evaluation.run(&Default::default(), &mut |_, _| {}).observed().is_some());
 }
+
+#[test]
+fn lengths_of_what_is_got_call_the_getter() {
+    let text = "
+        struct C { int n; }
+        int[3] operator.all(C c) { int[3] a; return a; }
+        C operator.all=(C c, int[3] a) { c.n = a[0]; return c; }
+        int[2] once(thread int* n) { *n += 1; int[2] a; return a; }
+        int lengths() { C c; int n = 0; uint l = c.all.length + once(&n).length; return int(l) * 10 + n; }";
+    assert_eq!(call(text, "lengths()"), "51");
+}

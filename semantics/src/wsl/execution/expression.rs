@@ -350,7 +350,7 @@ pub fn e_deref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     first(cx, Rule::WslEDerefReduce, inner)
 }
 
-/// @LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none        [wsl/e-make-ref-lval, 004 Arrays, @ 1, 2; WSL-C3]
+/// @LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none        [wsl/e-make-ref-lval, 004 Arrays, references 1, 2; WSL-C3]
 pub fn e_make_ref_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::MakeReference(inner, n) = &e.form else { return cx.stuck("no reference is made") };
     let Some(address) = inner.left() else { return cx.stuck("a reference to no left-value is made") };
@@ -358,7 +358,7 @@ pub fn e_make_ref_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e reduced to an abstract left-value, e', gives @e → @e'                     [wsl/e-make-ref-reduce, 004 Arrays, @ 3]
+/// e reduced to an abstract left-value, e', gives @e → @e'                     [wsl/e-make-ref-reduce, 004 Arrays, references 3]
 pub fn e_make_ref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::MakeReference(inner, _) = &mut e.form else { return cx.stuck("no reference is made") };
     match cx.left_within(Rule::WslEMakeRefReduce, inner)? {
@@ -387,12 +387,20 @@ pub fn e_array_deref_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e.length → n, e an array of n elements: a left-value is not loaded           [wsl/e-array-length, 004 Typing expressions, call 3.1; WSL-C8]
+/// LVal(a).length → n and v.length → n, of an array of n elements: a left-value is not loaded [wsl/e-array-length, 004 Typing expressions, call 3.1; WSL-C8]
 pub fn e_array_length(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::ArrayLength(inner, n) = &mut e.form else { return cx.stuck("no length") };
     let n = *n;
-    if inner.words().is_none() && cx.left_within(Rule::WslEArrayLength, inner)? {
-        return Ok(());
+    if inner.words().is_none() {
+        if cx.left_within(Rule::WslEArrayLength, inner)? {
+            return Ok(());
+        }
+        // What can only be assigned to is got: its getter may do more than that.
+        if inner.left().is_none() {
+            let whole = inner.take();
+            **inner = cx.right(whole);
+            return first(cx, Rule::WslEArrayLength, inner);
+        }
     }
     cx.rule = Some(Rule::WslEArrayLength);
     e.form = Form::Value(Words::from_slice(&[Word::Bits(n)]));

@@ -2,7 +2,7 @@
 //!
 //! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met once. A term is the same value at every use; equal terms over
 //! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by sets
-//! ([`possible`]). Where a term decides something (a branch, a case), a [`Ways`] decides, and the term keeps that value for the rest of the run.
+//! (`possible`). Where a term decides something (a branch, a case), a [`Ways`] decides, and the term keeps that value for the rest of the run.
 
 mod possible;
 mod ways;

@@ -294,7 +294,7 @@ impl Program {
             Form::Dot(_, _, Access::AddressTaker(c) | Access::Getter(c))
             | Form::Index(_, _, Access::AddressTaker(c) | Access::Getter(c)) => out.push(*c),
             Form::Call(c, _) => out.push(*c),
-            Form::Coerce(Coercion::AbstractToRight, e) => self.accessors(*e, true, false, &mut out),
+            Form::Coerce(Coercion::AbstractToRight, e) | Form::ArrayLength(e, _) => self.accessors(*e, true, false, &mut out),
             Form::Assign(e, _) => self.accessors(*e, false, true, &mut out),
             Form::Step(_, _, e, c, _) | Form::CompoundAssign(c, e, _) => {
                 out.push(*c);
