@@ -19,6 +19,7 @@
 mod assign;
 mod builtin;
 mod call;
+pub mod check;
 mod expression;
 mod generated;
 mod iteration;

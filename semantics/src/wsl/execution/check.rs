@@ -1,0 +1,684 @@
+//! Terms being executed are well typed: what every step preserves.
+//!
+//! An expression has the type that its context needs, by the rules that typed the program (seed 004 "Typing expressions"), and so has a statement ("Typing
+//! statements"); what only execution writes has rules of its own:
+//!
+//! | term | rule |
+//! |---|---|
+//! | value | as many words as its type's size, addresses only where it is a pointer or an array reference, to what is within an object of its address space; of an enum, an element |
+//! | left-value | an object holds a value of its type at the address; its address space is the object's |
+//! | block | being executed, it knows its environment, which extends the one around it; other blocks know none |
+//! | `Cases`, `Loop` | the parts are those that the rules make of the statement of the source |
+//! | `Call` | a `return` gives its type; names are the function's own |
+//!
+//! What was not opened is typed already, so the check takes time by the part of the term that was. An address or a length that is unspecified is within bounds by
+//! its definite part only, and an enum's element in a structure or array is not looked at: it becomes a valid one when it is loaded (ERRATA WSL-D11).
+//!
+//! A type of pointers or array references that the program has nowhere has no number, and what the rules make of that type carries the number of what is pointed
+//! at instead. Here types are compared by what they are, and that number is accepted for such a type only if the type has none of its own.
+
+use super::term::{Block, Expr, Form, Stmt};
+use super::{Shared, Thread, source};
+use crate::text::{Symbol, deep};
+use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::library::LibraryFunction;
+use crate::wsl::memory::{Address, Memory};
+use crate::wsl::open::Word;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::{Scalar, Type, TypeId, Types, ValueType};
+use crate::wsl::typing::program::{Access, Body, Case, Coercion, ExprId, Program, StmtForm, StmtId, StoreId};
+use smallvec::{SmallVec, smallvec};
+
+/// What a check comes to.
+type Check<T = ()> = Result<T, String>;
+
+/// Checks that a thread's program is well typed, with the objects that its addresses are in.
+///
+/// # Errors
+/// Where it is not, as an offset in the program's text, and what was found and required.
+pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Result<(), String> {
+    let checker = Checker { shared, memory, program: shared.program };
+    match checker.kind(&thread.program, &[])? {
+        Kind::Right(_) => Ok(()),
+        _ => checker.wrong(thread.program.at, "a thread ends with a value, not with an address"),
+    }
+}
+
+/// The kind of value that an expression is; a right-value's type need not have a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Left(TypeId, AddressSpace),
+    Abstract(TypeId),
+    Right(Type),
+}
+
+/// An argument: an expression, or what is known to be of a type.
+#[derive(Clone, Copy)]
+enum Argument<'e> {
+    Expr(&'e Expr),
+    Of(Type),
+}
+
+/// The innermost binding last.
+type Bound = [(Symbol, StoreId)];
+
+/// What stands around a statement.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// The environment of the block around it; none directly in a `Call`.
+    env: Option<&'a Bound>,
+    /// The type of the `Call`.
+    result: TypeId,
+    /// The function of the `Call`; none of a generated one.
+    body: Option<&'a Body>,
+    loops: bool,
+    cases: bool,
+    /// Whether it is being executed; otherwise it is as the source has it.
+    reached: bool,
+}
+
+struct Checker<'a, 'p> {
+    shared: &'a Shared<'p>,
+    memory: &'a Memory,
+    program: &'p Program,
+}
+
+const UINT: Type = Type::Scalar(Scalar::Uint);
+const BOOL: Type = Type::Scalar(Scalar::Bool);
+
+impl Checker<'_, '_> {
+    fn wrong<T>(&self, at: ExprId, why: impl std::fmt::Display) -> Check<T> {
+        match self.program.exprs.get(at.0 as usize) {
+            Some(e) => Err(format!("at {}: {why}", e.span.start)),
+            None => Err(why.to_string()),
+        }
+    }
+
+    fn types(&self) -> &Types {
+        &self.program.env.types
+    }
+
+    fn ty(&self, id: TypeId) -> Type {
+        self.types().get(id)
+    }
+
+    fn show(&self, ty: Type) -> String {
+        let name = |id: TypeId| self.program.env.type_name(id);
+        match (self.types().find(ty), ty) {
+            (Some(id), _) => name(id),
+            (None, Type::Pointer(space, to)) => format!("{}* {}", name(to), space.keyword()),
+            (None, Type::ArrayReference(space, of)) => format!("{}[] {}", name(of), space.keyword()),
+            (None, _) => format!("{ty:?}"),
+        }
+    }
+
+    /// Whether the number that a term carries is the type's, or stands for it.
+    fn carries(&self, id: TypeId, ty: Type) -> bool {
+        match ty {
+            Type::Pointer(_, to) | Type::ArrayReference(_, to) => self.ty(id) == ty || id == to && self.types().find(ty).is_none(),
+            _ => self.ty(id) == ty,
+        }
+    }
+
+    /// How many words a value of the type has.
+    fn size(&self, at: ExprId, ty: Type) -> Check<u32> {
+        match ty {
+            Type::Pointer(..) => Ok(2),
+            Type::ArrayReference(..) => Ok(4),
+            _ => match self.types().find(ty).and_then(|id| self.shared.words(id).ok()) {
+                Some(words) => Ok(words),
+                None => self.wrong(at, format!("{} has no size", self.show(ty))),
+            },
+        }
+    }
+
+    /// The address space of an address at which so many values of the type are held.
+    fn held(&self, at: ExprId, address: Address, ty: TypeId, count: u32) -> Check<AddressSpace> {
+        let Some(object) = self.memory.objects.get(address.object.0 as usize) else { return self.wrong(at, "an address is in no object") };
+        let words = u64::from(self.size(at, self.ty(ty))?) * u64::from(count);
+        let end = u64::from(address.bytes / 4) + words;
+        if address.bytes % 4 != 0 || end > object.words.len() as u64 {
+            let (name, found, bytes) = (self.show(self.ty(ty)), address.bytes, object.words.len() * 4);
+            return self.wrong(at, format!("{count} of type {name} at byte {found} of \"{}\", which has {bytes} bytes", object.name));
+        }
+        Ok(object.space)
+    }
+
+    /// A value of the type has these words.
+    fn value(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
+        let size = self.size(at, ty)?;
+        if words.len() != size as usize {
+            return self.wrong(at, format!("the type {} has {size} words; the value has {}", self.show(ty), words.len()));
+        }
+        let (space, to, count) = match ty {
+            Type::Pointer(space, to) => (space, to, 1),
+            // A length that is unspecified is none here.
+            Type::ArrayReference(space, of) => (space, of, words[1].definite().unwrap_or(0)),
+            Type::Enum(id) => {
+                let elements = &self.program.env.enumeration(id).elements;
+                return match words[0].definite() {
+                    Some(bits) if elements.iter().all(|e| e.1 != bits) => {
+                        self.wrong(at, format!("{bits} is no element of {}", self.show(ty)))
+                    }
+                    _ => self.no_address(at, words, ty),
+                };
+            }
+            _ => return self.no_address(at, words, ty),
+        };
+        let Word::Address(address) = words[0] else {
+            return self.wrong(at, format!("a value of type {} without an address", self.show(ty)));
+        };
+        self.no_address(at, &words[1..], ty)?;
+        let found = self.held(at, address, to, count)?;
+        if found != space {
+            return self.wrong(at, format!("a value of type {} is to {} memory", self.show(ty), found.keyword()));
+        }
+        Ok(())
+    }
+
+    fn no_address(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
+        match words.iter().any(|w| matches!(w, Word::Address(_))) {
+            true => self.wrong(at, format!("an address stands in a value of type {}", self.show(ty))),
+            false => Ok(()),
+        }
+    }
+
+    fn same(&self, at: ExprId, what: &str, found: Type, needed: Type) -> Check {
+        match found == needed {
+            true => Ok(()),
+            false => self.wrong(at, format!("{what} has the type {}; {} is needed", self.show(found), self.show(needed))),
+        }
+    }
+
+    /// A right-value of that type.
+    fn right_of(&self, e: &Expr, needed: Type, what: &str, env: &Bound) -> Check {
+        match &e.form {
+            Form::Value(words) if self.carries(e.ty, needed) => self.value(e.at, words, needed),
+            _ => self.right(e, what, env).and_then(|found| self.same(e.at, what, found, needed)),
+        }
+    }
+
+    /// The type of what has to be a right-value.
+    fn right(&self, e: &Expr, what: &str, env: &Bound) -> Check<Type> {
+        match self.kind(e, env)? {
+            Kind::Right(ty) => Ok(ty),
+            _ => self.wrong(e.at, format!("{what} is an address; a value is needed")),
+        }
+    }
+
+    fn left(&self, e: &Expr, what: &str, env: &Bound) -> Check<(TypeId, AddressSpace)> {
+        match self.kind(e, env)? {
+            Kind::Left(ty, space) => Ok((ty, space)),
+            _ => self.wrong(e.at, format!("{what} is no left-value")),
+        }
+    }
+
+    /// The type of what is assigned to.
+    fn target(&self, e: &Expr, env: &Bound) -> Check<TypeId> {
+        match self.kind(e, env)? {
+            Kind::Left(ty, space) if space != AddressSpace::Constant => Ok(ty),
+            Kind::Abstract(ty) => Ok(ty),
+            _ => self.wrong(e.at, "what is assigned to is no abstract left-value"),
+        }
+    }
+
+    /// What an operand points at, which the context says. Where the operand carries the number of that, it is a value or what makes one.
+    fn reference(&self, e: &Expr, to: TypeId, make: fn(AddressSpace, TypeId) -> Type, env: &Bound) -> Check<AddressSpace> {
+        let spaces = AddressSpace::ALL;
+        let value = match &e.form {
+            Form::Value(words) if e.ty == to => words.first(),
+            _ => None,
+        };
+        let found = match value {
+            Some(Word::Address(address)) => make(self.held(e.at, *address, to, 0)?, to),
+            _ => self.right(e, "the operand", env)?,
+        };
+        let Some(&space) = spaces.iter().find(|&&space| make(space, to) == found) else {
+            let (found, to) = (self.show(found), self.show(self.ty(to)));
+            return self.wrong(e.at, format!("the operand has the type {found}; one that is to {to} is needed"));
+        };
+        self.right_of(e, make(space, to), "the operand", env)?;
+        Ok(space)
+    }
+
+    /// What kind of value an expression is.
+    fn kind(&self, e: &Expr, env: &Bound) -> Check<Kind> {
+        let kind = deep(|| self.kind_of(e, env))?;
+        let carried = match kind {
+            Kind::Left(ty, _) | Kind::Abstract(ty) => e.ty == ty,
+            Kind::Right(ty) => self.carries(e.ty, ty),
+        };
+        if !carried {
+            let found = match kind {
+                Kind::Left(ty, _) | Kind::Abstract(ty) => self.ty(ty),
+                Kind::Right(ty) => ty,
+            };
+            let carried = self.show(self.ty(e.ty));
+            return self.wrong(e.at, format!("it carries the type {carried}; from its parts follows {}", self.show(found)));
+        }
+        Ok(kind)
+    }
+
+    fn kind_of(&self, e: &Expr, env: &Bound) -> Check<Kind> {
+        use Kind::{Abstract, Left, Right};
+        let right = |ty: TypeId| Ok(Right(self.ty(ty)));
+        match &e.form {
+            Form::Source(id) => match self.program.exprs.get(id.0 as usize).map(|e| e.ty) {
+                Some(ValueType::Left(ty, space)) => Ok(Left(ty, space)),
+                Some(ValueType::Abstract(ty)) => Ok(Abstract(ty)),
+                Some(ValueType::Right(ty)) => right(ty),
+                None => self.wrong(e.at, "it is no expression of the source"),
+            },
+            Form::Value(words) => {
+                self.value(e.at, words, self.ty(e.ty))?;
+                right(e.ty)
+            }
+            Form::Left(address) => Ok(Left(e.ty, self.held(e.at, *address, e.ty, 1)?)),
+            Form::Variable(store) => {
+                if !env.iter().any(|(_, bound)| bound == store) {
+                    return self.wrong(e.at, "a variable is not bound");
+                }
+                let store = self.program.store(*store);
+                Ok(Left(store.ty, store.space))
+            }
+            Form::Coerce(Coercion::LeftToRight, inner) => right(self.left(inner, "what is loaded from", env)?.0),
+            Form::Coerce(Coercion::LeftToAbstract, inner) => match self.left(inner, "what is assigned to", env)? {
+                (_, AddressSpace::Constant) => self.wrong(e.at, "constant memory is assigned to"),
+                (ty, _) => Ok(Abstract(ty)),
+            },
+            Form::Coerce(Coercion::AbstractToRight, inner) => match self.kind(inner, env)? {
+                Abstract(ty) => right(ty),
+                _ => self.wrong(e.at, "what a getter gives is of no abstract left-value"),
+            },
+            Form::Parens(inner) => self.kind(inner, env),
+            Form::Comma(parts) => {
+                self.right(&parts[0], "the first operand", env)?;
+                Ok(Right(self.right(&parts[1], "the second operand", env)?))
+            }
+            Form::Or(parts) | Form::And(parts) => {
+                self.right_of(&parts[0], BOOL, "the left operand", env)?;
+                self.right_of(&parts[1], BOOL, "the right operand", env)?;
+                Ok(Right(BOOL))
+            }
+            Form::Ternary(parts) => {
+                self.right_of(&parts[0], BOOL, "the condition", env)?;
+                let ty = self.right(&parts[1], "the second operand", env)?;
+                self.right_of(&parts[2], ty, "the third operand", env)?;
+                Ok(Right(ty))
+            }
+            Form::Assign(parts) => {
+                let ty = self.target(&parts[0], env)?;
+                self.right_of(&parts[1], self.ty(ty), "the right side", env)?;
+                right(ty)
+            }
+            Form::AddressOf(inner) => {
+                let (ty, space) = self.left(inner, "what an address is taken of", env)?;
+                Ok(Right(Type::Pointer(space, ty)))
+            }
+            Form::Dereference(inner) => Ok(Left(e.ty, self.reference(inner, e.ty, Type::Pointer, env)?)),
+            Form::MakeReference(inner, n) => {
+                let (ty, space) = self.left(inner, "what a reference is made to", env)?;
+                let (of, known) = match self.ty(ty) {
+                    Type::Array(of, n) => (of, n),
+                    _ => (ty, 1),
+                };
+                if known != *n {
+                    return self.wrong(e.at, format!("a reference is made to {n} elements; there are {known}"));
+                }
+                Ok(Right(Type::ArrayReference(space, of)))
+            }
+            Form::Dot(whole, access) => self.access(e, whole, None, *access, env),
+            Form::Index(parts, access) => {
+                self.right_of(&parts[1], UINT, "the index", env)?;
+                self.access(e, &parts[0], Some(UINT), *access, env)
+            }
+            Form::Element(parts) => {
+                self.right_of(&parts[1], UINT, "the index", env)?;
+                Ok(Left(e.ty, self.reference(&parts[0], e.ty, Type::ArrayReference, env)?))
+            }
+            Form::ArrayLength(inner, n) => {
+                let ty = match self.kind(inner, env)? {
+                    Left(ty, _) | Abstract(ty) => self.ty(ty),
+                    Right(ty) => ty,
+                };
+                match ty {
+                    Type::Array(_, found) if found == *n => Ok(Right(UINT)),
+                    _ => self.wrong(e.at, format!("the type {} has no {n} elements", self.show(ty))),
+                }
+            }
+            Form::ReferenceLength(inner) => match self.right(inner, "the operand", env)? {
+                Type::ArrayReference(..) => Ok(Right(UINT)),
+                ty => self.wrong(e.at, format!("the type {} has no length", self.show(ty))),
+            },
+            Form::Step(target, callee, store) => {
+                let ty = self.target(target, env)?;
+                if store.is_some_and(|s| self.program.store(s).ty != ty) {
+                    return self.wrong(e.at, "the old value is kept in a store of another type");
+                }
+                let result = self.call(e.at, *callee, &[Argument::Of(self.ty(ty))], env)?;
+                self.same(e.at, "what the operator gives", result, self.ty(ty))?;
+                right(ty)
+            }
+            Form::CompoundAssign(callee, parts) => {
+                let ty = self.target(&parts[0], env)?;
+                let result = self.call(e.at, *callee, &[Argument::Of(self.ty(ty)), Argument::Expr(&parts[1])], env)?;
+                self.same(e.at, "what the operator gives", result, self.ty(ty))?;
+                right(ty)
+            }
+            Form::Call(callee, arguments) => {
+                let arguments: SmallVec<[Argument; 4]> = arguments.iter().map(Argument::Expr).collect();
+                Ok(Right(self.call(e.at, *callee, &arguments, env)?))
+            }
+            Form::Construct(s) => {
+                let around = Around { env: None, result: e.ty, body: self.function(e, s)?, loops: false, cases: false, reached: true };
+                match &**s {
+                    Stmt::Block(block) if block.env.is_none() => self.wrong(e.at, "a call without an environment"),
+                    Stmt::Block(_) | Stmt::Return(_) | Stmt::Discard => {
+                        self.statement(e.at, s, around)?;
+                        right(e.ty)
+                    }
+                    _ => self.wrong(e.at, "the body of a call is no block"),
+                }
+            }
+        }
+    }
+
+    /// `e.f` or `e[i]` by an accessor.
+    fn access(&self, e: &Expr, whole: &Expr, index: Option<Type>, access: Access, env: &Bound) -> Check<Kind> {
+        let arguments = |first: Type, last: Option<Type>| -> SmallVec<[Argument; 4]> {
+            std::iter::once(first).chain(index).chain(last).map(Argument::Of).collect()
+        };
+        match access {
+            Access::AddressTaker(taker) => {
+                let (ty, space) = self.left(whole, "what is accessed by an address-taker", env)?;
+                match self.call(e.at, taker, &arguments(Type::Pointer(space, ty), None), env)? {
+                    Type::Pointer(space, part) => Ok(Kind::Left(part, space)),
+                    ty => self.wrong(e.at, format!("an address-taker gives the type {}", self.show(ty))),
+                }
+            }
+            Access::Setter(setter, getter) => {
+                let ty = self.ty(self.target(whole, env)?);
+                let part = self.call(e.at, getter, &arguments(ty, None), env)?;
+                let set = self.call(e.at, setter, &arguments(ty, Some(part)), env)?;
+                self.same(e.at, "what the setter gives", set, ty)?;
+                self.same(e.at, "what the getter gives", part, self.ty(e.ty))?;
+                Ok(Kind::Abstract(e.ty))
+            }
+            Access::Getter(getter) => {
+                let ty = self.right(whole, "what is accessed by a getter", env)?;
+                Ok(Kind::Right(self.call(e.at, getter, &arguments(ty, None), env)?))
+            }
+        }
+    }
+
+    /// The type that a function gives for arguments, which are of its parameters' types.
+    fn call(&self, at: ExprId, callee: Callee, arguments: &[Argument], env: &Bound) -> Check<Type> {
+        let (parameters, result) = match callee {
+            Callee::Declared(id) => {
+                let f = self.program.env.function(id);
+                (f.parameters.iter().map(|p| self.ty(p.ty)).collect(), self.ty(f.result))
+            }
+            Callee::Generated(generated) => match self.generated(generated) {
+                Some(signature) => signature,
+                None => return self.wrong(at, "no such function is generated"),
+            },
+            Callee::Library(function) => match self.library(function, arguments) {
+                Some(signature) => signature,
+                None => return self.wrong(at, format!("the library's {:?} does not take these arguments", function.meaning())),
+            },
+        };
+        if parameters.len() != arguments.len() {
+            return self.wrong(at, format!("{} arguments of {} parameters", arguments.len(), parameters.len()));
+        }
+        for (argument, &needed) in arguments.iter().zip(&parameters) {
+            match *argument {
+                Argument::Expr(e) => self.right_of(e, needed, "an argument", env)?,
+                Argument::Of(found) => self.same(at, "an argument", found, needed)?,
+            }
+        }
+        Ok(result)
+    }
+
+    /// The types of a generated function's parameters and of its result: seed 004 "Generated functions".
+    fn generated(&self, generated: Generated) -> Option<(SmallVec<[Type; 4]>, Type)> {
+        use Generated as G;
+        let env = &self.program.env;
+        let element = |array: TypeId| match self.ty(array) {
+            Type::Array(of, _) => Some(of),
+            _ => None,
+        };
+        let field = |s, f: u32| Some(self.ty(env.structure(s).fields.get(f as usize)?.ty));
+        let taken = |f| {
+            let function = env.function(f);
+            let (Type::Pointer(_, whole), Type::Pointer(_, part)) = (self.ty(function.parameters.first()?.ty), self.ty(function.result))
+            else {
+                return None;
+            };
+            let index = function.parameters.get(1).map(|p| self.ty(p.ty));
+            Some((std::iter::once(self.ty(whole)).chain(index).collect::<SmallVec<[Type; 4]>>(), self.ty(part)))
+        };
+        Some(match generated {
+            G::FieldAddress(s, f, space) => {
+                let whole = self.types().find(Type::Struct(s))?;
+                (smallvec![Type::Pointer(space, whole)], Type::Pointer(space, env.structure(s).fields.get(f as usize)?.ty))
+            }
+            G::FieldGetter(s, f) => (smallvec![Type::Struct(s)], field(s, f)?),
+            G::FieldSetter(s, f) => (smallvec![Type::Struct(s), field(s, f)?], Type::Struct(s)),
+            G::ElementAddress(array, space) => (smallvec![Type::Pointer(space, array), UINT], Type::Pointer(space, element(array)?)),
+            G::ElementGetter(array) => (smallvec![self.ty(array), UINT], self.ty(element(array)?)),
+            G::ElementSetter(array) => (smallvec![self.ty(array), UINT, self.ty(element(array)?)], self.ty(array)),
+            G::Getter(f) => taken(f)?,
+            G::Setter(f) => {
+                let (mut parameters, part) = taken(f)?;
+                let whole = parameters[0];
+                parameters.push(part);
+                (parameters, whole)
+            }
+        })
+    }
+
+    /// Likewise of a function of the library. The types that pointers are to are the arguments'.
+    fn library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
+        let (types, signature) = (self.types(), function.signature());
+        let (t, letters) = (function.variable().unwrap_or(TypeId::VOID), function.word().len());
+        if signature.parameters.len() != arguments.len() || signature.over.is_some_and(|range| !range.has(types, t)) {
+            return None;
+        }
+        let mut parameters = SmallVec::new();
+        for (k, (pattern, argument)) in signature.parameters.iter().zip(arguments).enumerate() {
+            let found = match argument {
+                Argument::Expr(e) => e.ty,
+                Argument::Of(ty) => types.find(*ty)?,
+            };
+            let space = match self.ty(found) {
+                Type::Pointer(space, _) => Some(space),
+                _ => None,
+            };
+            if !pattern.matches(types, t, letters, found) || function.space(k).is_some_and(|needed| space != Some(needed)) {
+                return None;
+            }
+            parameters.push(self.ty(found));
+        }
+        Some((parameters, self.ty(signature.result.of(types, t, letters)?)))
+    }
+
+    /// The function whose body a `Call` executes, if statements of it are left.
+    fn function(&self, e: &Expr, s: &Stmt) -> Check<Option<&Body>> {
+        let Stmt::Block(block) = s else { return Ok(None) };
+        // The next statement, or the last, which is the first of the block now; what rules made is no part of the source.
+        let at = match (&block.first, block.rest.start.checked_sub(1)) {
+            (_, _) if !block.rest.is_empty() => block.rest.start,
+            (Some(_), Some(last)) => last,
+            _ => return Ok(None),
+        };
+        let Some(id) = self.program.blocks.get(at as usize) else { return self.wrong(e.at, "the rest of a call is none of the source") };
+        // Bodies stand in the order of the functions.
+        let f = self.program.bodies.partition_point(|b| b.stmts.end <= id.0);
+        match (self.program.bodies.get(f), self.program.env.functions.get(f)) {
+            (Some(body), Some(function)) => {
+                self.same(e.at, "a call", self.ty(function.result), self.ty(e.ty))?;
+                let bound = block.env.as_ref().map_or(&[][..], |env| env);
+                match bound.len() >= body.parameters.len() && bound.iter().zip(&body.parameters).all(|(b, p)| b.1 == *p) {
+                    true => Ok(Some(body)),
+                    false => self.wrong(e.at, "the parameters are not bound in a call"),
+                }
+            }
+            _ => self.wrong(e.at, "a call of no function"),
+        }
+    }
+
+    /// An expression that the rules have not come to is as the source has it.
+    fn unreached(&self, e: &Expr) -> Check {
+        match e.at.0 as usize >= self.program.exprs.len() || *e != source(self.program, e.at) {
+            true => self.wrong(e.at, "an expression is reached before its time"),
+            false => Ok(()),
+        }
+    }
+
+    /// An expression of a statement.
+    fn of_statement(&self, e: &Expr, needed: Option<Type>, what: &str, around: Around) -> Check<Type> {
+        if !around.reached {
+            self.unreached(e)?;
+        }
+        let env = around.env.unwrap_or_default();
+        match needed {
+            Some(needed) => self.right_of(e, needed, what, env).map(|()| needed),
+            None => self.right(e, what, env),
+        }
+    }
+
+    fn statement(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
+        deep(|| self.statement_of(at, s, around))
+    }
+
+    fn statement_of(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
+        let later = Around { reached: false, ..around };
+        match s {
+            Stmt::Block(block) => self.block(at, block, around),
+            Stmt::Declaration(..) => self.wrong(at, "a declaration is not the first statement of a block"),
+            Stmt::If(parts) => {
+                self.of_statement(&parts.0, Some(BOOL), "the condition", around)?;
+                self.statement(at, &parts.1, later)?;
+                self.statement(at, &parts.2, later)
+            }
+            Stmt::Iterate(id, _) => match self.form(*id) {
+                Some(StmtForm::DoWhile(..) | StmtForm::For(..)) => Ok(()),
+                _ => self.wrong(at, "what is iterated is no loop"),
+            },
+            Stmt::Switch(e, id) => match self.form(*id) {
+                Some(StmtForm::Switch(switched, _)) => {
+                    let needed = self.ty(self.program.expr(*switched).ty.right());
+                    self.of_statement(e, Some(needed), "the value that is switched on", around).map(drop)
+                }
+                _ => self.wrong(at, "what switches is no switch"),
+            },
+            Stmt::Cases(first, id, next) => self.cases(at, first, self.case(*id, *next), Around { cases: true, ..around }),
+            Stmt::Loop(parts, n) => self.round(at, parts, *n, Around { loops: true, cases: false, ..around }),
+            Stmt::Break if around.loops || around.cases => Ok(()),
+            Stmt::Break => self.wrong(at, "a break outside of loops and cases"),
+            Stmt::Continue if around.loops => Ok(()),
+            Stmt::Continue => self.wrong(at, "a continue outside of loops"),
+            Stmt::Fallthrough if around.cases => Ok(()),
+            Stmt::Fallthrough => self.wrong(at, "a fallthrough outside of cases"),
+            Stmt::Discard => Ok(()),
+            Stmt::Return(None) => self.same(at, "a return of nothing", Type::Void, self.ty(around.result)),
+            Stmt::Return(Some(e)) => self.of_statement(e, Some(self.ty(around.result)), "what is returned", around).map(drop),
+            Stmt::Effect(e) => self.of_statement(e, None, "a statement", around).map(drop),
+        }
+    }
+
+    fn form(&self, id: StmtId) -> Option<&StmtForm> {
+        self.program.stmts.get(id.0 as usize).map(|s| &s.form)
+    }
+
+    fn block(&self, at: ExprId, block: &Block, around: Around) -> Check {
+        if self.program.blocks.get(block.rest.start as usize..block.rest.end as usize).is_none() {
+            return self.wrong(at, "the rest of a block is none of the source");
+        }
+        let Some(env) = &block.env else {
+            return match block.first.is_none() && block.made.is_empty() {
+                true => Ok(()),
+                false => self.wrong(at, "a block is executed without an environment"),
+            };
+        };
+        if !around.reached {
+            return self.wrong(at, "a block is entered before its time");
+        }
+        if around.env.is_some_and(|outer| env.get(..outer.len()) != Some(outer)) {
+            return self.wrong(at, "the environment of a block does not extend the one around it");
+        }
+        if let Some(body) = around.body
+            && env.iter().any(|(_, store)| !body.stores.contains(&store.0))
+        {
+            return self.wrong(at, "a name of another function is bound");
+        }
+        let around = Around { env: Some(env), ..around };
+        for made in &block.made {
+            self.statement(at, made, around)?;
+        }
+        match &block.first {
+            None => Ok(()),
+            Some(Stmt::Declaration(_, store, e)) => match e {
+                Some(e) => {
+                    let needed = self.ty(self.program.store(*store).ty);
+                    self.of_statement(e, Some(needed), "what a variable is initialised with", around).map(drop)
+                }
+                None => Ok(()),
+            },
+            Some(first) => self.statement(at, first, around),
+        }
+    }
+
+    /// The case of a switch before the one of that number.
+    fn case(&self, id: StmtId, next: u32) -> Option<&Case> {
+        match self.form(id)? {
+            StmtForm::Switch(_, cases) => cases.get((next as usize).checked_sub(1)?),
+            _ => None,
+        }
+    }
+
+    /// `Cases(s, …)`: s is what is left of the case's body.
+    fn cases(&self, at: ExprId, first: &Stmt, case: Option<&Case>, around: Around) -> Check {
+        let body = case.and_then(|case| self.form(case.body));
+        let (true, Some(StmtForm::Block(body))) = (around.reached, body) else { return self.wrong(at, "the cases are none of a switch") };
+        match first {
+            Stmt::Block(block) if block.rest.end != body.end || block.rest.start < body.start || !block.made.is_empty() => {
+                self.wrong(at, "the first of the cases is not what is left of its body")
+            }
+            Stmt::Block(_) => self.statement(at, first, around),
+            _ if first.is_terminator() => self.statement(at, first, around),
+            _ => self.wrong(at, "the first of the cases is no block"),
+        }
+    }
+
+    /// `Loop(s, s', s'')`: what is left of the body, what is left of the third part of a `for`, and what comes next, as the rules of loops make them.
+    fn round(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Around) -> Check {
+        let [body, each, again] = parts;
+        let again = match again {
+            Stmt::If(parts) => match &**parts {
+                (e, Stmt::Iterate(id, next), end) => Some((*id, *next, Some((e, end)))),
+                _ => None,
+            },
+            Stmt::Iterate(id, next) => Some((*id, *next, None)),
+            _ => None,
+        };
+        let Some((id, next, condition)) = again else { return self.wrong(at, "what follows the iteration of a loop is not the loop") };
+        let fits = match (self.form(id), condition) {
+            (Some(StmtForm::DoWhile(_, e)), Some((condition, end))) => {
+                *condition == source(self.program, *e) && *end == Stmt::empty() && each.is_empty()
+            }
+            (Some(StmtForm::For(_, e, _)), None) => match each {
+                Stmt::Effect(each) => each.ty == self.program.expr(*e).ty.right(),
+                each => each.is_empty(),
+            },
+            _ => false,
+        };
+        if !fits || next != n.wrapping_add(1) {
+            return self.wrong(at, "the parts of an iteration are not those of its loop");
+        }
+        self.statement(at, body, around)?;
+        // The third part is reached with the end of the body.
+        let ended = body.is_empty() || matches!(body, Stmt::Continue);
+        self.statement(at, each, Around { loops: false, reached: around.reached && ended, ..around })
+    }
+}
