@@ -268,7 +268,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         instance: Instance::default(),
     };
     let done = cx.expr(&mut program);
-    let place = cx.place.unwrap_or_else(|| shared.program.expr(cx.at).span);
+    let place = cx.span();
     let (rule, within, events, instance) = (cx.rule, cx.within, cx.events, cx.instance);
     thread.program = program;
     if opens.full() {
@@ -311,11 +311,12 @@ impl Cx<'_, '_> {
     }
 
     fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop::Stuck(why.into(), self.place.unwrap_or_else(|| self.program().expr(self.at).span)))
+        Err(Stop::Stuck(why.into(), self.span()))
     }
 
+    /// Where a step is made; the call that a thread begins with may stand nowhere.
     fn span(&self) -> Span {
-        self.place.unwrap_or_else(|| self.program().expr(self.at).span)
+        self.place.or_else(|| Some(self.program().exprs.get(self.at.0 as usize)?.span)).unwrap_or_default()
     }
 
     /// Where a store is, in this thread's or its group's memory.
@@ -451,7 +452,9 @@ fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
 
 /// The call of a function with values, as an expression to be executed.
 pub fn call_of(program: &Program, function: FunctionId, arguments: Vec<Value>) -> Expr {
-    let at = ExprId(program.body(function).exprs.start);
+    // A function without expressions is called from nowhere.
+    let exprs = &program.body(function).exprs;
+    let at = ExprId(if exprs.is_empty() { u32::MAX } else { exprs.start });
     let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
     Expr { at, ty: program.env.function(function).result, form: Form::Call(Callee::Declared(function), arguments) }
 }
