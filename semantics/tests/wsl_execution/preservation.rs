@@ -13,9 +13,10 @@ use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, ObjectId, Words};
 use smallstep_semantics::wsl::open::{Opens, Ways, Word, explore};
 use smallstep_semantics::wsl::syntax::{AddressSpace, FunctionKind};
-use smallstep_semantics::wsl::types::TypeId;
+use smallstep_semantics::wsl::types::{TypeId, Types};
 use smallstep_semantics::wsl::typing::program::{ExprId, Program, StoreId};
 use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The most steps of a run.
@@ -29,7 +30,7 @@ pub struct Broken {
 }
 
 /// The steps of one way of an expression's execution, each checked; and the decisions of the way.
-fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways) -> (Result<usize, Broken>, Ways) {
+fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways, rules: &mut BTreeSet<Rule>) -> (Result<usize, Broken>, Ways) {
     let mut opens = Opens::new(strategy, ways);
     let mut memory = Memory::default();
     let words = vec![Word::Bits(0); shared.group_words];
@@ -41,6 +42,7 @@ fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways) -> (Re
         match step(shared, &mut memory, &mut opens, &mut thread) {
             Ok(taken) => {
                 steps += 1;
+                rules.extend(taken.within.iter().copied().chain([taken.rule]));
                 checked = well_typed(shared, &memory, &thread).map_err(|why| Broken { rule: Some(taken.rule), why });
             }
             Err((Stop::Barrier, _)) => thread.released = true,
@@ -51,7 +53,7 @@ fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways) -> (Re
 }
 
 /// The steps of an expression's execution along a few ways, and of one that chooses at random.
-fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted) -> Result<usize, Broken> {
+fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted, rules: &mut BTreeSet<Rule>) -> Result<usize, Broken> {
     let shared = Shared::new(program, root, planted).expect("the variables are few");
     let mut all = Ok(0);
     let mut add = |found: Result<usize, Broken>| {
@@ -60,11 +62,11 @@ fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted) 
         }
     };
     explore(4, |ways| {
-        let (found, ways) = one_way(&shared, start, Strategy::Carry, ways);
+        let (found, ways) = one_way(&shared, start, Strategy::Carry, ways, rules);
         add(found);
         ways
     });
-    add(one_way(&shared, start, Strategy::Random(5), Ways::default()).0);
+    add(one_way(&shared, start, Strategy::Random(5), Ways::default(), rules).0);
     all
 }
 
@@ -72,13 +74,13 @@ fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted) 
 pub fn of_expression(text: &str, expression: &str, planted: Planted) -> Result<usize, Broken> {
     let prepared = prepare(text, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{text}", wrong.errors));
     let root = FunctionId(prepared.program.bodies.len() as u32 - 1);
-    checked(&prepared.program, root, &source(&prepared.program, prepared.expr), planted)
+    checked(&prepared.program, root, &source(&prepared.program, prepared.expr), planted, &mut BTreeSet::new())
 }
 
 #[test]
 fn every_step_of_generated_programs_preserves_types() {
     let programs: u64 = std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
-    let (mut calls, mut steps) = (0u64, 0);
+    let (mut calls, mut steps, mut rules) = (0u64, 0, BTreeSet::new());
     for seed in 0..programs {
         let text = typed::program(seed);
         let program = validate(&text).program.unwrap_or_else(|| panic!("program {seed} is not valid:\n{text}"));
@@ -91,7 +93,7 @@ fn every_step_of_generated_programs_preserves_types() {
                 function.parameters.iter().map(|p| argument(&program, &mut layouts, p.ty, seed.wrapping_mul(0x9e37_79b9))).collect();
             let Some(arguments) = arguments else { continue };
             let root = FunctionId(i as u32);
-            match checked(&program, root, &call_of(&program, root, arguments), Planted::default()) {
+            match checked(&program, root, &call_of(&program, root, arguments), Planted::default(), &mut rules) {
                 Ok(found) => steps += found,
                 Err(broken) => panic!("program {seed}, {}: {broken:?}\n{text}", program.env.signature(root)),
             }
@@ -99,6 +101,8 @@ fn every_step_of_generated_programs_preserves_types() {
         }
     }
     println!("{steps} steps of {calls} calls");
+    let missed: Vec<&str> = Rule::ALL.iter().filter(|r| r.name().starts_with("wsl/e-") && !rules.contains(r)).map(|r| r.name()).collect();
+    println!("rules that took no part: {missed:?}");
     assert!(calls > programs && steps as u64 > 20 * programs, "only {steps} steps of {calls} calls");
 }
 
@@ -110,6 +114,9 @@ fn pointer_types_that_the_program_never_mentions() {
         int deep(uint i) { Q q; q.p[i].a[1] = 3; q.p[i].b += 1.0; Q r = q; return made(r).p[i].a[1] + q.p[1].a[i]; }
         Q made(Q q) { q.n++; return q; }
         float column() { float4x4 m; m[1][2] = 2.0; m[3].zw = float2(1.0, 5.0); return m[1][2] + m[3].w; }";
+    let program = validate(text).program.expect("it is valid");
+    let mentioned = |types: &Types| (0..types.len() as u32).any(|id| types.is_reference(TypeId(id)));
+    assert!(!mentioned(&program.env.types));
     for expression in ["deep(0)", "deep(1)", "deep(7)", "column()"] {
         assert!(of_expression(text, expression, Planted::default()).is_ok_and(|steps| steps > 50), "{expression}");
     }
@@ -118,7 +125,10 @@ fn pointer_types_that_the_program_never_mentions() {
 #[test]
 fn functions_without_expressions() {
     let program = validate("void nothing() { }").program.expect("it is valid");
-    assert_eq!(checked(&program, FunctionId(0), &call_of(&program, FunctionId(0), Vec::new()), Planted::default()).ok(), Some(4));
+    assert_eq!(
+        checked(&program, FunctionId(0), &call_of(&program, FunctionId(0), Vec::new()), Planted::default(), &mut BTreeSet::new()).ok(),
+        Some(4)
+    );
 }
 
 const TEXT: &str = "
@@ -270,6 +280,16 @@ fn bugs() -> Vec<Bug> {
             Rule::WslEArrayRefValid,
             E(|cx, e| {
                 e.form = Form::Left(Address::of(OWN, cx.memory.object(OWN).words.len() as u32 * 4));
+                Ok(())
+            }),
+        ),
+        (
+            "a field's address that carries the field's type, though pointers to it have one",
+            "field()",
+            Rule::WslEFieldAddress,
+            E(|_, e| {
+                e.ty = TypeId::INT;
+                value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(0)]);
                 Ok(())
             }),
         ),

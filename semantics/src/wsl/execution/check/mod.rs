@@ -124,7 +124,7 @@ impl Checker<'_, '_> {
         let Some(object) = self.memory.objects.get(address.object.0 as usize) else { return self.wrong(at, "an address is in no object") };
         let words = u64::from(self.size(at, self.ty(ty))?) * u64::from(count);
         let end = u64::from(address.bytes / 4) + words;
-        if address.bytes % 4 != 0 || end > object.words.len() as u64 {
+        if !address.bytes.is_multiple_of(4) || end > object.words.len() as u64 {
             let (name, found, bytes) = (self.show(self.ty(ty)), address.bytes, object.words.len() * 4);
             return self.wrong(at, format!("{count} of type {name} at byte {found} of \"{}\", which has {bytes} bytes", object.name));
         }

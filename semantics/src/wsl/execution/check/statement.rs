@@ -150,13 +150,11 @@ impl Checker<'_, '_> {
         }
         match &block.first {
             None => Ok(()),
-            Some(Stmt::Declaration(_, store, e)) => match e {
-                Some(e) => {
-                    let needed = self.ty(self.program.store(*store).ty);
-                    self.of_statement(e, Some(needed), "what a variable is initialised with", around).map(drop)
-                }
-                None => Ok(()),
-            },
+            Some(Stmt::Declaration(_, _, None)) => Ok(()),
+            Some(Stmt::Declaration(_, store, Some(e))) => {
+                let needed = self.ty(self.program.store(*store).ty);
+                self.of_statement(e, Some(needed), "what a variable is initialised with", around).map(drop)
+            }
             Some(first) => self.statement(at, first, around),
         }
     }
