@@ -13,6 +13,8 @@
 //! | `generated` | "Generated functions" |
 //! | `builtin` | "Standard library": calls of its functions |
 //!
+//! `check` says whether a term is well typed, which every step preserves.
+//!
 //! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
 //! function that may fail (ERRATA WSL-D3, WSL-D4).
 

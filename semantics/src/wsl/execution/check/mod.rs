@@ -209,23 +209,22 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What an operand points at, which the context says. Where the operand carries the number of that, it is a value or what makes one.
+    /// The address space of what an operand points at, whose type the context says. A value that carries the number of that is where its address is.
     fn reference(&self, e: &Expr, to: TypeId, make: fn(AddressSpace, TypeId) -> Type, env: &Bound) -> Check<AddressSpace> {
-        let spaces = AddressSpace::ALL;
-        let value = match &e.form {
-            Form::Value(words) if e.ty == to => words.first(),
-            _ => None,
-        };
-        let found = match value {
-            Some(Word::Address(address)) => make(self.held(e.at, *address, to, 0)?, to),
-            _ => self.right(e, "the operand", env)?,
-        };
-        let Some(&space) = spaces.iter().find(|&&space| make(space, to) == found) else {
-            let (found, to) = (self.show(found), self.show(self.ty(to)));
-            return self.wrong(e.at, format!("the operand has the type {found}; one that is to {to} is needed"));
-        };
-        self.right_of(e, make(space, to), "the operand", env)?;
-        Ok(space)
+        if let (Form::Value(words), true) = (&e.form, e.ty == to)
+            && let Some(&Word::Address(address)) = words.first()
+        {
+            let space = self.held(e.at, address, to, 0)?;
+            return self.right_of(e, make(space, to), "the operand", env).map(|()| space);
+        }
+        let found = self.right(e, "the operand", env)?;
+        match AddressSpace::ALL.into_iter().find(|&space| make(space, to) == found) {
+            Some(space) => Ok(space),
+            None => {
+                let (found, to) = (self.show(found), self.show(self.ty(to)));
+                self.wrong(e.at, format!("the operand has the type {found}; one that is to {to} is needed"))
+            }
+        }
     }
 
     /// What kind of value an expression is.
