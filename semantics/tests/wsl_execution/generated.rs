@@ -19,7 +19,7 @@ fn programs() -> u64 {
 }
 
 /// An argument of that type, if it can be made without memory: small numbers, by the seed.
-fn argument(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64) -> Option<Value> {
+pub fn argument(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64) -> Option<Value> {
     if matches!(
         program.env.types.get(ty),
         Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) | Type::Atomic(_) | Type::Void

@@ -86,6 +86,12 @@ fn a_barrier_that_some_thread_never_reaches_is_reported() {
 }
 
 #[test]
+fn an_empty_entry_point_ends() {
+    let text = "[numthreads(2, 1, 1)] compute void main() { }";
+    assert!(matches!(run(text, [2, 1, 1], &[], &Settings::default()), Ending::Shown(_)));
+}
+
+#[test]
 fn atomics_count_and_do_not_race() {
     let text = "[numthreads(3, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup atomic_uint count;

@@ -3,6 +3,7 @@
 mod calls;
 mod generated;
 mod groups;
+mod preservation;
 mod unspecified;
 
 use smallstep_semantics::outcome::Outcome;
@@ -13,6 +14,9 @@ use smallstep_semantics::wsl::value;
 #[track_caller]
 fn call_with(program: &str, expression: &str, settings: &Settings) -> String {
     let prepared = prepare(program, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{program}", wrong.errors));
+    if let Err(broken) = preservation::of_expression(program, expression, settings.planted) {
+        panic!("{expression}: {broken:?}");
+    }
     let outcome = prepared.evaluate(settings, &mut |_, _| {});
     match outcome {
         Outcome::Observed(Shown { discarded, ways, .. }) if discarded == ways => "discarded".into(),

@@ -66,6 +66,10 @@ fn recursion() {
     rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { int x = (*s).b; return &s->a; }");
     rejects("wsl/v-recursion", "struct S { int a; } thread int* operator&.b(thread S* s) { S t; int x = S(t).b; return &s->a; }");
     rejects("wsl/v-recursion", "struct S { int a; } operator S(int x) { return S(x); }");
+    rejects(
+        "wsl/v-recursion",
+        "struct S { int a; } int[3] operator.b(S s) { int[3] a; a[s.b.length - 1] = 1; return a; } S operator.b=(S s, int[3] v) { return s; }",
+    );
     // What is only assigned to is not read, and what is only read is not assigned to.
     accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
     accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");

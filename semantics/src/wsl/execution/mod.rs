@@ -13,12 +13,15 @@
 //! | `generated` | "Generated functions" |
 //! | `builtin` | "Standard library": calls of its functions |
 //!
+//! `check` says whether a term is well typed, which every step preserves.
+//!
 //! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
 //! function that may fail (ERRATA WSL-D3, WSL-D4).
 
 pub mod assign;
 pub mod builtin;
 pub mod call;
+pub mod check;
 pub mod expression;
 pub mod generated;
 pub mod iteration;
@@ -269,7 +272,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         instance: Instance::default(),
     };
     let done = cx.expr(&mut program);
-    let place = cx.place.unwrap_or_else(|| span(shared.program, cx.at));
+    let place = cx.span();
     let (rule, within, events, instance) = (cx.rule, cx.within, cx.events, cx.instance);
     thread.program = program;
     if opens.full() {
@@ -318,11 +321,12 @@ impl Cx<'_, '_> {
     }
 
     fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop::Stuck(why.into(), self.place.unwrap_or_else(|| span(self.program(), self.at))))
+        Err(Stop::Stuck(why.into(), self.span()))
     }
 
+    /// Where a step is made; the call that a thread begins with may stand nowhere.
     fn span(&self) -> Span {
-        self.place.unwrap_or_else(|| span(self.program(), self.at))
+        self.place.or_else(|| Some(self.program().exprs.get(self.at.0 as usize)?.span)).unwrap_or_default()
     }
 
     /// Where a store is, in this thread's or its group's memory.
@@ -454,11 +458,6 @@ pub fn source(program: &Program, id: ExprId) -> Expr {
     Expr { at: id, ty, form }
 }
 
-/// Where an expression stands; a program without any has no places.
-fn span(program: &Program, at: ExprId) -> Span {
-    program.exprs.get(at.0 as usize).map_or(Span::default(), |e| e.span)
-}
-
 /// The type that a pointer or an array reference is to.
 fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
     match program.env.types.get(ty) {
@@ -469,7 +468,9 @@ fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
 
 /// The call of a function with values, as an expression to be executed.
 pub fn call_of(program: &Program, function: FunctionId, arguments: Vec<Value>) -> Expr {
-    let at = ExprId(program.body(function).exprs.start);
+    // A function without expressions is called from nowhere.
+    let exprs = &program.body(function).exprs;
+    let at = ExprId(if exprs.is_empty() { u32::MAX } else { exprs.start });
     let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
     Expr { at, ty: program.env.function(function).result, form: Form::Call(Callee::Declared(function), arguments) }
 }

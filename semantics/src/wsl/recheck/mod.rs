@@ -143,7 +143,7 @@ impl<'a> Recheck<'a> {
     fn calls(&self, id: ExprId) -> Vec<Callee> {
         let mut out = Vec::new();
         match &self.p.expr(id).form {
-            Form::Coerce(super::typing::program::Coercion::AbstractToRight, e) => self.reads(*e, &mut out),
+            Form::Coerce(super::typing::program::Coercion::AbstractToRight, e) | Form::ArrayLength(e, _) => self.reads(*e, &mut out),
             Form::Assign(e, _) => self.writes(*e, &mut out),
             Form::Step(_, _, e, callee, _) => {
                 out.push(*callee);

@@ -1,0 +1,483 @@
+//! Terms being executed are well typed: what every step preserves.
+//!
+//! An expression has the type that its context needs, by the rules that typed the program (seed 004 "Typing expressions"), and so has a statement ("Typing
+//! statements"); what only execution writes has rules of its own:
+//!
+//! | term | rule |
+//! |---|---|
+//! | value | as many words as its type's size, addresses only where it is a pointer or an array reference, to what is within an object of its address space; of an enum, an element |
+//! | left-value | an object holds a value of its type at the address; its address space is the object's |
+//! | block | being executed, it knows its environment, which extends the one around it; other blocks know none |
+//! | `Cases`, `Loop` | the parts are those that the rules make of the statement of the source |
+//! | `Call` | a `return` gives its type; names are the function's own |
+//!
+//! What was not opened is typed already, so the check takes time by the part of the term that was. An address or a length that is unspecified is within bounds by
+//! its definite part only, and an enum's element in a structure or array is not looked at: it becomes a valid one when it is loaded (ERRATA WSL-D11).
+//!
+//! A type of pointers or array references that the program has nowhere has no number, and what the rules make of that type carries the number of what is pointed
+//! at instead. Here types are compared by what they are, and that number is accepted for such a type only if the type has none of its own.
+
+mod statement;
+
+use super::term::{Expr, Form};
+use super::{Shared, Thread};
+use crate::text::{Symbol, deep};
+use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::library::LibraryFunction;
+use crate::wsl::memory::{Address, Memory};
+use crate::wsl::open::Word;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::{Scalar, Type, TypeId, Types, ValueType};
+use crate::wsl::typing::program::{Access, Coercion, ExprId, Program, StoreId};
+use smallvec::{SmallVec, smallvec};
+
+/// What a check comes to.
+type Check<T = ()> = Result<T, String>;
+
+/// Checks that a thread's program is well typed, with the objects that its addresses are in.
+///
+/// # Errors
+/// Where it is not, as an offset in the program's text, and what was found and required.
+pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Result<(), String> {
+    let checker = Checker { shared, memory, program: shared.program };
+    match checker.kind(&thread.program, &[])? {
+        Kind::Right(_) => Ok(()),
+        _ => checker.wrong(thread.program.at, "a thread ends with a value, not with an address"),
+    }
+}
+
+/// The kind of value that an expression is; a right-value's type need not have a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Left(TypeId, AddressSpace),
+    Abstract(TypeId),
+    Right(Type),
+}
+
+/// An argument: an expression, or what is known to be of a type.
+#[derive(Clone, Copy)]
+enum Argument<'e> {
+    Expr(&'e Expr),
+    Of(Type),
+}
+
+/// The innermost binding last.
+type Bound = [(Symbol, StoreId)];
+
+struct Checker<'a, 'p> {
+    shared: &'a Shared<'p>,
+    memory: &'a Memory,
+    program: &'p Program,
+}
+
+const UINT: Type = Type::Scalar(Scalar::Uint);
+const BOOL: Type = Type::Scalar(Scalar::Bool);
+
+impl Checker<'_, '_> {
+    fn wrong<T>(&self, at: ExprId, why: impl std::fmt::Display) -> Check<T> {
+        match self.program.exprs.get(at.0 as usize) {
+            Some(e) => Err(format!("at {}: {why}", e.span.start)),
+            None => Err(why.to_string()),
+        }
+    }
+
+    fn types(&self) -> &Types {
+        &self.program.env.types
+    }
+
+    fn ty(&self, id: TypeId) -> Type {
+        self.types().get(id)
+    }
+
+    fn show(&self, ty: Type) -> String {
+        let name = |id: TypeId| self.program.env.type_name(id);
+        match (self.types().find(ty), ty) {
+            (Some(id), _) => name(id),
+            (None, Type::Pointer(space, to)) => format!("{}* {}", name(to), space.keyword()),
+            (None, Type::ArrayReference(space, of)) => format!("{}[] {}", name(of), space.keyword()),
+            (None, _) => format!("{ty:?}"),
+        }
+    }
+
+    /// Whether the number that a term carries is the type's, or stands for it.
+    fn carries(&self, id: TypeId, ty: Type) -> bool {
+        match ty {
+            Type::Pointer(_, to) | Type::ArrayReference(_, to) => self.ty(id) == ty || id == to && self.types().find(ty).is_none(),
+            _ => self.ty(id) == ty,
+        }
+    }
+
+    /// How many words a value of the type has.
+    fn size(&self, at: ExprId, ty: Type) -> Check<u32> {
+        match ty {
+            Type::Pointer(..) => Ok(2),
+            Type::ArrayReference(..) => Ok(4),
+            _ => match self.types().find(ty).and_then(|id| self.shared.words(id).ok()) {
+                Some(words) => Ok(words),
+                None => self.wrong(at, format!("{} has no size", self.show(ty))),
+            },
+        }
+    }
+
+    /// The address space of an address at which so many values of the type are held.
+    fn held(&self, at: ExprId, address: Address, ty: TypeId, count: u32) -> Check<AddressSpace> {
+        let Some(object) = self.memory.objects.get(address.object.0 as usize) else { return self.wrong(at, "an address is in no object") };
+        let words = u64::from(self.size(at, self.ty(ty))?) * u64::from(count);
+        let end = u64::from(address.bytes / 4) + words;
+        if !address.bytes.is_multiple_of(4) || end > object.words.len() as u64 {
+            let (name, found, bytes) = (self.show(self.ty(ty)), address.bytes, object.words.len() * 4);
+            return self.wrong(at, format!("{count} of type {name} at byte {found} of \"{}\", which has {bytes} bytes", object.name));
+        }
+        Ok(object.space)
+    }
+
+    /// A value of the type has these words.
+    fn value(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
+        let size = self.size(at, ty)?;
+        if words.len() != size as usize {
+            return self.wrong(at, format!("the type {} has {size} words; the value has {}", self.show(ty), words.len()));
+        }
+        let (space, to, count) = match ty {
+            Type::Pointer(space, to) => (space, to, 1),
+            // A length that is unspecified is none here.
+            Type::ArrayReference(space, of) => (space, of, words[1].definite().unwrap_or(0)),
+            Type::Enum(id) => {
+                let elements = &self.program.env.enumeration(id).elements;
+                return match words[0].definite() {
+                    Some(bits) if elements.iter().all(|e| e.1 != bits) => {
+                        self.wrong(at, format!("{bits} is no element of {}", self.show(ty)))
+                    }
+                    _ => self.no_address(at, words, ty),
+                };
+            }
+            _ => return self.no_address(at, words, ty),
+        };
+        let Word::Address(address) = words[0] else {
+            return self.wrong(at, format!("a value of type {} without an address", self.show(ty)));
+        };
+        self.no_address(at, &words[1..], ty)?;
+        let found = self.held(at, address, to, count)?;
+        if found != space {
+            return self.wrong(at, format!("a value of type {} is to {} memory", self.show(ty), found.keyword()));
+        }
+        Ok(())
+    }
+
+    fn no_address(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
+        match words.iter().any(|w| matches!(w, Word::Address(_))) {
+            true => self.wrong(at, format!("an address stands in a value of type {}", self.show(ty))),
+            false => Ok(()),
+        }
+    }
+
+    fn same(&self, at: ExprId, what: &str, found: Type, needed: Type) -> Check {
+        match found == needed {
+            true => Ok(()),
+            false => self.wrong(at, format!("{what} has the type {}; {} is needed", self.show(found), self.show(needed))),
+        }
+    }
+
+    /// A right-value of that type.
+    fn right_of(&self, e: &Expr, needed: Type, what: &str, env: &Bound) -> Check {
+        match &e.form {
+            Form::Value(words) if self.carries(e.ty, needed) => self.value(e.at, words, needed),
+            _ => self.right(e, what, env).and_then(|found| self.same(e.at, what, found, needed)),
+        }
+    }
+
+    /// The type of what has to be a right-value.
+    fn right(&self, e: &Expr, what: &str, env: &Bound) -> Check<Type> {
+        match self.kind(e, env)? {
+            Kind::Right(ty) => Ok(ty),
+            _ => self.wrong(e.at, format!("{what} is an address; a value is needed")),
+        }
+    }
+
+    fn left(&self, e: &Expr, what: &str, env: &Bound) -> Check<(TypeId, AddressSpace)> {
+        match self.kind(e, env)? {
+            Kind::Left(ty, space) => Ok((ty, space)),
+            _ => self.wrong(e.at, format!("{what} is no left-value")),
+        }
+    }
+
+    /// The type of what is assigned to.
+    fn target(&self, e: &Expr, env: &Bound) -> Check<TypeId> {
+        match self.kind(e, env)? {
+            Kind::Left(ty, space) if space != AddressSpace::Constant => Ok(ty),
+            Kind::Abstract(ty) => Ok(ty),
+            _ => self.wrong(e.at, "what is assigned to is no abstract left-value"),
+        }
+    }
+
+    /// The address space of what an operand points at, whose type the context says. A value that carries the number of that is where its address is.
+    fn reference(&self, e: &Expr, to: TypeId, make: fn(AddressSpace, TypeId) -> Type, env: &Bound) -> Check<AddressSpace> {
+        if let (Form::Value(words), true) = (&e.form, e.ty == to)
+            && let Some(&Word::Address(address)) = words.first()
+        {
+            let space = self.held(e.at, address, to, 0)?;
+            return self.right_of(e, make(space, to), "the operand", env).map(|()| space);
+        }
+        let found = self.right(e, "the operand", env)?;
+        match AddressSpace::ALL.into_iter().find(|&space| make(space, to) == found) {
+            Some(space) => Ok(space),
+            None => {
+                let (found, to) = (self.show(found), self.show(self.ty(to)));
+                self.wrong(e.at, format!("the operand has the type {found}; one that is to {to} is needed"))
+            }
+        }
+    }
+
+    /// What kind of value an expression is.
+    fn kind(&self, e: &Expr, env: &Bound) -> Check<Kind> {
+        let kind = deep(|| self.kind_of(e, env))?;
+        let carried = match kind {
+            Kind::Left(ty, _) | Kind::Abstract(ty) => e.ty == ty,
+            Kind::Right(ty) => self.carries(e.ty, ty),
+        };
+        if !carried {
+            let found = match kind {
+                Kind::Left(ty, _) | Kind::Abstract(ty) => self.ty(ty),
+                Kind::Right(ty) => ty,
+            };
+            let carried = self.show(self.ty(e.ty));
+            return self.wrong(e.at, format!("it carries the type {carried}; from its parts follows {}", self.show(found)));
+        }
+        Ok(kind)
+    }
+
+    fn kind_of(&self, e: &Expr, env: &Bound) -> Check<Kind> {
+        use Kind::{Abstract, Left, Right};
+        let right = |ty: TypeId| Ok(Right(self.ty(ty)));
+        match &e.form {
+            Form::Source(id) => match self.program.exprs.get(id.0 as usize).map(|e| e.ty) {
+                Some(ValueType::Left(ty, space)) => Ok(Left(ty, space)),
+                Some(ValueType::Abstract(ty)) => Ok(Abstract(ty)),
+                Some(ValueType::Right(ty)) => right(ty),
+                None => self.wrong(e.at, "it is no expression of the source"),
+            },
+            Form::Value(words) => {
+                self.value(e.at, words, self.ty(e.ty))?;
+                right(e.ty)
+            }
+            Form::Left(address) => Ok(Left(e.ty, self.held(e.at, *address, e.ty, 1)?)),
+            Form::Variable(store) => {
+                if !env.iter().any(|(_, bound)| bound == store) {
+                    return self.wrong(e.at, "a variable is not bound");
+                }
+                let store = self.program.store(*store);
+                Ok(Left(store.ty, store.space))
+            }
+            Form::Coerce(Coercion::LeftToRight, inner) => right(self.left(inner, "what is loaded from", env)?.0),
+            Form::Coerce(Coercion::LeftToAbstract, inner) => match self.left(inner, "what is assigned to", env)? {
+                (_, AddressSpace::Constant) => self.wrong(e.at, "constant memory is assigned to"),
+                (ty, _) => Ok(Abstract(ty)),
+            },
+            Form::Coerce(Coercion::AbstractToRight, inner) => match self.kind(inner, env)? {
+                Abstract(ty) => right(ty),
+                _ => self.wrong(e.at, "what a getter gives is of no abstract left-value"),
+            },
+            Form::Parens(inner) => self.kind(inner, env),
+            Form::Comma(parts) => {
+                self.right(&parts[0], "the first operand", env)?;
+                Ok(Right(self.right(&parts[1], "the second operand", env)?))
+            }
+            Form::Or(parts) | Form::And(parts) => {
+                self.right_of(&parts[0], BOOL, "the left operand", env)?;
+                self.right_of(&parts[1], BOOL, "the right operand", env)?;
+                Ok(Right(BOOL))
+            }
+            Form::Ternary(parts) => {
+                self.right_of(&parts[0], BOOL, "the condition", env)?;
+                let ty = self.right(&parts[1], "the second operand", env)?;
+                self.right_of(&parts[2], ty, "the third operand", env)?;
+                Ok(Right(ty))
+            }
+            Form::Assign(parts) => {
+                let ty = self.target(&parts[0], env)?;
+                self.right_of(&parts[1], self.ty(ty), "the right side", env)?;
+                right(ty)
+            }
+            Form::AddressOf(inner) => {
+                let (ty, space) = self.left(inner, "what an address is taken of", env)?;
+                Ok(Right(Type::Pointer(space, ty)))
+            }
+            Form::Dereference(inner) => Ok(Left(e.ty, self.reference(inner, e.ty, Type::Pointer, env)?)),
+            Form::MakeReference(inner, n) => {
+                let (ty, space) = self.left(inner, "what a reference is made to", env)?;
+                let (of, known) = match self.ty(ty) {
+                    Type::Array(of, n) => (of, n),
+                    _ => (ty, 1),
+                };
+                if known != *n {
+                    return self.wrong(e.at, format!("a reference is made to {n} elements; there are {known}"));
+                }
+                Ok(Right(Type::ArrayReference(space, of)))
+            }
+            Form::Dot(whole, access) => self.access(e, whole, None, *access, env),
+            Form::Index(parts, access) => {
+                self.right_of(&parts[1], UINT, "the index", env)?;
+                self.access(e, &parts[0], Some(UINT), *access, env)
+            }
+            Form::Element(parts) => {
+                self.right_of(&parts[1], UINT, "the index", env)?;
+                Ok(Left(e.ty, self.reference(&parts[0], e.ty, Type::ArrayReference, env)?))
+            }
+            Form::ArrayLength(inner, n) => {
+                let ty = match self.kind(inner, env)? {
+                    Left(ty, _) | Abstract(ty) => self.ty(ty),
+                    Right(ty) => ty,
+                };
+                match ty {
+                    Type::Array(_, found) if found == *n => Ok(Right(UINT)),
+                    _ => self.wrong(e.at, format!("the type {} has no {n} elements", self.show(ty))),
+                }
+            }
+            Form::ReferenceLength(inner) => match self.right(inner, "the operand", env)? {
+                Type::ArrayReference(..) => Ok(Right(UINT)),
+                ty => self.wrong(e.at, format!("the type {} has no length", self.show(ty))),
+            },
+            Form::Step(target, callee, store) => {
+                let ty = self.target(target, env)?;
+                if store.is_some_and(|s| self.program.store(s).ty != ty) {
+                    return self.wrong(e.at, "the old value is kept in a store of another type");
+                }
+                let result = self.call(e.at, *callee, &[Argument::Of(self.ty(ty))], env)?;
+                self.same(e.at, "what the operator gives", result, self.ty(ty))?;
+                right(ty)
+            }
+            Form::CompoundAssign(callee, parts) => {
+                let ty = self.target(&parts[0], env)?;
+                let result = self.call(e.at, *callee, &[Argument::Of(self.ty(ty)), Argument::Expr(&parts[1])], env)?;
+                self.same(e.at, "what the operator gives", result, self.ty(ty))?;
+                right(ty)
+            }
+            Form::Call(callee, arguments) => {
+                let arguments: SmallVec<[Argument; 4]> = arguments.iter().map(Argument::Expr).collect();
+                Ok(Right(self.call(e.at, *callee, &arguments, env)?))
+            }
+            Form::Construct(s) => {
+                self.construct(e, s)?;
+                right(e.ty)
+            }
+        }
+    }
+
+    /// `e.f` or `e[i]` by an accessor.
+    fn access(&self, e: &Expr, whole: &Expr, index: Option<Type>, access: Access, env: &Bound) -> Check<Kind> {
+        let arguments = |first: Type, last: Option<Type>| -> SmallVec<[Argument; 4]> {
+            std::iter::once(first).chain(index).chain(last).map(Argument::Of).collect()
+        };
+        match access {
+            Access::AddressTaker(taker) => {
+                let (ty, space) = self.left(whole, "what is accessed by an address-taker", env)?;
+                match self.call(e.at, taker, &arguments(Type::Pointer(space, ty), None), env)? {
+                    Type::Pointer(space, part) => Ok(Kind::Left(part, space)),
+                    ty => self.wrong(e.at, format!("an address-taker gives the type {}", self.show(ty))),
+                }
+            }
+            Access::Setter(setter, getter) => {
+                let ty = self.ty(self.target(whole, env)?);
+                let part = self.call(e.at, getter, &arguments(ty, None), env)?;
+                let set = self.call(e.at, setter, &arguments(ty, Some(part)), env)?;
+                self.same(e.at, "what the setter gives", set, ty)?;
+                self.same(e.at, "what the getter gives", part, self.ty(e.ty))?;
+                Ok(Kind::Abstract(e.ty))
+            }
+            Access::Getter(getter) => {
+                let ty = self.right(whole, "what is accessed by a getter", env)?;
+                Ok(Kind::Right(self.call(e.at, getter, &arguments(ty, None), env)?))
+            }
+        }
+    }
+
+    /// The type that a function gives for arguments, which are of its parameters' types.
+    fn call(&self, at: ExprId, callee: Callee, arguments: &[Argument], env: &Bound) -> Check<Type> {
+        let (parameters, result) = match callee {
+            Callee::Declared(id) => {
+                let f = self.program.env.function(id);
+                (f.parameters.iter().map(|p| self.ty(p.ty)).collect(), self.ty(f.result))
+            }
+            Callee::Generated(generated) => match self.generated(generated) {
+                Some(signature) => signature,
+                None => return self.wrong(at, "no such function is generated"),
+            },
+            Callee::Library(function) => match self.library(function, arguments) {
+                Some(signature) => signature,
+                None => return self.wrong(at, format!("the library's {:?} does not take these arguments", function.meaning())),
+            },
+        };
+        if parameters.len() != arguments.len() {
+            return self.wrong(at, format!("{} arguments of {} parameters", arguments.len(), parameters.len()));
+        }
+        for (argument, &needed) in arguments.iter().zip(&parameters) {
+            match *argument {
+                Argument::Expr(e) => self.right_of(e, needed, "an argument", env)?,
+                Argument::Of(found) => self.same(at, "an argument", found, needed)?,
+            }
+        }
+        Ok(result)
+    }
+
+    /// The types of a generated function's parameters and of its result: seed 004 "Generated functions".
+    fn generated(&self, generated: Generated) -> Option<(SmallVec<[Type; 4]>, Type)> {
+        use Generated as G;
+        let env = &self.program.env;
+        let element = |array: TypeId| match self.ty(array) {
+            Type::Array(of, _) => Some(of),
+            _ => None,
+        };
+        let field = |s, f: u32| Some(self.ty(env.structure(s).fields.get(f as usize)?.ty));
+        let taken = |f| {
+            let function = env.function(f);
+            let (Type::Pointer(_, whole), Type::Pointer(_, part)) = (self.ty(function.parameters.first()?.ty), self.ty(function.result))
+            else {
+                return None;
+            };
+            let index = function.parameters.get(1).map(|p| self.ty(p.ty));
+            Some((std::iter::once(self.ty(whole)).chain(index).collect::<SmallVec<[Type; 4]>>(), self.ty(part)))
+        };
+        Some(match generated {
+            G::FieldAddress(s, f, space) => {
+                let whole = self.types().find(Type::Struct(s))?;
+                (smallvec![Type::Pointer(space, whole)], Type::Pointer(space, env.structure(s).fields.get(f as usize)?.ty))
+            }
+            G::FieldGetter(s, f) => (smallvec![Type::Struct(s)], field(s, f)?),
+            G::FieldSetter(s, f) => (smallvec![Type::Struct(s), field(s, f)?], Type::Struct(s)),
+            G::ElementAddress(array, space) => (smallvec![Type::Pointer(space, array), UINT], Type::Pointer(space, element(array)?)),
+            G::ElementGetter(array) => (smallvec![self.ty(array), UINT], self.ty(element(array)?)),
+            G::ElementSetter(array) => (smallvec![self.ty(array), UINT, self.ty(element(array)?)], self.ty(array)),
+            G::Getter(f) => taken(f)?,
+            G::Setter(f) => {
+                let (mut parameters, part) = taken(f)?;
+                let whole = parameters[0];
+                parameters.push(part);
+                (parameters, whole)
+            }
+        })
+    }
+
+    /// Likewise of a function of the library. The types that pointers are to are the arguments'.
+    fn library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
+        let (types, signature) = (self.types(), function.signature());
+        let (t, letters) = (function.variable().unwrap_or(TypeId::VOID), function.word().len());
+        if signature.parameters.len() != arguments.len() || signature.over.is_some_and(|range| !range.has(types, t)) {
+            return None;
+        }
+        let mut parameters = SmallVec::new();
+        for (k, (pattern, argument)) in signature.parameters.iter().zip(arguments).enumerate() {
+            let found = match argument {
+                Argument::Expr(e) => e.ty,
+                Argument::Of(ty) => types.find(*ty)?,
+            };
+            let space = match self.ty(found) {
+                Type::Pointer(space, _) => Some(space),
+                _ => None,
+            };
+            if !pattern.matches(types, t, letters, found) || function.space(k).is_some_and(|needed| space != Some(needed)) {
+                return None;
+            }
+            parameters.push(self.ty(found));
+        }
+        Some((parameters, self.ty(signature.result.of(types, t, letters)?)))
+    }
+}

@@ -1,0 +1,214 @@
+//! Statements, and the shapes that only execution writes: blocks with environments, `Cases`, `Loop`, `Call`.
+
+use super::{BOOL, Bound, Check, Checker};
+use crate::text::deep;
+use crate::wsl::execution::source;
+use crate::wsl::execution::term::{Block, Expr, Stmt};
+use crate::wsl::types::{Type, TypeId};
+use crate::wsl::typing::program::{Body, Case, ExprId, StmtForm, StmtId};
+
+/// What stands around a statement.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// The environment of the block around it; none directly in a `Call`.
+    env: Option<&'a Bound>,
+    /// The type of the `Call`.
+    result: TypeId,
+    /// The function of the `Call`; none of a generated one.
+    body: Option<&'a Body>,
+    loops: bool,
+    cases: bool,
+    /// Whether it is being executed; otherwise it is as the source has it.
+    reached: bool,
+}
+
+impl Checker<'_, '_> {
+    /// `Call(s)`
+    pub(super) fn construct(&self, e: &Expr, s: &Stmt) -> Check {
+        match s {
+            Stmt::Block(block) if block.env.is_none() => return self.wrong(e.at, "a call without an environment"),
+            Stmt::Block(_) | Stmt::Return(_) | Stmt::Discard => {}
+            _ => return self.wrong(e.at, "the body of a call is no block"),
+        }
+        let around = Around { env: None, result: e.ty, body: self.function(e, s)?, loops: false, cases: false, reached: true };
+        self.statement(e.at, s, around)
+    }
+
+    /// The function whose body a `Call` executes, if statements of it are left.
+    fn function(&self, e: &Expr, s: &Stmt) -> Check<Option<&Body>> {
+        let Stmt::Block(block) = s else { return Ok(None) };
+        // The next statement, or the last, which is the first of the block now; what rules made is no part of the source.
+        let at = match (&block.first, block.rest.start.checked_sub(1)) {
+            (_, _) if !block.rest.is_empty() => block.rest.start,
+            (Some(_), Some(last)) => last,
+            _ => return Ok(None),
+        };
+        let Some(id) = self.program.blocks.get(at as usize) else { return self.wrong(e.at, "the rest of a call is none of the source") };
+        // Bodies stand in the order of the functions.
+        let f = self.program.bodies.partition_point(|b| b.stmts.end <= id.0);
+        match (self.program.bodies.get(f), self.program.env.functions.get(f)) {
+            (Some(body), Some(function)) => {
+                self.same(e.at, "a call", self.ty(function.result), self.ty(e.ty))?;
+                let bound = block.env.as_ref().map_or(&[][..], |env| env);
+                match bound.len() >= body.parameters.len() && bound.iter().zip(&body.parameters).all(|(b, p)| b.1 == *p) {
+                    true => Ok(Some(body)),
+                    false => self.wrong(e.at, "the parameters are not bound in a call"),
+                }
+            }
+            _ => self.wrong(e.at, "a call of no function"),
+        }
+    }
+
+    /// An expression that the rules have not come to is as the source has it.
+    fn unreached(&self, e: &Expr) -> Check {
+        match e.at.0 as usize >= self.program.exprs.len() || *e != source(self.program, e.at) {
+            true => self.wrong(e.at, "an expression is reached before its time"),
+            false => Ok(()),
+        }
+    }
+
+    /// An expression of a statement.
+    fn of_statement(&self, e: &Expr, needed: Option<Type>, what: &str, around: Around) -> Check<Type> {
+        if !around.reached {
+            self.unreached(e)?;
+        }
+        let env = around.env.unwrap_or_default();
+        match needed {
+            Some(needed) => self.right_of(e, needed, what, env).map(|()| needed),
+            None => self.right(e, what, env),
+        }
+    }
+
+    fn statement(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
+        deep(|| self.statement_of(at, s, around))
+    }
+
+    fn statement_of(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
+        let later = Around { reached: false, ..around };
+        match s {
+            Stmt::Block(block) => self.block(at, block, around),
+            Stmt::Declaration(..) => self.wrong(at, "a declaration is not the first statement of a block"),
+            Stmt::If(parts) => {
+                self.of_statement(&parts.0, Some(BOOL), "the condition", around)?;
+                self.statement(at, &parts.1, later)?;
+                self.statement(at, &parts.2, later)
+            }
+            Stmt::Iterate(id, _) => match self.form(*id) {
+                Some(StmtForm::DoWhile(..) | StmtForm::For(..)) => Ok(()),
+                _ => self.wrong(at, "what is iterated is no loop"),
+            },
+            Stmt::Switch(e, id) => match self.form(*id) {
+                Some(StmtForm::Switch(switched, _)) => {
+                    let needed = self.ty(self.program.expr(*switched).ty.right());
+                    self.of_statement(e, Some(needed), "the value that is switched on", around).map(drop)
+                }
+                _ => self.wrong(at, "what switches is no switch"),
+            },
+            Stmt::Cases(first, id, next) => self.cases(at, first, self.case(*id, *next), Around { cases: true, ..around }),
+            Stmt::Loop(parts, n) => self.round(at, parts, *n, Around { loops: true, cases: false, ..around }),
+            Stmt::Break if around.loops || around.cases => Ok(()),
+            Stmt::Break => self.wrong(at, "a break outside of loops and cases"),
+            Stmt::Continue if around.loops => Ok(()),
+            Stmt::Continue => self.wrong(at, "a continue outside of loops"),
+            Stmt::Fallthrough if around.cases => Ok(()),
+            Stmt::Fallthrough => self.wrong(at, "a fallthrough outside of cases"),
+            Stmt::Discard => Ok(()),
+            Stmt::Return(None) => self.same(at, "a return of nothing", Type::Void, self.ty(around.result)),
+            Stmt::Return(Some(e)) => self.of_statement(e, Some(self.ty(around.result)), "what is returned", around).map(drop),
+            Stmt::Effect(e) => self.of_statement(e, None, "a statement", around).map(drop),
+        }
+    }
+
+    fn form(&self, id: StmtId) -> Option<&StmtForm> {
+        self.program.stmts.get(id.0 as usize).map(|s| &s.form)
+    }
+
+    fn block(&self, at: ExprId, block: &Block, around: Around) -> Check {
+        if self.program.blocks.get(block.rest.start as usize..block.rest.end as usize).is_none() {
+            return self.wrong(at, "the rest of a block is none of the source");
+        }
+        let Some(env) = &block.env else {
+            return match block.first.is_none() && block.made.is_empty() {
+                true => Ok(()),
+                false => self.wrong(at, "a block is executed without an environment"),
+            };
+        };
+        if !around.reached {
+            return self.wrong(at, "a block is entered before its time");
+        }
+        if around.env.is_some_and(|outer| env.get(..outer.len()) != Some(outer)) {
+            return self.wrong(at, "the environment of a block does not extend the one around it");
+        }
+        if let Some(body) = around.body
+            && env.iter().any(|(_, store)| !body.stores.contains(&store.0))
+        {
+            return self.wrong(at, "a name of another function is bound");
+        }
+        let around = Around { env: Some(env), ..around };
+        for made in &block.made {
+            self.statement(at, made, around)?;
+        }
+        match &block.first {
+            None => Ok(()),
+            Some(Stmt::Declaration(_, _, None)) => Ok(()),
+            Some(Stmt::Declaration(_, store, Some(e))) => {
+                let needed = self.ty(self.program.store(*store).ty);
+                self.of_statement(e, Some(needed), "what a variable is initialised with", around).map(drop)
+            }
+            Some(first) => self.statement(at, first, around),
+        }
+    }
+
+    /// The case of a switch before the one of that number.
+    fn case(&self, id: StmtId, next: u32) -> Option<&Case> {
+        match self.form(id)? {
+            StmtForm::Switch(_, cases) => cases.get((next as usize).checked_sub(1)?),
+            _ => None,
+        }
+    }
+
+    /// `Cases(s, …)`: s is what is left of the case's body.
+    fn cases(&self, at: ExprId, first: &Stmt, case: Option<&Case>, around: Around) -> Check {
+        let body = case.and_then(|case| self.form(case.body));
+        let (true, Some(StmtForm::Block(body))) = (around.reached, body) else { return self.wrong(at, "the cases are none of a switch") };
+        match first {
+            Stmt::Block(block) if block.rest.end != body.end || block.rest.start < body.start || !block.made.is_empty() => {
+                self.wrong(at, "the first of the cases is not what is left of its body")
+            }
+            Stmt::Block(_) => self.statement(at, first, around),
+            _ if first.is_terminator() => self.statement(at, first, around),
+            _ => self.wrong(at, "the first of the cases is no block"),
+        }
+    }
+
+    /// `Loop(s, s', s'')`: what is left of the body, what is left of the third part of a `for`, and what comes next, as the rules of loops make them.
+    fn round(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Around) -> Check {
+        let [body, each, again] = parts;
+        let again = match again {
+            Stmt::If(parts) => match &**parts {
+                (e, Stmt::Iterate(id, next), end) => Some((*id, *next, Some((e, end)))),
+                _ => None,
+            },
+            Stmt::Iterate(id, next) => Some((*id, *next, None)),
+            _ => None,
+        };
+        let Some((id, next, condition)) = again else { return self.wrong(at, "what follows the iteration of a loop is not the loop") };
+        let fits = match (self.form(id), condition) {
+            (Some(StmtForm::DoWhile(_, e)), Some((condition, end))) => {
+                *condition == source(self.program, *e) && *end == Stmt::empty() && each.is_empty()
+            }
+            (Some(StmtForm::For(_, e, _)), None) => match each {
+                Stmt::Effect(each) => each.ty == self.program.expr(*e).ty.right(),
+                each => each.is_empty(),
+            },
+            _ => false,
+        };
+        if !fits || next != n.wrapping_add(1) {
+            return self.wrong(at, "the parts of an iteration are not those of its loop");
+        }
+        self.statement(at, body, around)?;
+        // The third part is reached with the end of the body.
+        let ended = body.is_empty() || matches!(body, Stmt::Continue);
+        self.statement(at, each, Around { loops: false, reached: around.reached && ended, ..around })
+    }
+}
