@@ -1,21 +1,25 @@
 //! Runs the tests of a case file.
 
+mod module;
+mod wsl_program;
+
 use crate::expect::Found;
 use crate::file::{BlockKind, CaseFile, Command, Language, Test};
 use crate::literal::Literal;
-use crate::reject::{self, Wrong};
-use crate::show::{derivation_lines, dispatch_ending, instruction_place, lambda_v_ending, load_code, spirv_ending};
-use crate::wsl::{self, Until};
-use rspirv::spirv::ExecutionModel;
+use crate::reject::Wrong;
+use crate::show::{derivation_lines, lambda_v_ending, load_code};
+use crate::wsl::Until;
+use crate::{reject, wsl};
 use similar::TextDiff;
-use smallstep::compile::lambda_v::{self as translation, Constants};
+use smallstep::compile::lambda_v as translation;
+use smallstep::compile::lambda_v::Constants;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::Device;
-use smallstep::theorem::case::{Case, NoCase, Planted, Settings, decided, target_fuel};
+use smallstep::theorem::case::{Case, NoCase, Planted, Settings, decided};
 use smallstep::theorem::check::on_device;
 use smallstep::theorem::device::{UnderTest, profile_of};
 use smallstep::theorem::{Lanes, Verdict};
-use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
+use smallstep_semantics::lambda_v::machine::{Bounds, Sharing};
 use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::{Output, Program};
@@ -23,15 +27,13 @@ use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem,
 use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Type;
-use smallstep_semantics::lambda_v::typing::{self, Limits};
-use smallstep_semantics::number::{Arithmetic, Instruction, Lane, Profile};
+use smallstep_semantics::lambda_v::typing::Limits;
+use smallstep_semantics::lambda_v::{machine, typing};
+use smallstep_semantics::number::{Instruction, Profile};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits as RunLimits, Resources, Robustness};
+use smallstep_semantics::spirv;
+use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::{self, LoadError, Module, WordsError, grid, lockstep};
-use smallstep_semantics::wsl::choice::Strategy as Unspecified;
-use smallstep_semantics::wsl::{call, group};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -371,92 +373,6 @@ impl Run<'_> {
         Some(Wrong { code: error.code, message: error.message, line, column })
     }
 
-    // WSL.
-
-    fn wsl_rules(&self) -> wsl::Rules {
-        let mut rules = self.engines.wsl;
-        let Some(literal) = self.literal else { return rules };
-        rules.execution.rule = literal.execution.rule.or(rules.execution.rule);
-        rules.execution.scalar = literal.execution.scalar.or(rules.execution.scalar);
-        match literal.premises {
-            Some(plant) => rules.by_the_letter(plant),
-            None => rules,
-        }
-    }
-
-    /// The program, in which nothing is wrong that far.
-    fn wsl(&mut self, until: Until) -> Ran<wsl::Read> {
-        let read = wsl::read(&self.file.text, until, &self.wsl_rules());
-        if !read.wrong.is_empty() {
-            let each = read.wrong.iter().map(|w| format!("\n{}:{}:{}: error[{}] {}", self.file.name, w.line, w.column, w.code, w.message));
-            return Err(format!("the program is rejected{}", each.collect::<String>()));
-        }
-        self.report.fired.extend(&read.fired);
-        Ok(read)
-    }
-
-    fn desugar(&mut self) -> Ran<Found> {
-        let read = self.wsl(Until::Core)?;
-        self.blocks.push((BlockKind::Core, read.core));
-        Ok(Found::ending("desugars", ""))
-    }
-
-    fn validate(&mut self) -> Ran<Found> {
-        match self.wsl(Until::Validity)?.valid {
-            Some(Ok(())) => Ok(Found::ending("valid", "")),
-            Some(Err(what)) => Err(format!("the typed program does not follow by the rules: {what}")),
-            None => Err("nothing is wrong with the program, and it has no meaning".into()),
-        }
-    }
-
-    fn strategy(&self) -> Ran<Unspecified> {
-        let text = self.test.option("strategy").unwrap_or("carry");
-        match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
-            ("carry", _) => Ok(Unspecified::Carry),
-            ("first", _) => Ok(Unspecified::First),
-            (_, Some(seed)) => Ok(Unspecified::Random(seed)),
-            _ => Err(format!("strategy={text} is none of carry, first and random:SEED")),
-        }
-    }
-
-    fn call(&mut self) -> Ran<Found> {
-        let planted = self.wsl_rules().execution;
-        let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 256)? as usize);
-        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted, precision: None };
-        let called = wsl::call(&self.file.text, &self.test.expression, &settings)?;
-        self.report.fired.extend(called.fired);
-        if planted.rule.is_none() && planted.scalar.is_none() {
-            let compared = wsl::compare(&self.file.text, &self.test.expression, &called.ty, fuel)?;
-            self.report.by_fast_engine += usize::from(compared);
-        }
-        Ok(called.found)
-    }
-
-    /// A compute entry point over a grid.
-    fn run_grid(&mut self) -> Ran<Found> {
-        let text = self.test.option("schedule").unwrap_or("in-order");
-        let schedule = match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
-            ("in-order", _) => group::Schedule::InOrder,
-            ("round-robin", _) => group::Schedule::RoundRobin,
-            ("all", _) => group::Schedule::All,
-            (_, Some(seed)) => group::Schedule::Random(seed),
-            _ => return Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
-        };
-        let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
-        let planted = self.wsl_rules().execution;
-        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted, precision: None };
-        let text = self.test.option("groups").unwrap_or("1");
-        let groups: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
-        let groups = match groups.as_deref() {
-            Ok(&[x]) => [x, 1, 1],
-            Ok(&[x, y, z]) => [x, y, z],
-            _ => return Err(format!("groups={text} is neither one number nor three")),
-        };
-        let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
-        self.report.fired.extend(fired);
-        Ok(found)
-    }
-
     fn step(&mut self) -> Ran<Found> {
         let program = self.program()?;
         let e = self.output(&program)?.term;
@@ -623,130 +539,4 @@ impl Run<'_> {
     }
 
     // SPIR-V.
-
-    fn words(&self) -> Ran<Vec<u32>> {
-        spirv::assemble(&self.file.text, spirv::Options::default()).map_err(|e| format!("{}: {e}", self.file.name))
-    }
-
-    fn reject_module(&self) -> Option<Wrong> {
-        let words = match spirv::assemble(&self.file.text, spirv::Options::default()) {
-            Ok(words) => words,
-            Err(e) => return Some(Wrong { code: "assemble".into(), message: e.what, line: e.line as usize, column: e.column as usize }),
-        };
-        let error = Module::load(&words).err()?;
-        let (message, word) = match &error {
-            LoadError::Words(WordsError::Malformed { what, offset, .. }) => (what.clone(), *offset),
-            LoadError::Invalid { what, at, .. } | LoadError::Unsupported { what, at } => (what.clone(), at.word as usize),
-            LoadError::Limit(limit) | LoadError::Words(WordsError::Limit(limit)) => (limit.to_string(), 0),
-        };
-        let (line, column) = instruction_place(&self.file.text, &words, word);
-        Some(Wrong { code: load_code(&error), message, line, column })
-    }
-
-    /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end the same.
-    fn run_module(&mut self, translated: Option<(&translation::Module, &Module)>) -> Ran<Found> {
-        let loaded;
-        let (module, entry, constants) = match translated {
-            Some((translated, module)) => (module, translated.entry, translated.constants.clone()),
-            None => {
-                loaded = Module::load(&self.words()?).map_err(|e| format!("the module is refused: {e}"))?;
-                if loaded.entry_points().iter().all(|entry| entry.model == ExecutionModel::GLCompute) {
-                    return self.run_dispatch(&loaded);
-                }
-                let floats = self.test.option("buffer").map_or(Ok(Vec::new()), |text| {
-                    text.split(',')
-                        .map(|x| x.parse::<f32>().map(f32::to_bits).map_err(|_| format!("buffer={text} is no list of numbers")))
-                        .collect()
-                })?;
-                (&loaded, "main", floats)
-            }
-        };
-        let buffers: Vec<spirv::Buffer> = match self.test.option("buffer").is_some() || !constants.is_empty() {
-            true => vec![spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&constants) }],
-            false => Vec::new(),
-        };
-        let (x, y) = self.pixel()?;
-        let frag_coord = smallstep_semantics::lambda_v::step::frag_coord(x, y).map(Lane::float);
-        let inputs = spirv::Inputs { frag_coord, buffers: &buffers };
-        let fuel = self.number("fuel", target_fuel(1000, module.instructions().len()))?;
-        let arithmetic: Arithmetic = self.planted.target_arithmetic;
-        let rules = self.planted.relation.clone();
-        let by_machine = rules.is_none().then(|| {
-            spirv::Program::compile(module, entry).map(|program| program.run(&inputs, fuel, &arithmetic)).map_err(|e| e.to_string())
-        });
-        let relation = spirv::Relation::new(rules.unwrap_or_default(), arithmetic);
-        let FileReport { fired, executed, .. } = &mut *self.report;
-        let mut sink = |event: &spirv::Event<'_, '_>| {
-            fired.insert(event.rule);
-            executed.extend(instructions(module, event.instruction));
-        };
-        let outcome = spirv::step::run(module, entry, &inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
-        let found = spirv_ending(&outcome);
-        if let Some(by_machine) = by_machine {
-            let by_machine = spirv_ending(&by_machine?);
-            if by_machine.lines() != found.lines() {
-                return Err(format!("by the relation {:?}, by the machine {:?}", found.lines(), by_machine.lines()));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding 0, the file's images and samplers.
-    fn run_dispatch(&mut self, module: &Module) -> Ran<Found> {
-        let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.buffer_words()?) }];
-        let robustness = match self.test.option("robustness") {
-            None | Some("none") => Robustness::None,
-            Some("rba1") => Robustness::Access1,
-            Some("rba2") => Robustness::Access2,
-            Some(other) => return Err(format!("robustness={other} is none of none, rba1 and rba2")),
-        };
-        let schedule: Schedule = match self.test.option("schedule") {
-            None => Schedule::default(),
-            Some(text) => text.replace(',', " ").parse().map_err(|e| format!("schedule={text}: {e}"))?,
-        };
-        let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
-        let limits = RunLimits { instructions: self.number("fuel", FUEL)?, ..RunLimits::default() };
-        let (images, samplers) = (self.file.images.as_slice(), self.file.samplers.as_slice());
-        let resources = Resources { robustness, images, samplers, ..Resources::of_buffers(&buffers) };
-        let dispatch = Dispatch { entry: "main", groups, resources, limits };
-        let rules = self.planted.relation.clone().unwrap_or_default();
-        let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);
-        let mut executed = BTreeSet::new();
-        let fired = &mut self.report.fired;
-        let mut sink = |event: &spirv::Event<'_, '_>| {
-            fired.insert(event.rule);
-            executed.extend(instructions(module, event.instruction));
-        };
-        let outcome = grid::run(module, &dispatch, &schedule, &relation, &mut sink).map_err(|e| e.to_string())?;
-        let found = dispatch_ending(&outcome);
-        if self.planted.relation.is_none() && schedule == Schedule::default() {
-            match lockstep::Program::compile(module, "main") {
-                Ok(program) => {
-                    let by_machine = dispatch_ending(&program.run(&dispatch, 1));
-                    if by_machine.lines() != found.lines() {
-                        return Err(format!("by the relation {:?}, by the lockstep machine {:?}", found.lines(), by_machine.lines()));
-                    }
-                    self.report.in_lockstep.extend(&executed);
-                }
-                Err(LoadError::Unsupported { .. }) => {}
-                Err(error) => return Err(format!("the lockstep machine: {error}")),
-            }
-        }
-        self.report.executed.extend(executed);
-        Ok(found)
-    }
-
-    /// `words=1,2,0*5`: the words of the buffer.
-    fn buffer_words(&self) -> Ran<Vec<u32>> {
-        const MOST: usize = 1 << 20;
-        let mut words = Vec::new();
-        for part in self.test.option("words").into_iter().flat_map(|text| text.split(',')) {
-            let (value, count) = part.split_once('*').unwrap_or((part, "1"));
-            match (value.parse::<u32>(), count.parse::<usize>()) {
-                (Ok(value), Ok(count)) if count <= MOST - words.len() => words.extend(std::iter::repeat_n(value, count)),
-                _ => return Err(format!("words={part} is no word, or too many")),
-            }
-        }
-        Ok(words)
-    }
 }

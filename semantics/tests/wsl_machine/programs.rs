@@ -2,39 +2,8 @@
 
 use crate::{int, words};
 
-const LOOP_ARRAY: &str = "int loopArray(int n)
-{
-    int[64] a;
-    int s = 0;
-    for (int i = 0; i < n; i = i + 1) {
-        uint j = uint(i) & 63u;
-        a[j] = a[j] + i;
-        s = s + a[j];
-    }
-    return s;
-}";
-
-const MANDEL: &str = "int mandel(int w, int h, int maxIter)
-{
-    int total = 0;
-    for (int y = 0; y < h; y = y + 1) {
-        for (int x = 0; x < w; x = x + 1) {
-            float cr = float(x) * 3.0 / float(w) - 2.0;
-            float ci = float(y) * 2.0 / float(h) - 1.0;
-            float zr = 0.0;
-            float zi = 0.0;
-            int i = 0;
-            while (zr * zr + zi * zi < 4.0 && i < maxIter) {
-                float t = zr * zr - zi * zi + cr;
-                zi = 2.0 * zr * zi + ci;
-                zr = t;
-                i = i + 1;
-            }
-            total = total + i;
-        }
-    }
-    return total;
-}";
+const LOOP_ARRAY: &str = include_str!("../../benches/wsl_programs/loop_array.wsl");
+const MANDEL: &str = include_str!("../../benches/wsl_programs/mandel.wsl");
 
 #[test]
 fn the_two_workloads_give_what_other_engines_gave() {
