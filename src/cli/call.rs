@@ -6,7 +6,7 @@ use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::text::line_column;
+use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::call::{Prepared, Settings, Shown, Wrong, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::{Event, Step};
@@ -87,8 +87,8 @@ impl Call {
                     exit::INVALID
                 }
                 Ok(prepared) => {
-                    let outcome = self.evaluate(&prepared);
-                    self.show(&prepared, expression, &outcome)
+                    let (outcome, place) = self.evaluate(&prepared);
+                    self.show(&prepared, expression, &outcome, place)
                 }
             };
             worst = exit::worse(worst, code);
@@ -96,21 +96,27 @@ impl Call {
         worst.into()
     }
 
-    fn evaluate(&self, prepared: &Prepared) -> Outcome<Shown> {
+    fn evaluate(&self, prepared: &Prepared) -> (Outcome<Shown>, Option<Span>) {
         let fast = match self.engine.as_str() {
             "reference" => None,
             _ => prepared.evaluate_fast(&self.evaluation.settings(self.fuel.unwrap_or(10_000_000_000))),
         };
         match fast {
-            Some(outcome) => outcome,
-            None if self.engine == "machine" => Outcome::Unsupported(
-                "the machine does not evaluate this: something in it is not compiled, or is unspecified and carried".into(),
-            ),
-            None => prepared.evaluate(&self.evaluation.settings(self.fuel.unwrap_or(100_000_000)), &mut |_, _| {}),
+            Some(ended) => ended,
+            None if self.engine == "machine" => {
+                let why = "the machine does not evaluate this: something in it is not compiled, or is unspecified and carried";
+                (Outcome::Unsupported(why.into()), None)
+            }
+            None => {
+                let mut last = None;
+                let settings = self.evaluation.settings(self.fuel.unwrap_or(100_000_000));
+                let outcome = prepared.evaluate(&settings, &mut |step, _| last = Some(step.at));
+                (outcome, last)
+            }
         }
     }
 
-    fn show(&self, prepared: &Prepared, expression: &str, outcome: &Outcome<Shown>) -> u8 {
+    fn show(&self, prepared: &Prepared, expression: &str, outcome: &Outcome<Shown>, place: Option<Span>) -> u8 {
         let code = code(outcome);
         if self.json {
             let mut object = json!({"schema": 1, "kind": "call", "expression": expression, "outcome": outcome.name()});
@@ -132,11 +138,11 @@ impl Call {
                     object["discarded"] = json!(shown.discarded);
                     object["steps"] = json!(shown.steps);
                 }
-                other => object["why"] = json!(why(other)),
+                other => object["why"] = json!(why(prepared, other, place)),
             }
             say!("{object}");
         } else {
-            say!("{}", text(prepared, outcome));
+            say!("{}", text(prepared, outcome, place));
         }
         code
     }
@@ -169,7 +175,7 @@ fn code(outcome: &Outcome<Shown>) -> u8 {
     }
 }
 
-fn why(outcome: &Outcome<Shown>) -> String {
+fn why(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> String {
     match outcome {
         Outcome::Stuck(stuck) => format!(
             "stuck at {}: {}; a valid program is never stuck, so this is a bug of ours or of the specification",
@@ -177,13 +183,19 @@ fn why(outcome: &Outcome<Shown>) -> String {
         ),
         Outcome::Unsupported(what) => format!("unsupported: {what}"),
         Outcome::Limit(limit) => limit.to_string(),
-        Outcome::OutOfFuel => "out of fuel: the expression took more steps than --fuel allows".into(),
+        Outcome::OutOfFuel => {
+            let at = place.map(|span| {
+                let (line, column) = line_column(&prepared.text, span.start);
+                if span.start >= prepared.offset { " in the expression".into() } else { format!(" at {line}:{column}") }
+            });
+            format!("out of fuel{}: the evaluation takes more steps than --fuel allows", at.unwrap_or_default())
+        }
         other => other.name().into(),
     }
 }
 
 /// An evaluation's line: the type and the value, and what was left open.
-fn text(prepared: &Prepared, outcome: &Outcome<Shown>) -> String {
+fn text(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> String {
     match outcome {
         Outcome::Observed(shown) => {
             let ty = prepared.program.env.type_name(shown.ty);
@@ -198,7 +210,7 @@ fn text(prepared: &Prepared, outcome: &Outcome<Shown>) -> String {
                 _ => format!("{value}, or discarded{open}"),
             }
         }
-        other => why(other),
+        other => why(prepared, other, place),
     }
 }
 
@@ -212,17 +224,18 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
             return exit::INVALID.into();
         }
     };
-    let mut count = 0u64;
+    let (mut count, mut last) = (0u64, None);
     let outcome = prepared.evaluate(&evaluation.settings(fuel), &mut |step, _| {
         count += 1;
+        last = Some(step.at);
         print_step(&prepared, count, step, as_json);
     });
     if as_json {
         let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count});
-        object["value"] = json!(text(&prepared, &outcome));
+        object["value"] = json!(text(&prepared, &outcome, last));
         say!("{object}");
     } else {
-        say!("{}", text(&prepared, &outcome));
+        say!("{}", text(&prepared, &outcome, last));
     }
     code(&outcome).into()
 }

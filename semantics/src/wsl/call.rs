@@ -162,8 +162,8 @@ impl Prepared {
 
 impl Prepared {
     /// Evaluates the expression by the fast engine; none if that does not do it: what it does not execute, and what is unspecified where that is carried. A step
-    /// of fuel is an iteration or a call.
-    pub fn evaluate_fast(&self, settings: &Settings) -> Option<Outcome<Shown>> {
+    /// of fuel is an iteration or a call. Where it stood is said if its fuel was used up.
+    pub fn evaluate_fast(&self, settings: &Settings) -> Option<(Outcome<Shown>, Option<Span>)> {
         if settings.precision.is_some() {
             return None;
         }
@@ -186,9 +186,9 @@ impl Prepared {
             Outcome::Observed(Shown { ty, words, unspecified, complete: true, ways: 1, discarded, steps: stats.fuel })
         };
         match ending {
-            Ending::Returned(words) => Some(shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0)),
-            Ending::Discarded => Some(shown(Vec::new(), 1)),
-            Ending::OutOfFuel { .. } => Some(Outcome::OutOfFuel),
+            Ending::Returned(words) => Some((shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0), None)),
+            Ending::Discarded => Some((shown(Vec::new(), 1), None)),
+            Ending::OutOfFuel { place } => Some((Outcome::OutOfFuel, Some(place))),
             Ending::Open { .. } | Ending::Stuck { .. } => None,
         }
     }
