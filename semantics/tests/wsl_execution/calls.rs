@@ -152,4 +152,6 @@ fn lengths_of_what_is_got_call_the_getter() {
         int[2] once(thread int* n) { *n += 1; int[2] a; return a; }
         int lengths() { C c; int n = 0; uint l = c.all.length + once(&n).length; return int(l) * 10 + n; }";
     assert_eq!(call(text, "lengths()"), "51");
+    // Of a left-value what leads to it is evaluated.
+    assert_eq!(call("int f() { int[2][3] a; uint i = 0; uint n = a[i++].length; return int(n * 10 + i); }", "f()"), "21");
 }

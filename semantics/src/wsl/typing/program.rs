@@ -83,7 +83,7 @@ pub enum Form {
     Index(ExprId, ExprId, Access),
     /// `e1[e2]` of an array reference.
     Element(ExprId, ExprId),
-    /// `e.length` of an array of so many elements; an array is not evaluated for it if it is a left-value.
+    /// `e.length` of an array of so many elements; a left-value is not loaded for it.
     ArrayLength(ExprId, u32),
     /// `e.length` of an array reference.
     ReferenceLength(ExprId),

@@ -109,14 +109,16 @@ impl Compiler<'_> {
                 self.get(*getter, whole, self.program.expr(*e1).ty.right(), Some(index), ty, to, stable)
             }
             Form::ArrayLength(e, n) => {
-                if !matches!(self.program.expr(*e).ty, ValueType::Left(..)) {
-                    match self.program.expr(*e).ty {
-                        ValueType::Abstract(_) => {
-                            let target = self.target(*e)?;
-                            self.read(&target, None, false)?;
-                        }
-                        _ => self.effect(*e)?,
+                match self.program.expr(*e).ty {
+                    // It is not loaded, but what leads to it is evaluated.
+                    ValueType::Left(..) => {
+                        self.place(*e)?;
                     }
+                    ValueType::Abstract(_) => {
+                        let target = self.target(*e)?;
+                        self.read(&target, None, false)?;
+                    }
+                    ValueType::Right(_) => self.effect(*e)?,
                 }
                 self.visit(id);
                 self.constant(*n)
