@@ -230,8 +230,13 @@ fn an_access_chain_out_of_bounds_is_undefined_at_the_chain() {
 
 /// A chain into an array of three with that index, never loaded from.
 fn array_chain(index: &str) -> Outcome<Outputs> {
+    array_chain_of(1, index)
+}
+
+/// Likewise, with an index of a signed (1) or unsigned (0) type.
+fn array_chain_of(signedness: u32, index: &str) -> Outcome<Outputs> {
     let declarations = format!(
-        "%int = OpTypeInt 32 1 %i0 = OpConstant %int 0 %i3 = OpConstant %int 3 %index = OpConstant %int {index}
+        "%int = OpTypeInt 32 {signedness} %i0 = OpConstant %int 0 %i3 = OpConstant %int 3 %index = OpConstant %int {index}
          %arr = OpTypeArray %float %i3 %S = OpTypeStruct %arr %p = OpTypePointer Uniform %S %pf = OpTypePointer Uniform %float
          %u = OpVariable %p Uniform %po = OpTypePointer Output %float %o0 = OpVariable %po Output %o1 = OpVariable %po Output"
     );
@@ -245,6 +250,14 @@ fn array_chain(index: &str) -> Outcome<Outputs> {
     let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
     let buffer = Buffer { set: 0, binding: 0, bytes: vec![0; 12] };
     run(&module, &Inputs { frag_coord: [0.0; 4], buffers: &[buffer] }, 10)
+}
+
+#[test]
+fn an_unsigned_index_counts_as_signed() {
+    match array_chain_of(0, "3750123205") {
+        Outcome::Undefined(undefined) => assert!(undefined.what.contains("has index -544844091 (%"), "{}", undefined.what),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -279,7 +279,9 @@ impl Compiler<'_> {
         let operands = i.operands(&module.words);
         let Some(mut address) = self.address(operands[0]) else { return };
         for &id in &operands[1..] {
-            let index = module.integer(id).unwrap_or(-1);
+            // An index counts as signed, whatever its type.
+            let unused = 64 - module.type_of(id).and_then(|ty| module.types().get(ty)?.width()).map_or(64, u32::from);
+            let index = module.integer(id).map_or(-1, |n| (n << unused) >> unused);
             let type_ = &module.instructions[self.index(address.pointee)];
             let parts = type_.operands(&module.words);
             let place = module.place(at);
