@@ -99,7 +99,8 @@ impl Printer<'_> {
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
             Type::Scalar(of) | Type::Atomic(of) => self.one(
-                words.first(),
+                // The bits of a float within bounds, taken for an integer, are more than are listed.
+                words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
                 |bits| match of {
                     Scalar::Int => i64::from(bits as i32),
