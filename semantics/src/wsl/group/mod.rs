@@ -5,9 +5,11 @@
 //! [`super::race`] and is unspecified, so for a program without atomics every schedule shows the same.
 
 mod arguments;
+mod fast;
 mod schedule;
 
 pub use arguments::{Buffer, Wrong};
+pub use fast::Fast;
 pub use schedule::Schedule;
 
 use super::choice::Strategy;
