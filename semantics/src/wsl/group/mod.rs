@@ -81,7 +81,7 @@ pub struct Shown {
     pub ways: usize,
     /// How many steps all of them took.
     pub steps: u64,
-    /// The rules of the group that were applied.
+    /// The rules that were applied, those of threads too.
     pub fired: Vec<Rule>,
 }
 
@@ -342,6 +342,7 @@ impl Run<'_, '_> {
             match step(self.shared, &mut self.memory, &mut self.opens, thread) {
                 Ok(step) => {
                     self.fired.insert(Rule::WslGThread);
+                    self.fired.extend(step.within.iter().copied().chain([step.rule]));
                     if turns.ends_after(&step, &self.memory) {
                         return Ok(());
                     }
