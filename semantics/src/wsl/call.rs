@@ -287,7 +287,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) | Stop::Barrier => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier | Stop::Quad(_) => Outcome::Deadlock,
         }
     }
 }

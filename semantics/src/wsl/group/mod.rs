@@ -8,6 +8,7 @@ mod arguments;
 mod schedule;
 
 pub use arguments::{Buffer, Wrong};
+pub(in crate::wsl) use arguments::{bound, offset};
 pub use schedule::Schedule;
 
 use super::choice::Strategy;
@@ -359,6 +360,8 @@ impl Run<'_, '_> {
                 Err((Stop::Unsupported(what, span), _)) => {
                     return Err(Halt::Other(Outcome::Unsupported(format!("{what} (at {})", dispatch.place(span)))));
                 }
+                // No thread of a dispatch is in a quad.
+                Err((Stop::Quad(_), _)) => return Err(Halt::Other(Outcome::Deadlock)),
             }
         }
     }
