@@ -384,7 +384,7 @@ impl<'p> Draw<'p> {
         opens.precision = settings.precision;
         let mut world = World::new(self.text, settings, memory, opens);
         let (mut races, mut found) = (Vec::new(), Known::default());
-        let mut begin = |world: &mut World, stage: usize| {
+        let begin = |world: &mut World, stage: usize| {
             if settings.races {
                 let mut next = Box::<super::race::Races>::default();
                 next.known.clone_from(&known[stage]);
