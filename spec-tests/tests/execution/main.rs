@@ -1,5 +1,6 @@
-//! No wrong rule of WSL's execution, and no wrong meaning of its library, passes the cases.
+//! No wrong rule of WSL's execution and of its draws, and no wrong meaning of its library, passes the cases.
 
+mod draws;
 mod library;
 mod rules;
 
@@ -11,12 +12,12 @@ use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::wsl::Rules;
 use std::collections::BTreeSet;
 
-/// The files that call expressions, without what they say of rules, and without calls by the letter: what is left is what calls evaluate to.
+/// The files that call expressions or draw, without what they say of rules, and without calls by the letter: what is left is what calls evaluate to, and draws show.
 fn calls() -> Vec<CaseFile> {
     let paths = run::collect(&root(), "wsl/").expect("the folder can be read");
     let files = paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}")));
     let calling = files.filter(|f| f.language == Language::Wsl).filter_map(|mut file| {
-        file.tests.retain(|t| t.command == Command::Call && t.option("literal").is_none());
+        file.tests.retain(|t| (t.command == Command::Call || draws::is_draw(t)) && t.option("literal").is_none());
         (file.rules, file.not_rules, file.errors) = Default::default();
         (!file.tests.is_empty()).then_some(file)
     });

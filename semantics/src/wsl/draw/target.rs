@@ -70,6 +70,13 @@ pub struct Texels {
     pub(super) doubted: Vec<bool>,
 }
 
+impl Texels {
+    /// What is at a pixel, row after row from the top.
+    pub fn texel(&self, pixel: usize) -> [Word; 4] {
+        self.texels[pixel]
+    }
+}
+
 /// a fragment that passes writes its SV_Target n to target n at its pixel, in the order of triangles [wsl/d-target, 004 Output Merger, Built-in Variables]
 pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: Presence) {
     let same = target.texels[pixel] == value;
