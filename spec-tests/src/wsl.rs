@@ -19,8 +19,8 @@ use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
-use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
+use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{call, desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
 

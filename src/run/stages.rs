@@ -83,8 +83,11 @@ pub fn draw<'p>(
             }
         }
         None => {
-            let of_vertices =
-                [(!asked.attributes.is_empty(), "attributes"), (asked.vertices.is_some(), "a number of vertices"), (asked.instances.is_some(), "instances")];
+            let of_vertices = [
+                (!asked.attributes.is_empty(), "attributes"),
+                (asked.vertices.is_some(), "a number of vertices"),
+                (asked.instances.is_some(), "instances"),
+            ];
             if let Some((_, what)) = of_vertices.into_iter().find(|(given, _)| *given) {
                 return Err(format!("{what} are given, and no vertex entry point: say which with --vertex"));
             }

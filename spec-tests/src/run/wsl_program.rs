@@ -5,9 +5,9 @@ use crate::expect::Found;
 use crate::file::BlockKind;
 use crate::wsl;
 use crate::wsl::Until;
-use smallstep_semantics::wsl::choice::Strategy as Unspecified;
 use smallstep::run::stages;
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::wsl::choice::Strategy as Unspecified;
 use smallstep_semantics::wsl::{call, draw, group};
 
 impl Run<'_> {

@@ -252,7 +252,14 @@ impl Fragments<'_, '_, '_> {
         Ok(())
     }
 
-    fn merge(&mut self, attachments: &mut Attachments, quad: &Running, lane: usize, (thread, state): (&Thread, &State), presence: Presence) {
+    fn merge(
+        &mut self,
+        attachments: &mut Attachments,
+        quad: &Running,
+        lane: usize,
+        (thread, state): (&Thread, &State),
+        presence: Presence,
+    ) {
         let rules = &self.world.settings.rules;
         let discarded = *state == State::Discarded;
         if discarded && presence != Presence::Elsewhere {

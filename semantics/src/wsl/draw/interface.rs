@@ -148,7 +148,10 @@ fn unspecialized(program: &Program, entry: &EntryPoint) -> Result<(), Error> {
 
 fn single(program: &Program, entry: &EntryPoint, rules: &Rules) -> Result<(), Error> {
     (rules.single)(&entry.outputs).map_or(Ok(()), |item| {
-        let what = format!("another result has the semantic of {}; the rule needs one of each, for nothing says which counts", name(program, item));
+        let what = format!(
+            "another result has the semantic of {}; the rule needs one of each, for nothing says which counts",
+            name(program, item)
+        );
         Err(Error::new(Rule::WslDSingle, item.span, what))
     })
 }
@@ -194,7 +197,9 @@ impl<'p> Interface<'p> {
             if from != From::Nowhere {
                 if !(rules.integer)(elements.scalar, &item.qualifiers) {
                     let (name, ty) = (name(program, item), program.env.type_name(item.ty));
-                    let what = format!("{name} is {ty} and would be interpolated; the rule needs nointerpolation, for averages of floats alone are defined");
+                    let what = format!(
+                        "{name} is {ty} and would be interpolated; the rule needs nointerpolation, for averages of floats alone are defined"
+                    );
                     return Err(Error::new(Rule::WslDInteger, item.span, what));
                 }
                 interface.fired.push(Rule::WslDInteger);
@@ -323,9 +328,11 @@ pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> R
     let names = || all.iter().map(|e| named(e)).collect::<Vec<_>>().join(", ");
     match (name, &all[..]) {
         (_, []) => Err(format!("the program has no {word} entry point")),
-        (Some(name), _) => {
-            all.iter().find(|e| named(e) == name).copied().ok_or_else(|| format!("no {word} entry point is called {name}; there are: {}", names()))
-        }
+        (Some(name), _) => all
+            .iter()
+            .find(|e| named(e) == name)
+            .copied()
+            .ok_or_else(|| format!("no {word} entry point is called {name}; there are: {}", names())),
         (None, [only]) => Ok(only),
         (None, _) => Err(format!("there are several {word} entry points: {}; say which", names())),
     }

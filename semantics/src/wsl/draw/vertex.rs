@@ -39,8 +39,7 @@ pub(super) fn arguments(
 ) -> Vec<Value> {
     let parameters = &program.env.function(entry.function).parameters;
     let zeros = |words: u32| Words::from_elem(Word::Bits(0), words as usize);
-    let mut values: Vec<Value> =
-        parameters.iter().map(|p| Value { ty: p.ty, words: zeros(shared.words(p.ty).unwrap_or(0)) }).collect();
+    let mut values: Vec<Value> = parameters.iter().map(|p| Value { ty: p.ty, words: zeros(shared.words(p.ty).unwrap_or(0)) }).collect();
     for (i, item) in entry.inputs.iter().enumerate() {
         let (Some(words), Some(parameter)) = (holds(i, item), item.parameter) else { continue };
         let value = &mut values[parameter as usize];
@@ -53,7 +52,13 @@ pub(super) fn arguments(
 }
 
 /// The rows of all vertices, instance after instance; of a screen, the corners of a triangle over it.
-pub(super) fn rows(world: &mut World, draw: &Draw, shared: Option<&Shared>, interface: &Interface, group: ObjectId) -> Result<Vec<Row>, Ending> {
+pub(super) fn rows(
+    world: &mut World,
+    draw: &Draw,
+    shared: Option<&Shared>,
+    interface: &Interface,
+    group: ObjectId,
+) -> Result<Vec<Row>, Ending> {
     let (Vertices::Shaded { entry, count, instances, attributes }, Some(shared)) = (&draw.vertices, shared) else {
         return Ok(screen(draw, interface));
     };
