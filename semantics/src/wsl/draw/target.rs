@@ -123,6 +123,9 @@ impl Attachments {
     /// A fragment reaches the attachments: whether its coverage kept it, and whether it was written.
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
+        if x >= self.size[0] || y >= self.size[1] {
+            return (true, false);
+        }
         if let Some(mask) = left.coverage {
             let passed = match opens.possible(mask) {
                 Possible::Values(values) => {
