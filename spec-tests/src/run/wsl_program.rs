@@ -136,6 +136,7 @@ impl Run<'_> {
             races: true,
             planted: rules.execution,
             rules: rules.draw,
+            watch: None,
         };
         let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
         self.report.fired.extend(fired);

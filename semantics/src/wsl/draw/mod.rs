@@ -31,7 +31,7 @@ pub use quad::Apart;
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Item};
 use super::error::Error;
-use super::execution::{Planted, Shared};
+use super::execution::{Planted, Shared, Thread};
 use super::group::{Buffer, Schedule, Wrong};
 use super::memory::{Memory, Object, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
@@ -183,6 +183,8 @@ pub struct Settings {
     pub planted: Planted,
     /// The rules.
     pub rules: Rules,
+    /// Is told of each thread that has made a step.
+    pub watch: Option<fn(&Shared, &Memory, &Thread)>,
 }
 
 impl Default for Settings {
@@ -196,6 +198,7 @@ impl Default for Settings {
             races: true,
             planted: Planted::default(),
             rules: Rules::default(),
+            watch: None,
         }
     }
 }

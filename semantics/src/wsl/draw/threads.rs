@@ -127,6 +127,9 @@ impl<'a> World<'a> {
                 self.fired.extend(&step.within);
                 self.fired.insert(Rule::WslGThread);
                 self.last = step.at;
+                if let Some(watch) = self.settings.watch {
+                    watch(shared, &self.memory, thread);
+                }
             }
             Err((Stop::Quad(operand), instance)) => *state = State::AtQuad(instance, operand),
             Err((Stop::Discarded(step), _)) => {
