@@ -211,3 +211,9 @@ fn what_is_too_much_is_refused() {
     let every = Settings { schedule: Schedule::All, ..Settings::default() };
     assert!(matches!(run(PLACE, false, [1, 1], Vec::new(), &every), Ending::Other(Outcome::Unsupported(_))));
 }
+
+#[test]
+fn a_thread_that_is_in_no_quad_has_no_derivatives() {
+    let ending = crate::call_with("float f(float x) { return ddx(x); }", "f(1)", &smallstep_semantics::wsl::call::Settings::default());
+    assert!(ending.contains("an operation over a quad of threads, and no fragment is drawn here"), "{ending}");
+}
