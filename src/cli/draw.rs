@@ -79,12 +79,23 @@ pub(super) struct Running<'a> {
 /// Whether a program is drawn: by what is said, or because its entry points are fragment stages.
 ///
 /// # Errors
-/// A vertex entry point is named, which is not run alone.
+/// There is no entry point of that name, or it is a vertex entry point, which is not run alone.
 pub(super) fn is_draw(program: &Program, entry: Option<&str>, args: &DrawArgs) -> Result<bool, String> {
     let named = |e: &&smallstep_semantics::wsl::entry::EntryPoint| {
         entry.is_none_or(|name| program.env.names.name(program.env.function(e.function).name.name) == name)
     };
     let stages: Vec<Stage> = program.entry_points.iter().filter(named).map(|e| e.stage).collect();
+    if let (Some(name), []) = (entry, &stages[..]) {
+        let each = program.entry_points.iter().map(|e| {
+            let called = program.env.names.name(program.env.function(e.function).name.name);
+            format!("{called} ({})", e.stage.keyword())
+        });
+        let all: Vec<String> = each.collect();
+        return Err(match &all[..] {
+            [] => "the program has no entry point".into(),
+            _ => format!("no entry point is called {name}; there are: {}", all.join(", ")),
+        });
+    }
     if let (Some(name), [Stage::Vertex]) = (entry, &stages[..]) {
         return Err(format!("{name} is a vertex entry point; it is drawn by --entry FRAGMENT --vertex {name}"));
     }

@@ -125,7 +125,7 @@ const BUGS: [Bug; 38] = [
         r.quad = |world, program, group| {
             let Some((meaning, operands)) = quad::together(program, group) else { return };
             for (thread, state) in &mut group.threads {
-                let chosen = derivative::chosen(&mut world.opens, meaning, &operands);
+                let chosen = meaning.map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
                 if let Some(stage) = &mut thread.stage {
                     stage.exchange = Some(Exchange { operands: operands.clone(), chosen });
                 }
@@ -160,7 +160,7 @@ fn lonely(
     program: &smallstep_semantics::wsl::typing::program::Program,
     group: &mut smallstep_semantics::wsl::draw::threads::Group,
 ) {
-    let meaning = quad::together(program, group).map(|(meaning, _)| meaning);
+    let meaning = quad::together(program, group).and_then(|(meaning, _)| meaning);
     for (thread, state) in &mut group.threads {
         let State::AtQuad(_, operand) = &*state else { continue };
         let operands = [0; 4].map(|_| operand.clone());

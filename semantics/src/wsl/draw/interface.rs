@@ -238,7 +238,8 @@ impl<'p> Interface<'p> {
                 return Err(wrong(format!("nothing is given for attribute({number}), which is {} of type {ty}", name(program, item))));
             };
             let (data, each) = (&attributes[k], elements.at.len());
-            if *count > 0 && (rules.attribute)(data, elements.scalar, each, *count, 0).is_none() {
+            let none = *count == 0 && data.words.is_empty();
+            if !none && (rules.attribute)(data, elements.scalar, each, *count, 0).is_none() {
                 let needed = each as u64 * u64::from(*count);
                 return Err(wrong(format!(
                     "{} {}s are given for attribute({number}); {} of type {ty} needs {needed} {}s for {count} vertices",

@@ -115,27 +115,44 @@ pub struct Draw<'p> {
     pub buffers: Vec<Buffer>,
 }
 
-/// The rules of draws. A test plants its bugs here.
+/// The functions that draws go by, each a rule. A test plants its bugs here.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub struct Rules {
+    /// How triangles are assembled, clipped, covered and interpolated.
     pub raster: raster::Rules,
+    /// [`interface::d_match`]
     pub matches: fn(&Item, &Item) -> bool,
+    /// [`interface::d_left_over`]
     pub left_over: fn(usize) -> Words,
+    /// [`interface::d_attribute`]
     pub attribute: for<'a> fn(&'a Attribute, Scalar, usize, u32, u32) -> Option<&'a [u32]>,
+    /// [`interface::d_single`]
     pub single: for<'a> fn(&'a [Item]) -> Option<&'a Item>,
+    /// [`interface::d_integer`]
     pub integer: fn(Scalar, &[Qualifier]) -> bool,
+    /// [`interface::d_position`]
     pub position: for<'a> fn(&'a [Item]) -> Option<&'a Item>,
+    /// [`vertex::d_vertex`]
     pub vertex: fn(u32, u32, BuiltinSemantic) -> Option<u32>,
+    /// [`fragment::d_clip`]
     pub clip: fn([f32; 4]) -> [f32; 4],
+    /// [`fragment::d_interpolate`]
     pub interpolate: fn(&[Qualifier]) -> Interpolation,
+    /// [`fragment::d_helper`]
     pub helper: fn(Lane) -> Option<Presence>,
+    /// [`fragment::d_fragment`]
     pub fragment: fn(&mut Opens, BuiltinSemantic, bool, bool) -> Option<Word>,
+    /// [`target::d_discarded`]
     pub discarded: fn(bool) -> bool,
+    /// [`target::d_coverage`]
     pub coverage: fn(u32) -> bool,
+    /// [`target::d_depth`]
     pub depth: fn(Option<Inexact>, Inexact) -> Inexact,
+    /// [`target::d_target`]
     pub target: fn(&mut Texels, usize, [Word; 4], Presence),
+    /// [`quad::g_quad`]
     pub quad: fn(&mut World, &Program, &mut Group),
+    /// [`quad::g_quad_apart`]
     pub quad_apart: fn(&mut World, &Program, &mut Group),
 }
 
@@ -173,7 +190,8 @@ pub struct Settings {
     pub precision: Option<Profile>,
     /// In which order the threads take their steps: a quad after the other, or all of a stage side by side. Not every order.
     pub schedule: Schedule,
-    /// The most steps of all threads together, and places that rasterisation looks at, in one way.
+    /// The most steps of all threads together, and places that rasterisation looks at, on all ways. Where the first way has ended, further ones are left out for
+    /// want of it.
     pub fuel: u64,
     /// The most ways that are followed, through branches on unspecified values.
     pub ways: usize,
@@ -193,7 +211,7 @@ impl Default for Settings {
             strategy: Strategy::Carry,
             precision: None,
             schedule: Schedule::InOrder,
-            fuel: 1_000_000_000,
+            fuel: 200_000_000,
             ways: 256,
             races: true,
             planted: Planted::default(),
@@ -320,11 +338,16 @@ impl<'p> Draw<'p> {
             Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
+        let (mut fuel, mut spent) = (settings.fuel, false);
         let complete = explore(settings.ways, |ways| {
-            if halted.is_some() {
+            if halted.is_some() || spent {
                 return ways;
             }
-            match self.way((vertex.as_ref(), &fragment), &interface, settings, &ways) {
+            match self.way((vertex.as_ref(), &fragment), &interface, settings, (&ways, &mut fuel)) {
+                Err(Ending::OutOfFuel(_)) if all.is_some() => {
+                    spent = true;
+                    ways
+                }
                 Err(ending) => {
                     halted = Some(ending);
                     ways
@@ -344,7 +367,7 @@ impl<'p> Draw<'p> {
             return Err(ending);
         }
         let Some(mut shown) = all else { return Err(limit("ways", settings.ways as u64)) };
-        shown.complete = complete;
+        shown.complete = complete && !spent;
         shown.fired = fired.into_iter().collect();
         shown.fired.sort_unstable();
         Ok(Ending::Shown(Box::new(shown)))
@@ -356,11 +379,11 @@ impl<'p> Draw<'p> {
         shared: (Option<&Shared<'p>>, &Shared<'p>),
         interface: &Interface<'p>,
         settings: &'a Settings,
-        ways: &Ways,
+        (ways, fuel): (&Ways, &mut u64),
     ) -> Result<Way<'a>, Ending> {
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
-            let (way, found) = self.pass(shared, interface, settings, ways.clone(), &known)?;
+            let (way, found) = self.pass(shared, interface, settings, (ways.clone(), fuel), &known)?;
             if found == known {
                 return Ok(way);
             }
@@ -374,7 +397,7 @@ impl<'p> Draw<'p> {
         (vertex, fragment): (Option<&Shared<'p>>, &Shared<'p>),
         interface: &Interface<'p>,
         settings: &'a Settings,
-        ways: Ways,
+        (ways, fuel): (Ways, &mut u64),
         known: &Known,
     ) -> Result<(Way<'a>, Known), Ending> {
         let mut memory = Memory::default();
@@ -386,6 +409,7 @@ impl<'p> Draw<'p> {
         let mut opens = Opens::new(settings.strategy, ways);
         opens.precision = settings.precision;
         let mut world = World::new(self.text, settings, memory, opens);
+        world.fuel = *fuel;
         let (mut races, mut found) = (Vec::new(), Known::default());
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
@@ -407,6 +431,7 @@ impl<'p> Draw<'p> {
         let mut fragments = Fragments { world: &mut world, draw: self, shared: fragment, interface, rows: &rows, group };
         let attachments = fragments.all()?;
         end(&mut world, 1);
+        *fuel = world.fuel;
         Ok((Way { world, attachments, races }, found))
     }
 }

@@ -32,7 +32,7 @@ pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     let Some((meaning, operands)) = together(program, group) else { return };
     // What is chosen is chosen by the quad's first thread, so that every schedule chooses alike.
     world.opens.thread = group.threads[0].0.number;
-    let chosen = derivative::chosen(&mut world.opens, meaning, &operands);
+    let chosen = meaning.map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
     for (thread, state) in &mut group.threads {
         if let Some(stage) = &mut thread.stage {
             stage.exchange = Some(Exchange { operands: operands.clone(), chosen: chosen.clone() });
@@ -65,7 +65,7 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
         });
         let chosen = meaning(program, &first).map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
         stage.exchange = Some(Exchange { operands, chosen });
-        let place = first.barrier.map_or(Span::default(), |e| program.expr(e).span);
+        let place = first.barrier.and_then(|e| program.exprs.get(e.0 as usize)).map_or(Span::default(), |e| e.span);
         if let Some(other) = other
             && world.apart.len() < MAX_APART
             && !world.apart.iter().any(|a| a.place == place)
@@ -76,19 +76,19 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
     }
 }
 
-/// If four threads stand at the same instance: the operation, and the operands of all.
-pub fn together(program: &Program, group: &Group) -> Option<(Meaning, [Words; 4])> {
+/// If four threads stand at the same instance: what they call, and the operands of all.
+pub fn together(program: &Program, group: &Group) -> Option<(Option<Meaning>, [Words; 4])> {
     let [a, b, c, d] = &group.threads[..] else { return None };
     let State::AtQuad(instance, _) = &a.1 else { return None };
     let operand = |state: &State| match state {
         State::AtQuad(other, operand) if other == instance => Some(operand.clone()),
         _ => None,
     };
-    Some((meaning(program, instance)?, [operand(&a.1)?, operand(&b.1)?, operand(&c.1)?, operand(&d.1)?]))
+    Some((meaning(program, instance), [operand(&a.1)?, operand(&b.1)?, operand(&c.1)?, operand(&d.1)?]))
 }
 
 fn meaning(program: &Program, instance: &Instance) -> Option<Meaning> {
-    match &program.expr(instance.barrier?).form {
+    match &program.exprs.get(instance.barrier?.0 as usize)?.form {
         Form::Call(Callee::Library(f), _) => Some(f.meaning()),
         _ => None,
     }

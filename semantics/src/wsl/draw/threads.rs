@@ -43,8 +43,8 @@ pub struct World<'a> {
     pub memory: Memory,
     /// What is unspecified.
     pub opens: Opens,
-    /// Steps of threads, and places that rasterisation has looked at.
-    pub(super) work: u64,
+    /// Steps of threads, and places that rasterisation looks at, that are left.
+    pub(super) fuel: u64,
     pub(super) steps: u64,
     pub(super) fired: FxHashSet<Rule>,
     /// The operations over quads that not all threads of a quad came to.
@@ -56,13 +56,16 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     pub(super) fn new(text: &'a str, settings: &'a Settings, memory: Memory, opens: Opens) -> World<'a> {
         let (fired, apart) = (FxHashSet::default(), Vec::new());
-        World { text, settings, memory, opens, work: 0, steps: 0, fired, apart, last: Span::default() }
+        World { text, settings, memory, opens, fuel: settings.fuel, steps: 0, fired, apart, last: Span::default() }
     }
 
     /// Takes the cost of something from the fuel.
     pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
-        self.work = self.work.saturating_add(work);
-        if self.work > self.settings.fuel { Err(Ending::OutOfFuel(OutOfFuel { thread, at: self.last })) } else { Ok(()) }
+        match self.fuel.checked_sub(work) {
+            Some(left) => self.fuel = left,
+            None => return Err(Ending::OutOfFuel(OutOfFuel { thread, at: self.last })),
+        }
+        Ok(())
     }
 
     /// Steps until every thread of these groups has ended, as the schedule says.
