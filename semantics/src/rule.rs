@@ -44,11 +44,13 @@ pub enum Judgement {
     ExpressionExecution,
     /// G → G' (seed 004 "Barriers and discard"): what the threads of a group do together.
     GroupExecution,
+    /// D → D' (seed 004 "Graphics Pipeline"): what becomes of the vertices and fragments of a draw.
+    Draw,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 19] = [
+    pub const ALL: [Judgement; 20] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -68,6 +70,7 @@ impl Judgement {
         Judgement::StatementExecution,
         Judgement::ExpressionExecution,
         Judgement::GroupExecution,
+        Judgement::Draw,
     ];
 
     /// How the judgement is written.
@@ -92,6 +95,7 @@ impl Judgement {
             Judgement::StatementExecution => "ρ ⊢ s → s', events",
             Judgement::ExpressionExecution => "ρ ⊢ e → e', events",
             Judgement::GroupExecution => "G → G'",
+            Judgement::Draw => "D → D'",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use smallstep::compute::bound;
 use smallstep::compute::given::{Contents, Place};
+use smallstep::run::screen::Input;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,8 @@ pub struct CaseFile {
     pub samplers: Vec<BoundSampler>,
     /// The bytes that a dispatch of WSL is given, by the name or register of the resource.
     pub resources: Vec<(String, Vec<u8>)>,
+    /// `//@ attribute N: type:v,v,…`: what the vertices of a draw hold; without vertex entry point, every fragment.
+    pub attributes: Vec<Input>,
     /// The tests in order.
     pub tests: Vec<Test>,
 }
@@ -175,7 +178,9 @@ words! {
 /// The keys that each command takes.
 fn keys(command: Command, language: Language) -> &'static [&'static str] {
     match command {
-        Command::Run if language == Language::Wsl => &["entry", "groups", "schedule", "strategy", "fuel", "ways"],
+        Command::Run if language == Language::Wsl => {
+            &["entry", "groups", "schedule", "strategy", "fuel", "ways", "precision", "size", "vertex", "vertices", "instances", "depth"]
+        }
         Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],
@@ -234,6 +239,7 @@ impl CaseFile {
             images: Vec::new(),
             samplers: Vec::new(),
             resources: Vec::new(),
+            attributes: Vec::new(),
             tests: Vec::new(),
         };
         // Whether a blessed line may stand here: the line before is a block's header or one of its lines.
@@ -305,6 +311,10 @@ impl CaseFile {
         if let Some(at) = key.strip_prefix("sampler ") {
             let Place { set, binding } = at.parse()?;
             self.samplers.push(BoundSampler { set, binding, sampler: bound::sampler(value)? });
+            return Ok(false);
+        }
+        if let Some(number) = key.strip_prefix("attribute ") {
+            self.attributes.push(format!("{}={value}", number.trim()).parse()?);
             return Ok(false);
         }
         if let Some(name) = key.strip_prefix("resource ") {

@@ -2,10 +2,10 @@
 
 use crate::expect::Found;
 use crate::reject::Wrong;
-use smallstep::run::grid;
+use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::text::line_column;
+use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::{FunctionId, Planted};
 use smallstep_semantics::wsl::error::Error;
@@ -17,10 +17,11 @@ use smallstep_semantics::wsl::meaning::{self, Given, Op};
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::AddressSpace;
-use smallstep_semantics::wsl::types::ValueType;
+use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
-use smallstep_semantics::wsl::{call, desugar, group, parse, print, validate, value};
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::{call, desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
 
 /// What is found of a program.
@@ -45,6 +46,8 @@ pub struct Rules {
     pub planted: Planted,
     /// The bug in those of execution.
     pub execution: execution::Planted,
+    /// Those of draws.
+    pub draw: draw::Rules,
     /// The judgements that they rest on.
     pub premises: Premises,
     /// Whether they are the specification's by the letter, so that what follows by them is not checked again.
@@ -300,13 +303,7 @@ pub fn dispatch(
     let dispatch = group::Dispatch { program: &program, text, entry, groups, buffers };
     Ok(match dispatch.run(settings) {
         group::Ending::Shown(shown) => {
-            let in_device = dispatch.buffers.iter().zip(&shown.buffers).filter(|(buffer, _)| buffer.space == AddressSpace::Device);
-            let mut notes: Vec<String> = in_device
-                .map(|(buffer, words)| {
-                    let elements = words.chunks(buffer.stride as usize).map(|e| value::show(&program, buffer.element, e));
-                    format!("buffer {}: {}", buffer.name, elements.collect::<Vec<_>>().join(", "))
-                })
-                .collect();
+            let mut notes: Vec<String> = in_device(&program, &dispatch.buffers, &shown.buffers).collect();
             notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
             if !shown.complete {
                 notes.push("not every way was followed".into());
@@ -316,6 +313,67 @@ pub fn dispatch(
         group::Ending::Diverged(_) => (Found::ending("diverged", ""), Vec::new()),
         group::Ending::OutOfFuel(_) => (ending(Outcome::<()>::OutOfFuel), Vec::new()),
         group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
+    })
+}
+
+/// What a draw leaves in its targets, depths and buffers, or how it ends; and the rules that fire.
+///
+/// Errors: what is wrong with the program, or with what is given.
+pub fn draw(
+    text: &str,
+    asked: &stages::Asked,
+    resources: &[(String, Vec<u8>)],
+    settings: &draw::Settings,
+) -> Result<(Found, Vec<Rule>), String> {
+    let validated = validate::validate(text);
+    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
+    let draw = stages::draw(&program, text, asked, resources, &[])?;
+    let shown = match draw.run(settings) {
+        draw::Ending::Shown(shown) => shown,
+        draw::Ending::Refused(error) => return Ok((Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new())),
+        draw::Ending::OutOfFuel(_) => return Ok((Found::ending("out of fuel", ""), Vec::new())),
+        draw::Ending::Other(outcome) => return Ok((ending(outcome), Vec::new())),
+    };
+    let place = |span: Span| {
+        let (line, column) = line_column(text, span.start);
+        format!("{line}:{column}")
+    };
+    let pixel = |i: usize| (i as u32 % draw.size[0], i as u32 / draw.size[0]);
+    let mut notes = Vec::new();
+    for target in &shown.targets {
+        let texts: Vec<String> = (target.texels.iter().zip(&target.doubted))
+            .map(|(texel, doubted)| {
+                let text = value::show(&program, TypeId::vector(Scalar::Float, 4), texel);
+                if *doubted { format!("{text}, in doubt") } else { text }
+            })
+            .collect();
+        match texts.first() {
+            Some(first) if texts.iter().all(|text| text == first) => notes.push(format!("target {}: {first}", target.number)),
+            _ => {}
+        }
+        notes.extend(texts.iter().enumerate().map(|(i, text)| format!("target {} {:?}: {text}", target.number, pixel(i))));
+    }
+    for (i, depth) in shown.depth.iter().flatten().enumerate() {
+        notes.push(format!("depth {:?}: {}", pixel(i), value::float((depth.value as f32).to_bits())));
+    }
+    notes.extend(in_device(&program, &draw.buffers, &shown.buffers));
+    notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
+    notes.extend(shown.apart.iter().map(|apart| format!("apart at {}", place(apart.place))));
+    if shown.doubted {
+        notes.push("buffers in doubt".into());
+    }
+    if !shown.complete {
+        notes.push("not every way was followed".into());
+    }
+    Ok((Found { notes, ..Found::default() }, shown.fired))
+}
+
+/// What buffers in device memory hold.
+fn in_device<'a>(program: &'a Program, buffers: &'a [group::Buffer], words: &'a [Vec<Possible>]) -> impl Iterator<Item = String> + 'a {
+    let in_device = buffers.iter().zip(words).filter(|(buffer, _)| buffer.space == AddressSpace::Device);
+    in_device.map(|(buffer, words)| {
+        let elements = words.chunks(buffer.stride as usize).map(|e| value::show(program, buffer.element, e));
+        format!("buffer {}: {}", buffer.name, elements.collect::<Vec<_>>().join(", "))
     })
 }
 

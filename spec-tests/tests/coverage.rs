@@ -62,7 +62,7 @@ const OF_VALIDATION: [Judgement; 5] =
     [Judgement::Environment, Judgement::StatementTyping, Judgement::ExpressionTyping, Judgement::EntryPoint, Judgement::Library];
 
 /// The rules whose function is not called as they are, and how it is called.
-const OTHERWISE_CALLED: [(Rule, &str); 5] = [
+const OTHERWISE_CALLED: [(Rule, &str); 7] = [
     (Rule::WslLexToken, "lex"),
     (Rule::WslGQualifier, "qualifiers"),
     // A keyword of Rust.
@@ -70,6 +70,8 @@ const OTHERWISE_CALLED: [(Rule, &str); 5] = [
     // With the prefix of the grammar's, and not of it.
     (Rule::WslGThread, "g_thread"),
     (Rule::WslGBarrier, "g_barrier"),
+    (Rule::WslGQuad, "g_quad"),
+    (Rule::WslGQuadApart, "g_quad_apart"),
 ];
 
 /// The rules of stages whose modules no case can run yet beyond λV's; `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
@@ -246,7 +248,7 @@ fn calls_are_run_by_the_fast_engine_too() {
 #[test]
 fn rules_of_execution_are_printed_above_their_functions() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/src");
-    let of_execution = [Judgement::StatementExecution, Judgement::ExpressionExecution, Judgement::GroupExecution];
+    let of_execution = [Judgement::StatementExecution, Judgement::ExpressionExecution, Judgement::GroupExecution, Judgement::Draw];
     for &rule in Rule::ALL.iter().filter(|r| of_execution.contains(&r.judgement())) {
         let path: Vec<&str> = rule.item().split("::").collect();
         let (function, module) = path.split_last().expect("a path has a last part");

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compute::given::Place;
 use smallstep::run::grid::{Bound, bind, compute_entry};
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, OutOfFuel, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::open::Possible;
@@ -60,6 +60,21 @@ pub(super) struct Running<'a> {
 }
 
 impl GridArgs {
+    /// How what is unspecified is met, with that fuel.
+    pub(super) fn evaluation(&self, fuel: u64) -> smallstep_semantics::wsl::call::Settings {
+        self.evaluation.settings(fuel)
+    }
+
+    /// In which order threads take their steps.
+    pub(super) fn order(&self) -> Schedule {
+        self.order
+    }
+
+    /// Whether races are looked for.
+    pub(super) fn looks_for_races(&self) -> bool {
+        !self.no_races
+    }
+
     pub(super) fn run(&self, running: Running) -> Result<u8, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
         let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
@@ -83,7 +98,7 @@ impl GridArgs {
             Ending::Shown(shown) => {
                 running.show(&dispatch.buffers, &shown);
                 for race in &shown.races {
-                    running.race(&dispatch.buffers, race, &place);
+                    eprintln!("{}", race_text(&dispatch.buffers, race, &place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
@@ -110,13 +125,7 @@ impl GridArgs {
             }
             Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
-            Ending::Other(Outcome::Stuck(stuck)) => Err((
-                exit::DISAGREE,
-                format!(
-                    "stuck at {}: {}; a valid program is never stuck, so this is a bug of ours or of the specification",
-                    stuck.at, stuck.why
-                ),
-            )),
+            Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),
         }
     }
@@ -124,27 +133,7 @@ impl GridArgs {
 
 impl Running<'_> {
     fn show(&self, buffers: &[Buffer], shown: &Shown) {
-        for (buffer, words) in buffers.iter().zip(&shown.buffers) {
-            if buffer.space != AddressSpace::Device {
-                continue;
-            }
-            let elements: Vec<&[Possible]> = words.chunks(buffer.stride as usize).collect();
-            let printed = if self.values { elements.len() } else { elements.len().min(PRINTED) };
-            let texts: Vec<String> = elements[..printed].iter().map(|e| value::show(self.program, buffer.element, e)).collect();
-            let (name, register, ty) = (&buffer.name, &buffer.register, self.program.env.type_name(buffer.element));
-            if self.json {
-                let object = json!({"schema": 1, "kind": "buffer", "name": name, "register": register, "type": ty,
-                    "elements": elements.len(), "values": texts});
-                say!("{object}");
-            } else {
-                let more = if printed < elements.len() {
-                    format!(", … ({} elements; --values prints all)", elements.len())
-                } else {
-                    String::new()
-                };
-                say!("{name} ({register}): {ty}[{}] {{ {}{more} }}", elements.len(), texts.join(", "));
-            }
-        }
+        show_buffers(self.program, (buffers, &shown.buffers), self.values, self.json);
         if self.json {
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "ways": ways, "steps": steps,
@@ -152,18 +141,45 @@ impl Running<'_> {
             say!("{object}");
         }
     }
+}
 
-    fn race(&self, buffers: &[Buffer], race: &Race, place: &impl Fn(Span) -> String) {
-        let access = |a: &smallstep_semantics::wsl::race::Access| {
-            let what = match (a.stores, a.atomic) {
-                (true, false) => "store",
-                (false, false) => "load",
-                (_, true) => "atomic operation",
-            };
-            format!("the {what} of thread {} at {}", a.thread, place(a.place))
-        };
-        let object = buffers.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
-        let text = format!("{} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word);
-        eprintln!("race: {text}");
+/// A sentence about a program that is stuck.
+pub(super) fn stuck(found: &Stuck) -> String {
+    format!("stuck at {}: {}; a valid program is never stuck, so this is a bug of ours or of the specification", found.at, found.why)
+}
+
+/// Prints the buffers in device memory.
+pub(super) fn show_buffers(program: &Program, (buffers, words): (&[Buffer], &[Vec<Possible>]), values: bool, json: bool) {
+    for (buffer, words) in buffers.iter().zip(words) {
+        if buffer.space != AddressSpace::Device {
+            continue;
+        }
+        let elements: Vec<&[Possible]> = words.chunks(buffer.stride as usize).collect();
+        let printed = if values { elements.len() } else { elements.len().min(PRINTED) };
+        let texts: Vec<String> = elements[..printed].iter().map(|e| value::show(program, buffer.element, e)).collect();
+        let (name, register, ty) = (&buffer.name, &buffer.register, program.env.type_name(buffer.element));
+        if json {
+            let object = json!({"schema": 1, "kind": "buffer", "name": name, "register": register, "type": ty,
+                "elements": elements.len(), "values": texts});
+            say!("{object}");
+        } else {
+            let more =
+                if printed < elements.len() { format!(", … ({} elements; --values prints all)", elements.len()) } else { String::new() };
+            say!("{name} ({register}): {ty}[{}] {{ {}{more} }}", elements.len(), texts.join(", "));
+        }
     }
+}
+
+/// Two accesses that race, as a sentence.
+pub(super) fn race_text(buffers: &[Buffer], race: &Race, place: &impl Fn(Span) -> String) -> String {
+    let access = |a: &smallstep_semantics::wsl::race::Access| {
+        let what = match (a.stores, a.atomic) {
+            (true, false) => "store",
+            (false, false) => "load",
+            (_, true) => "atomic operation",
+        };
+        format!("the {what} of thread {} at {}", a.thread, place(a.place))
+    };
+    let object = buffers.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
+    format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word)
 }

@@ -29,6 +29,7 @@ mod compare;
 mod compute;
 mod desugar;
 mod device;
+mod draw;
 mod exit;
 mod fuzz;
 mod fuzz_spirv;

@@ -2,6 +2,7 @@
 
 use super::amber::{self, ScriptArgs};
 use super::compute::{self, ComputeArgs, Failure, Running};
+use super::draw::{self, DrawArgs};
 use super::grid::{self, GridArgs};
 use super::memory::Memory;
 use super::{exit, input};
@@ -23,14 +24,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Pixels times outputs that are printed one by one.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 
 /// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture; of a fragment
 /// module prints the storage buffers and images too), a compute module over its workgroups (prints the buffers), or the commands of an Amber script
 /// (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
-    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), a WSL program with a compute entry point (.wsl), an Amber script (.amber), or - for standard input.
+    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), a WSL program with a compute or a fragment entry point (.wsl), an Amber script (.amber), or - for standard input.
     file: PathBuf,
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]
@@ -84,6 +85,8 @@ pub(crate) struct Run {
     script: ScriptArgs,
     #[command(flatten)]
     grid: GridArgs,
+    #[command(flatten)]
+    draw: DrawArgs,
 }
 
 /// The most steps on one pixel without `--fuel`.
@@ -113,7 +116,7 @@ impl Run {
             return self.run_script(&name, &bytes);
         }
         if self.file.extension().is_some_and(|e| e == "wsl") {
-            return self.run_wsl(&name, &bytes);
+            return self.run_wsl(&name, &bytes, size);
         }
         if let Some(option) = self.script.given() {
             return Err(invalid(format!("{name}: {option} is for Amber scripts, and this is none")));
@@ -136,8 +139,8 @@ impl Run {
         self.finish(&name, &engine, &picture, size, || Ok(()))
     }
 
-    /// A compute entry point of a WSL program.
-    fn run_wsl(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+    /// An entry point of a WSL program: a grid, or a draw.
+    fn run_wsl(&self, name: &str, bytes: &[u8], size: (u32, u32)) -> Result<u8, (u8, String)> {
         let text = source::text(name, bytes).map_err(|e| (exit::INVALID, e.text))?;
         let found = validate(text);
         let Some(program) = &found.program else {
@@ -146,14 +149,46 @@ impl Run {
         };
         let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
         let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
+        let (placed, bound) = (placed.collect::<Result<_, Failure>>()?, bound.collect::<Result<_, Failure>>()?);
+        let entry = self.entry.as_deref();
+        let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
+        if draw::is_draw(program, entry, &self.draw).map_err(invalid)? {
+            if self.compute.groups.is_some() {
+                return Err(invalid("--groups is for compute entry points, and this draws".into()));
+            }
+            if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
+                return Err((exit::UNSUPPORTED, format!("unsupported: draws of WSL run on the reference, not on {engine}")));
+            }
+            let running = draw::Running {
+                name,
+                text,
+                program,
+                entry,
+                placed,
+                bound,
+                inputs: &self.input,
+                size,
+                pixel: self.pixel,
+                output: self.output,
+                image: self.image.as_deref(),
+                alpha: self.alpha,
+                fuel: self.fuel,
+                values: self.values,
+                json: self.json,
+            };
+            return self.draw.run(&self.grid, running);
+        }
+        if let Some(option) = self.draw.given().or_else(|| self.given_for_pixels()) {
+            return Err(invalid(format!("{option} is for draws, and this is a compute entry point")));
+        }
         self.grid.run(grid::Running {
             name,
             text,
             program,
-            entry: self.entry.as_deref(),
+            entry,
             groups: self.compute.groups.unwrap_or([1; 3]),
-            placed: placed.collect::<Result<_, Failure>>()?,
-            bound: bound.collect::<Result<_, Failure>>()?,
+            placed,
+            bound,
             fuel: self.fuel,
             values: self.values,
             json: self.json,
@@ -368,17 +403,22 @@ impl Run {
                 }
             }
             if !each || self.json {
-                let summary = picture::summary(picture, i);
-                if self.json {
-                    say!("{}", summary_json(&summary));
-                    continue;
-                }
-                say!("output {}: {} pixels, {n} components, bits {:#018x}", target.location, summary.pixels, summary.hash);
-                for (component, lane) in summary.lanes.iter().enumerate() {
-                    say!("  component {component}: {}", lane_text(lane));
-                }
+                print_summary(&picture::summary(picture, i), self.json);
             }
         }
+    }
+}
+
+/// Prints what is said of an output that is too large to be printed.
+pub(super) fn print_summary(summary: &picture::Summary, json: bool) {
+    if json {
+        say!("{}", summary_json(summary));
+        return;
+    }
+    let picture::Summary { target, pixels, hash, .. } = summary;
+    say!("output {}: {pixels} pixels, {} components, bits {hash:#018x}", target.location, target.components);
+    for (component, lane) in summary.lanes.iter().enumerate() {
+        say!("  component {component}: {}", lane_text(lane));
     }
 }
 

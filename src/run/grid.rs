@@ -65,7 +65,19 @@ pub fn bind(
     bound: &[(String, Vec<u8>)],
     placed: &[(Place, Vec<u8>)],
 ) -> Result<Vec<Buffer>, String> {
-    let mut buffers = Buffer::of(program, entry).map_err(|e| e.0)?;
+    bind_to(program, Buffer::of(program, entry).map_err(|e| e.0)?, bound, placed)
+}
+
+/// Binds what is given to resources.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_to(
+    program: &Program,
+    mut buffers: Vec<Buffer>,
+    bound: &[(String, Vec<u8>)],
+    placed: &[(Place, Vec<u8>)],
+) -> Result<Vec<Buffer>, String> {
     let mut given = vec![false; buffers.len()];
     let named = |buffers: &[Buffer], name: &str| {
         let plain = |text: &str| text.replace(' ', "");

@@ -7,6 +7,7 @@ pub mod grid;
 mod interpret;
 pub mod picture;
 pub mod screen;
+pub mod stages;
 
 use interpret::note;
 pub use interpret::{Interpreter, interpret};

@@ -42,6 +42,8 @@ pub struct Input {
     pub location: u32,
     /// What it holds.
     pub value: Value,
+    /// The type that its values are written with, as `f32`; nothing of the place on the screen.
+    pub written: String,
 }
 
 impl std::str::FromStr for Input {
@@ -57,7 +59,8 @@ impl std::str::FromStr for Input {
                 Contents::File(file) => return Err(format!("\"{file}\" is neither type:v,v,… nor screen")),
             },
         };
-        Ok(Input { location, value })
+        let written = text.split_once('=').and_then(|(_, value)| Some(value.split_once(':')?.0.to_string()));
+        Ok(Input { location, value, written: written.unwrap_or_default() })
     }
 }
 

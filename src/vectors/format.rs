@@ -308,7 +308,8 @@ impl RulesLine {
                 | Judgement::Library
                 | Judgement::StatementExecution
                 | Judgement::ExpressionExecution
-                | Judgement::GroupExecution => continue,
+                | Judgement::GroupExecution
+                | Judgement::Draw => continue,
             };
             list.push(rule.name().into());
         }

@@ -100,9 +100,29 @@ macro_rules! wsl_execution_rules {
             WslEInterlocked "wsl/e-interlocked" ExpressionExecution "004 Fences and atomic operations; WSL-D13" "wsl::execution::builtin::e_interlocked" "InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to *z";
             WslECompareExchange "wsl/e-compare-exchange" ExpressionExecution "004 Fences and atomic operations" "wsl::execution::builtin::e_compare_exchange" "InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds old, else a load; then a store of what was read to *z";
             WslEBarrier "wsl/e-barrier" ExpressionExecution "004 Fences and atomic operations; WSL-D12" "wsl::execution::builtin::e_barrier" "barrier() → Void, once every thread of the group stands at it";
+            // derivative
+            WslEDerivative "wsl/e-derivative" ExpressionExecution "004 Floating point arithmetic; WSL-D26" "wsl::execution::derivative::e_derivative" "ddx(v) → b - a, and so on, once the quad of the thread stands at it";
             // group
             WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::rules::g_thread" "t → t' gives G → G', t a thread of G";
             WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::rules::g_barrier" "All threads of a group at the same instance of the same barrier go on";
+            WslGQuad "wsl/g-quad" GroupExecution "004 Floating point arithmetic; WSL-D26" "wsl::draw::quad::g_quad" "The four threads of a quad, at the same instance of an operation over it, go on with the operands of all";
+            WslGQuadApart "wsl/g-quad-apart" GroupExecution "004 Floating point arithmetic, Barriers and discard; WSL-D25, WSL-D26" "wsl::draw::quad::g_quad_apart" "Threads of a quad at an operation over it that not all come to go on, each with unspecified operands for the others";
+            // draw
+            WslDMatch "wsl/d-match" Draw "004 Arguments and Return Types" "wsl::draw::interface::d_match" "a stage-out variable and the stage-in variable with its attribute have the same type and qualifiers";
+            WslDLeftOver "wsl/d-left-over" Draw "004 Arguments and Return Types; WSL-D28" "wsl::draw::interface::d_left_over" "a stage-in variable of a fragment shader that no stage-out variable matches is zeros";
+            WslDAttribute "wsl/d-attribute" Draw "004 Vertex Shader" "wsl::draw::interface::d_attribute" "a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which are of its type";
+            WslDSingle "wsl/d-single" Draw "004 Arguments and Return Types; WSL-D28" "wsl::draw::interface::d_single" "no two results of an entry point have the same semantic";
+            WslDInteger "wsl/d-integer" Draw "004 Rasterizer; WSL-D28" "wsl::draw::interface::d_integer" "a stage-in variable of a fragment shader that holds no floats is nointerpolation";
+            WslDPosition "wsl/d-position" Draw "004 Vertex Shader; WSL-D28" "wsl::draw::interface::d_position" "a vertex shader has a result SV_Position";
+            WslDVertex "wsl/d-vertex" Draw "004 Vertex Shader, Built-in Variables" "wsl::draw::vertex::d_vertex" "a vertex is a thread, with its number for SV_VertexID and that of its instance for SV_InstanceID";
+            WslDClip "wsl/d-clip" Draw "004 Vertex Shader; WSL-D27" "wsl::draw::fragment::d_clip" "a position is in view where -w ≤ x, y, z ≤ w: x from the left edge to the right, y from the lower edge to the upper, z from the least depth to the greatest";
+            WslDInterpolate "wsl/d-interpolate" Draw "004 Rasterizer, Arguments and Return Types; WSL-D29" "wsl::draw::fragment::d_interpolate" "a stage-in variable is the first vertex's if nointerpolation, linear on the screen if noperspective, else the average by the perspective-correct barycentric coordinates of the pixel's centre";
+            WslDHelper "wsl/d-helper" Draw "004 Floating point arithmetic; WSL-D29" "wsl::draw::fragment::d_helper" "a quad has four threads; one whose pixel the triangle does not cover is a helper, of which nothing is kept";
+            WslDFragment "wsl/d-fragment" Draw "004 Built-in Variables; WSL-D27, WSL-D29" "wsl::draw::fragment::d_fragment" "SV_IsFrontFace is true if the triangle turns counter-clockwise on the screen, SV_SampleIndex is 0, SV_InnerCoverage is 0 or 1";
+            WslDDiscarded "wsl/d-discarded" Draw "004 Barriers and discard" "wsl::draw::target::d_discarded" "a thread that discard has ended leaves no fragment";
+            WslDCoverage "wsl/d-coverage" Draw "004 Built-in Variables; WSL-D29" "wsl::draw::target::d_coverage" "a fragment whose SV_Coverage has no bit 0 is left out";
+            WslDDepth "wsl/d-depth" Draw "004 Vertex Shader, Built-in Variables; WSL-D27" "wsl::draw::target::d_depth" "the depth of a fragment is its SV_Depth, if it has one, and else the interpolated one";
+            WslDTarget "wsl/d-target" Draw "004 Output Merger, Built-in Variables" "wsl::draw::target::d_target" "a fragment that passes writes its SV_Target n to target n at its pixel, in the order of triangles";
         }
     };
 }

@@ -292,7 +292,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) | Stop::Barrier | Stop::Turn(_) => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier | Stop::Turn(_) | Stop::Quad(_) => Outcome::Deadlock,
         }
     }
 }

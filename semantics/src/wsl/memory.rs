@@ -43,6 +43,8 @@ pub struct Memory {
     pub objects: Vec<Object>,
     /// What races, if that is looked for.
     pub races: Option<Box<Races>>,
+    /// Whether a thread of a draw that a device may not have has stored in device memory, or one that it may have has not.
+    pub doubted: bool,
 }
 
 /// The words of a value.

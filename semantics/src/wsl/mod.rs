@@ -8,6 +8,7 @@ pub mod call;
 pub mod choice;
 pub mod core;
 pub mod desugar;
+pub mod draw;
 pub mod entry;
 pub mod environment;
 pub mod error;

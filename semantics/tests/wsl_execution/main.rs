@@ -1,6 +1,7 @@
 //! WSL's execution by the relation: values by hand, unspecified values, groups, progress of generated programs.
 
 mod calls;
+mod draws;
 mod generated;
 mod groups;
 mod preservation;

@@ -5,8 +5,10 @@ use crate::expect::Found;
 use crate::file::BlockKind;
 use crate::wsl;
 use crate::wsl::Until;
+use smallstep::run::stages;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::choice::Strategy as Unspecified;
-use smallstep_semantics::wsl::{call, group};
+use smallstep_semantics::wsl::{call, draw, group};
 
 impl Run<'_> {
     pub(super) fn wsl_rules(&self) -> wsl::Rules {
@@ -68,16 +70,12 @@ impl Run<'_> {
         Ok(called.found)
     }
 
-    /// A compute entry point over a grid.
+    /// A compute entry point over a grid, or a draw.
     pub(super) fn run_grid(&mut self) -> Ran<Found> {
-        let text = self.test.option("schedule").unwrap_or("in-order");
-        let schedule = match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
-            ("in-order", _) => group::Schedule::InOrder,
-            ("round-robin", _) => group::Schedule::RoundRobin,
-            ("all", _) => group::Schedule::All,
-            (_, Some(seed)) => group::Schedule::Random(seed),
-            _ => return Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
-        };
+        if self.test.option("size").is_some() {
+            return self.run_draw();
+        }
+        let schedule = self.schedule()?;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
         let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted, precision: None };
@@ -89,6 +87,58 @@ impl Run<'_> {
             _ => return Err(format!("groups={text} is neither one number nor three")),
         };
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
+        self.report.fired.extend(fired);
+        Ok(found)
+    }
+
+    fn schedule(&self) -> Ran<group::Schedule> {
+        let text = self.test.option("schedule").unwrap_or("in-order");
+        match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
+            ("in-order", _) => Ok(group::Schedule::InOrder),
+            ("round-robin", _) => Ok(group::Schedule::RoundRobin),
+            ("all", _) => Ok(group::Schedule::All),
+            (_, Some(seed)) => Ok(group::Schedule::Random(seed)),
+            _ => Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
+        }
+    }
+
+    /// A fragment entry point over the whole screen, or behind a vertex entry point.
+    fn run_draw(&mut self) -> Ran<Found> {
+        let count = |key: &str| match self.test.option(key) {
+            None => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(|_| format!("{key}={text} is no number")),
+        };
+        let vertex = self.test.option("vertex");
+        let attributes = &self.file.attributes;
+        let (of_vertices, of_fragments) = if vertex.is_some() { (&attributes[..], &[][..]) } else { (&[][..], &attributes[..]) };
+        let asked = stages::Asked {
+            fragment: self.test.option("entry"),
+            vertex,
+            vertices: count("vertices")?,
+            instances: count("instances")?,
+            attributes: of_vertices,
+            inputs: of_fragments,
+            size: self.pair("size", 'x', (1, 1))?,
+            depth: self.test.option("depth").map(stages::comparison).transpose()?,
+        };
+        let precision = match self.test.option("precision") {
+            None => None,
+            Some("strict") => Some(Profile::Strict),
+            Some(other) => return Err(format!("precision={other} is not strict")),
+        };
+        let rules = self.wsl_rules();
+        let settings = draw::Settings {
+            strategy: self.strategy()?,
+            precision,
+            schedule: self.schedule()?,
+            fuel: self.number("fuel", FUEL)?,
+            ways: self.number("ways", 256)? as usize,
+            races: true,
+            planted: rules.execution,
+            rules: rules.draw,
+            watch: None,
+        };
+        let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
         self.report.fired.extend(fired);
         Ok(found)
     }

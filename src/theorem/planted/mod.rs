@@ -142,7 +142,8 @@ impl Bug {
             | Judgement::Library
             | Judgement::StatementExecution
             | Judgement::ExpressionExecution
-            | Judgement::GroupExecution => Family::Validation,
+            | Judgement::GroupExecution
+            | Judgement::Draw => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

@@ -1,7 +1,7 @@
 //! Calls of the standard library: seed 004 "Built-in Functions".
 
 use super::term::{Expr, Form};
-use super::{Cx, Done, Event, Stop};
+use super::{Cx, Done, Event, Stop, derivative};
 use crate::rule::Rule;
 use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -38,6 +38,7 @@ impl Cx<'_, '_> {
             | M::InterlockedMax
             | M::InterlockedExchange => self.apply(Rule::WslEInterlocked, e_interlocked, e),
             M::InterlockedCompareExchange => self.apply(Rule::WslECompareExchange, e_compare_exchange, e),
+            meaning if derivative::Derivative::of(meaning).is_some() => self.apply(Rule::WslEDerivative, derivative::e_derivative, e),
             _ => self.apply(Rule::WslECallLibrary, e_call_library, e),
         }
     }
@@ -50,7 +51,7 @@ impl Cx<'_, '_> {
     }
 }
 
-fn called(cx: &Cx, e: &Expr) -> Result<(LibraryFunction, Vec<(TypeId, Words)>), Stop> {
+pub(super) fn called(cx: &Cx, e: &Expr) -> Result<(LibraryFunction, Vec<(TypeId, Words)>), Stop> {
     let Form::Call(Callee::Library(function), arguments) = &e.form else { return cx.stuck("no call of the library") };
     let arguments: Option<Vec<(TypeId, Words)>> = arguments.iter().map(|a| Some((a.ty, a.words()?.clone()))).collect();
     match arguments {
@@ -105,6 +106,14 @@ fn atomic(cx: &Cx, pointer: TypeId) -> Result<Scalar, Stop> {
     }
 }
 
+/// An atomic operation of a helper thread: nothing is read or written, and an unspecified value is stored through its last argument.
+fn read_by_helper(cx: &mut Cx, e: &mut Expr, z: Address) -> Done {
+    let read = cx.opens.leaf(None, Scalar::Uint, 0);
+    cx.store(z, &[read])?;
+    e.form = Form::Value(Words::new());
+    Ok(())
+}
+
 impl Cx<'_, '_> {
     /// What an atomic operation reads; unspecified if it races with a store that is not atomic.
     fn atomic_read(&mut self, at: Address, stores: bool) -> Result<Word, Stop> {
@@ -132,6 +141,9 @@ pub fn e_interlocked(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, arguments) = called(cx, e)?;
     let [(pointer, x), (_, y), (_, z)] = &arguments[..] else { return cx.stuck("an atomic operation has three arguments") };
     let (x, y, z, of) = (address(cx, x)?, y[0], address(cx, z)?, atomic(cx, *pointer)?);
+    if cx.helps(x) {
+        return read_by_helper(cx, e, z);
+    }
     let read = cx.atomic_read(x, true)?;
     let meaning = match function.meaning() {
         Meaning::InterlockedAdd => Some(Meaning::Add),
@@ -158,6 +170,9 @@ pub fn e_compare_exchange(cx: &mut Cx, e: &mut Expr) -> Done {
     let (_, arguments) = called(cx, e)?;
     let [(pointer, x), (_, old), (_, new), (_, z)] = &arguments[..] else { return cx.stuck("a compare-exchange has four arguments") };
     let (x, old, new, z, of) = (address(cx, x)?, old[0], new[0], address(cx, z)?, atomic(cx, *pointer)?);
+    if cx.helps(x) {
+        return read_by_helper(cx, e, z);
+    }
     let read = cx.atomic_read(x, true)?;
     let same = cx.opens.scalar(Op { meaning: Meaning::Equal, of, to: Scalar::Bool }, &[read, old]);
     if cx.truth(&Words::from_slice(&[same]))? {

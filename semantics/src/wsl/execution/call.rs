@@ -1,7 +1,7 @@
 //! Calls: seed 004 "Calls".
 
 use super::term::{Block, Expr, Form, Stmt};
-use super::{Cx, Done, Step, Stop};
+use super::{Around, Cx, Done, Step, Stop};
 use crate::rule::Rule;
 use crate::wsl::environment::access::Callee;
 use crate::wsl::memory::Words;
@@ -66,7 +66,7 @@ pub fn e_call_resolve(cx: &mut Cx, e: &mut Expr) -> Done {
 pub fn e_call_construct_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Construct(s) = &mut e.form else { return cx.stuck("no call") };
     let at = e.at;
-    cx.instance.around.push((at, 0));
+    cx.instance.around.push(Around::Call(at));
     let done = cx.within(Rule::WslECallConstructReduce, |cx| cx.stmt(s));
     if done.is_ok() {
         cx.instance.around.pop();

@@ -1,9 +1,9 @@
 //! Loops: seed 004 "Loops".
 
 use super::term::Stmt;
-use super::{Cx, Done};
+use super::{Around, Cx, Done};
 use crate::rule::Rule;
-use crate::wsl::typing::program::StmtForm;
+use crate::wsl::typing::program::{StmtForm, StmtId};
 
 impl Cx<'_, '_> {
     pub(super) fn iteration(&mut self, s: &mut Stmt) -> Done {
@@ -74,12 +74,25 @@ pub fn e_loop_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
 impl Cx<'_, '_> {
     fn in_loop(&mut self, s: &mut Stmt, rule: Rule, part: usize) -> Done {
         let Stmt::Loop(parts, n) = s else { return self.stuck("no loop") };
-        let (at, n) = (self.at, *n);
-        self.instance.around.push((at, n));
+        let n = *n;
+        let around = next(&parts[2]).map(|id| Around::Iteration(id, n));
+        self.instance.around.extend(around);
         let done = self.within(rule, |cx| cx.stmt(&mut parts[part]));
-        if done.is_ok() {
+        if done.is_ok() && around.is_some() {
             self.instance.around.pop();
         }
         done
+    }
+}
+
+/// The loop of which a statement is what comes after an iteration.
+fn next(after: &Stmt) -> Option<StmtId> {
+    match after {
+        Stmt::Iterate(id, _) => Some(*id),
+        Stmt::If(parts) => match parts.1 {
+            Stmt::Iterate(id, _) => Some(id),
+            _ => None,
+        },
+        _ => None,
     }
 }

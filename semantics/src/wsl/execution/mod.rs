@@ -12,6 +12,7 @@
 //! | `call` | "Calls" |
 //! | `generated` | "Generated functions" |
 //! | `builtin` | "Standard library": calls of its functions |
+//! | `derivative` | "Floating point arithmetic": what the threads of a quad compute together |
 //!
 //! `check` says whether a term is well typed, which every step preserves.
 //!
@@ -22,6 +23,7 @@ pub mod assign;
 pub mod builtin;
 pub mod call;
 pub mod check;
+pub mod derivative;
 pub mod expression;
 pub mod generated;
 pub mod iteration;
@@ -40,7 +42,7 @@ use super::memory::{Address, Memory, Object, ObjectId, Words};
 use super::open::{Opens, Word};
 use super::syntax::AddressSpace;
 use super::types::{Type, TypeId};
-use super::typing::program::{Constant, ExprId, Program, StoreId};
+use super::typing::program::{Constant, ExprId, Program, StmtId, StoreId};
 use crate::interleavings::Footprint;
 use crate::outcome::Limit;
 use crate::rule::Rule;
@@ -80,6 +82,8 @@ pub enum Stop {
     Barrier,
     /// It stands before an access whose place in the order of all threads' accesses is not its own to choose: what it touches.
     Turn(Footprint),
+    /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
+    Quad(Words),
     /// It was discarded, by this step.
     Discarded(Box<Step>),
     /// No rule applies: why, and where.
@@ -221,6 +225,30 @@ pub struct Thread {
     pub gate: Gate,
     /// Whether it has its turn: the next step goes through the gate.
     pub passes: bool,
+    /// What it is to a draw, if it is of one.
+    pub stage: Option<InDraw>,
+}
+
+/// A thread of a draw.
+#[derive(Clone, Debug)]
+pub struct InDraw {
+    /// Its place in its quad, x + 2·y; a vertex has none.
+    pub lane: Option<usize>,
+    /// Whether it helps its quad to compute derivatives and nothing more: what it stores in device memory is not there (ERRATA WSL-D29).
+    pub helper: bool,
+    /// Whether a device may have it for a fragment where here it is a helper, or the other way round.
+    pub doubtful: bool,
+    /// What the operation over the quad that it stands at gives it, once the quad goes on.
+    pub exchange: Option<Exchange>,
+}
+
+/// What the threads of a quad are given where they meet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// The operand of each thread, in the order of lanes.
+    pub operands: [Words; 4],
+    /// What the operation leaves open is chosen for all four alike: which of the possibilities that it lists.
+    pub chosen: SmallVec<[Word; 2]>,
 }
 
 impl Thread {
@@ -228,7 +256,8 @@ impl Thread {
     pub fn new(shared: &Shared, memory: &mut Memory, number: u32, group: ObjectId, program: Expr) -> Thread {
         let words = vec![Word::Bits(0); shared.thread_words];
         let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
-        Thread { number, program, own, group, generated: FxHashMap::default(), released: false, gate: Gate::Open, passes: false }
+        let (released, gate, passes, stage) = (false, Gate::Open, false, None);
+        Thread { number, program, own, group, generated: FxHashMap::default(), released, gate, passes, stage }
     }
 
     /// The value that the thread ended with, if it has.
@@ -237,13 +266,22 @@ impl Thread {
     }
 }
 
-/// Where a thread stands: the barrier that it waits at, by the calls and iterations around it.
+/// Where a thread stands: the barrier, or the operation over its quad, that it waits at, by the calls and iterations around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Instance {
-    /// The call of the barrier.
+    /// The call of the barrier or of the operation.
     pub barrier: Option<ExprId>,
-    /// The calls around it and the iterations of loops, outermost first.
-    pub around: Vec<(ExprId, u32)>,
+    /// What is around it, outermost first.
+    pub around: Vec<Around>,
+}
+
+/// What a thread stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Around {
+    /// The execution of a call.
+    Call(ExprId),
+    /// An iteration of a loop, counted from 0.
+    Iteration(StmtId, u32),
 }
 
 /// What a step is made in.
@@ -261,6 +299,7 @@ pub struct Cx<'a, 'p> {
     generated: &'a mut FxHashMap<Generated, ObjectId>,
     released: &'a mut bool,
     gate: Gate,
+    stage: &'a mut Option<InDraw>,
     env: Env,
     rule: Option<Rule>,
     within: SmallVec<[Rule; 8]>,
@@ -288,6 +327,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         generated: &mut thread.generated,
         released: &mut thread.released,
         gate: if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate },
+        stage: &mut thread.stage,
         env: Rc::default(),
         rule: None,
         within: SmallVec::new(),
@@ -406,11 +446,24 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Stores a value, with its event.
+    /// Whether a store there is none, because a thread that only helps its quad makes it. That a thread is in doubt which stores is noted.
+    fn helps(&mut self, at: Address) -> bool {
+        let Some(stage) = &*self.stage else { return false };
+        if self.memory.object(at.object).space != AddressSpace::Device {
+            return false;
+        }
+        self.memory.doubted |= stage.doubtful;
+        stage.helper
+    }
+
+    /// Stores a value, with its event. A helper thread's store in device memory has neither effect nor event.
     ///
     /// # Errors
     /// If its object does not hold that much there.
     pub fn store(&mut self, at: Address, words: &[Word]) -> Done {
+        if self.helps(at) {
+            return Ok(());
+        }
         self.gate(at, words.len(), false)?;
         self.note_place();
         match self.memory.store(self.opens, at, words) {

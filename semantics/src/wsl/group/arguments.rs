@@ -96,14 +96,10 @@ impl Dispatch<'_> {
         for item in &self.entry.inputs {
             let words: Words = match item.semantic {
                 Some((Semantic::Builtin(semantic), _)) => builtin(semantic).into_iter().map(Word::Bits).collect(),
-                Some((Semantic::Register(register, space), _)) => {
-                    let register = register_text(self.program, register, space);
-                    let Some(k) = self.buffers.iter().position(|b| b.register == register) else { continue };
-                    let elements = self.buffers[k].words.len() as u32 / self.buffers[k].stride.max(1);
-                    let address = Address::of(ObjectId(k as u32), 0);
-                    Words::from_slice(&[Word::Address(address), Word::Bits(elements), Word::Bits(0), Word::Bits(0)])
-                }
-                _ => continue,
+                _ => match bound(self.program, &self.buffers, item) {
+                    Some(words) => words,
+                    None => continue,
+                },
             };
             let Some(parameter) = item.parameter else { continue };
             let value = &mut values[parameter as usize];
@@ -116,8 +112,18 @@ impl Dispatch<'_> {
     }
 }
 
-/// Where an item is in its parameter, in bytes.
-fn offset(program: &Program, shared: &Shared, item: &Item, mut ty: TypeId) -> u32 {
+/// The resource that an item is, where buffer k is object k; none if it is none, or not among them.
+pub(in crate::wsl) fn bound(program: &Program, buffers: &[Buffer], item: &Item) -> Option<Words> {
+    let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
+    let register = register_text(program, register, space);
+    let k = buffers.iter().position(|b| b.register == register)?;
+    let elements = buffers[k].words.len() as u32 / buffers[k].stride.max(1);
+    let address = Address::of(ObjectId(k as u32), 0);
+    Some(Words::from_slice(&[Word::Address(address), Word::Bits(elements), Word::Bits(0), Word::Bits(0)]))
+}
+
+/// Where an item is in its parameter or in what its entry point returns, in bytes.
+pub(in crate::wsl) fn offset(program: &Program, shared: &Shared, item: &Item, mut ty: TypeId) -> u32 {
     let mut at = 0;
     for &field in &item.path {
         let Type::Struct(StructId(s)) = program.env.types.get(ty) else { break };

@@ -11,6 +11,7 @@ mod run;
 mod schedule;
 
 pub use arguments::{Buffer, Wrong};
+pub(in crate::wsl) use arguments::{bound, offset};
 pub use fast::Fast;
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 pub use schedule::Schedule;

@@ -4,7 +4,7 @@ use super::{Bug, assumed, becomes, bug, part, shifted, unstored, zeroed, zeros};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::execution::Replacement::{Expr as E, Left as L};
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
-use smallstep_semantics::wsl::execution::{Cx, Done, assign, builtin, call};
+use smallstep_semantics::wsl::execution::{Cx, Done, assign, builtin, call, derivative};
 use smallstep_semantics::wsl::memory::Address;
 use smallstep_semantics::wsl::open::Word;
 
@@ -224,5 +224,17 @@ pub fn built_in() -> Vec<Bug> {
             }),
         ),
         bug(R::WslEBarrier, "a barrier ends the thread", E(call::e_discard)),
+        bug(
+            R::WslEDerivative,
+            "a derivative is the negative one",
+            E(|cx, e| {
+                derivative::e_derivative(cx, e)?;
+                if let Form::Value(words) = &mut e.form {
+                    words.iter_mut().for_each(|w| *w = w.definite().map_or(*w, |bits| Word::Bits(bits ^ 1 << 31)));
+                }
+                Ok(())
+            }),
+        ),
+        bug(R::WslEDerivative, "a derivative needs no other thread", E(|cx, e| zeros(cx, e))),
     ]
 }

@@ -1,0 +1,291 @@
+//! Fragments: seed 004 "Rasterizer", "Fragment Shader" (ERRATA WSL-D27, WSL-D29). Triangles in order, and quad after quad; each has four threads.
+
+use super::interface::{From, Interface};
+use super::target::{Attachments, Left, Presence};
+use super::threads::{Group, State, World, limit};
+use super::vertex::{Row, arguments};
+use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
+use crate::number::sets::Set;
+use crate::number::{Inexact, Interval};
+use crate::outcome::Outcome;
+use crate::raster::{self, Interpolation, Lane, Setup, Topology, Triangle};
+use crate::rule::Rule;
+use crate::wsl::environment::Semantic;
+use crate::wsl::execution::{InDraw, Shared, Thread, call_of};
+use crate::wsl::group::{Schedule, bound};
+use crate::wsl::memory::{ObjectId, Words};
+use crate::wsl::open::{Opens, Word};
+use crate::wsl::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
+use crate::wsl::types::Scalar;
+
+/// A triangle over the whole screen, front-facing: the position of each vertex, and its place on the screen, 0 to 1 from the top left.
+pub(super) fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
+    [([-1.0, 1.0, 0.0, 1.0], [0.0, 0.0]), ([-1.0, -3.0, 0.0, 1.0], [0.0, 2.0]), ([3.0, 1.0, 0.0, 1.0], [2.0, 0.0])]
+}
+
+/// a position is in view where -w ≤ x, y, z ≤ w: x from the left edge to the right, y from the lower edge to the upper, z from the least depth to the greatest [wsl/d-clip, 004 Vertex Shader; WSL-D27]
+///
+/// The position for [`crate::raster`], whose y points down and whose z is from 0 to w.
+pub fn d_clip([x, y, z, w]: [f32; 4]) -> [f32; 4] {
+    [x, -y, z * 0.5 + w * 0.5, w]
+}
+
+/// a stage-in variable is the first vertex's if nointerpolation, linear on the screen if noperspective, else the average by the perspective-correct barycentric coordinates of the pixel's centre [wsl/d-interpolate, 004 Rasterizer, Arguments and Return Types; WSL-D29]
+///
+/// With one sample a pixel, centroid and sample change nothing.
+pub fn d_interpolate(qualifiers: &[Qualifier]) -> Interpolation {
+    if qualifiers.contains(&Qualifier::Nointerpolation) {
+        Interpolation::Flat
+    } else if qualifiers.contains(&Qualifier::Noperspective) {
+        Interpolation::Linear
+    } else {
+        Interpolation::Perspective
+    }
+}
+
+/// a quad has four threads; one whose pixel the triangle does not cover is a helper, of which nothing is kept [wsl/d-helper, 004 Floating point arithmetic; WSL-D29]
+///
+/// Who has the fragment; no device has that of a helper.
+pub fn d_helper(lane: Lane) -> Option<Presence> {
+    Presence::of(lane)
+}
+
+/// SV_IsFrontFace is true if the triangle turns counter-clockwise on the screen, SV_SampleIndex is 0, SV_InnerCoverage is 0 or 1 [wsl/d-fragment, 004 Built-in Variables; WSL-D27, WSL-D29]
+///
+/// `front` is whether it does, and `certain` whether every device says so.
+pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, certain: bool) -> Option<Word> {
+    Some(match built_in {
+        BuiltinSemantic::IsFrontFace if certain => Word::Bits(front.into()),
+        BuiltinSemantic::IsFrontFace => opens.leaf(Some(&[front.into(), (!front).into()]), Scalar::Bool, front.into()),
+        BuiltinSemantic::SampleIndex => Word::Bits(0),
+        BuiltinSemantic::InnerCoverage => opens.leaf(Some(&[0, 1]), Scalar::Uint, 0),
+        _ => return None,
+    })
+}
+
+/// A scalar of a stage-in variable, by those of the three vertices. Under a profile of precision it is one of what devices may compute.
+fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 3], how: Interpolation) -> Word {
+    if how == Interpolation::Flat {
+        return corners[0];
+    }
+    let allowed = |values: [f32; 3]| fragment.interpolate(values, how).allowed;
+    let floats = match corners.map(|word| opens.read(word).definite()) {
+        [Some(a), Some(b), Some(c)] => [a, b, c].map(f32::from_bits),
+        _ => {
+            let sets = corners.map(|word| opens.possible(word).floats());
+            let ends = sets.map(|set| set.hull().filter(|_| set.is_bounded() && !set.has_nan()).map(|s| [s.low as f32, s.high as f32]));
+            let [Some(a), Some(b), Some(c)] = ends else { return opens.leaf(None, Scalar::Float, 0) };
+            // An average is the least and the greatest at the ends.
+            let all = (0..8).map(|k| allowed([a[k & 1], b[k >> 1 & 1], c[k >> 2]]));
+            let hull = all.reduce(Interval::hull).unwrap_or(Interval::ANY);
+            return opens.within(Set::of_f32(hull));
+        }
+    };
+    match opens.precision {
+        None => Word::Bits(fragment.definite(floats, how).to_bits()),
+        Some(_) => opens.within(Set::of_f32(allowed(floats))),
+    }
+}
+
+/// A quad whose threads run, and what they are for.
+struct Running {
+    group: Group,
+    /// The upper left pixel.
+    at: [u32; 2],
+    presences: [Option<Presence>; 4],
+    depths: [Inexact; 4],
+}
+
+/// What reaches the attachments next.
+enum Queued {
+    Quad(Box<Running>),
+    /// A triangle of which nothing is known.
+    Unknown,
+}
+
+/// The fragment stage of a draw.
+pub(super) struct Fragments<'a, 'w, 'p> {
+    pub(super) world: &'a mut World<'w>,
+    pub(super) draw: &'a Draw<'p>,
+    pub(super) shared: &'a Shared<'p>,
+    pub(super) interface: &'a Interface<'p>,
+    pub(super) rows: &'a [Row],
+    /// The group that threads are in: without variables, for fragments have none together.
+    pub(super) group: ObjectId,
+}
+
+impl Fragments<'_, '_, '_> {
+    /// Draws every triangle.
+    pub(super) fn all(&mut self) -> Result<Attachments, Ending> {
+        let draw = self.draw;
+        let too_many = || limit("pixels", MAX_PIXELS);
+        if u64::from(draw.size[0]) * u64::from(draw.size[1]) > MAX_PIXELS {
+            return Err(too_many());
+        }
+        let mut attachments = Attachments::new(draw.size, &self.interface.targets, draw.depth).ok_or_else(too_many)?;
+        let state = raster::State::of_size(draw.size[0], draw.size[1]);
+        if draw.size.contains(&0) {
+            return Ok(attachments);
+        }
+        let rules = &self.world.settings.rules;
+        let (count, instances) = match &draw.vertices {
+            Vertices::Screen(_) => (3, 1),
+            Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
+        };
+        let in_order = self.world.settings.schedule == Schedule::InOrder;
+        let (mut queue, mut number) = (Vec::new(), 0u32);
+        for triangle in 0..Topology::List.triangles(count) * instances {
+            self.world.spend(1, self.first())?;
+            let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
+            let corners = (rules.raster.assemble)(Topology::List, i).map(|corner| &self.rows[instance * count + corner]);
+            let definite = |word: Word| self.world.opens.possible(word).only().map_or(f32::NAN, f32::from_bits);
+            let positions = corners.map(|row| (rules.clip)(row.position.map(definite)));
+            self.world.fired.insert(Rule::WslDClip);
+            match Setup::new(&rules.raster, &state, positions) {
+                Err(error) => return Err(Ending::Other(Outcome::Unsupported(error.to_string()))),
+                Ok(Setup::Nothing) => {}
+                Ok(Setup::Unknown) => {
+                    if draw.buffers.iter().any(|b| b.space == AddressSpace::Device) {
+                        let what = "a triangle of which it is not known where it is, where shaders may store in buffers";
+                        return Err(Ending::Other(Outcome::Unsupported(what.into())));
+                    }
+                    self.world.spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), self.first())?;
+                    queue.push(Queued::Unknown);
+                }
+                Ok(Setup::Visible(triangle)) => {
+                    for place in triangle.places() {
+                        self.world.spend(1, self.first())?;
+                        let mark = self.world.memory.objects.len();
+                        let Some(quad) = triangle.quad(place) else { continue };
+                        let Some(running) = self.begin(&triangle, &quad, corners, number) else { continue };
+                        number += 1;
+                        queue.push(Queued::Quad(Box::new(running)));
+                        if in_order {
+                            self.run(&mut queue, &mut attachments)?;
+                            // What fragments had of their own is gone with them; nothing can point there.
+                            self.world.memory.objects.truncate(mark);
+                        } else if u64::from(number) * 4 > MAX_THREADS {
+                            return Err(limit("threads that run side by side", MAX_THREADS));
+                        }
+                    }
+                }
+            }
+        }
+        self.run(&mut queue, &mut attachments)?;
+        Ok(attachments)
+    }
+
+    /// The number of the first fragment's thread: those before are vertices.
+    fn first(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// The threads of a quad; none if no device has a fragment of it.
+    fn begin(&mut self, triangle: &Triangle, quad: &raster::Quad, corners: [&Row; 3], number: u32) -> Option<Running> {
+        let (draw, rules) = (self.draw, &self.world.settings.rules);
+        let presences = quad.lanes.map(rules.helper);
+        if presences.iter().all(Option::is_none) {
+            return None;
+        }
+        let pixel = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
+        let fragments = [0, 1, 2, 3].map(|lane| triangle.fragment(pixel(lane)[0], pixel(lane)[1]));
+        let mut threads = Vec::new();
+        for (lane, fragment) in fragments.iter().enumerate() {
+            let thread = self.first().wrapping_add(number * 4 + lane as u32);
+            self.world.opens.thread = thread;
+            let (opens, fired) = (&mut self.world.opens, &mut self.world.fired);
+            let mut inputs = self.interface.inputs.iter();
+            let values = arguments(draw.program, self.shared, draw.fragment, |_, item| match item.semantic {
+                Some((Semantic::Builtin(built_in), _)) => {
+                    fired.insert(Rule::WslDFragment);
+                    Some(Words::from_slice(&[(rules.fragment)(opens, built_in, triangle.front, triangle.front_certain)?]))
+                }
+                Some((Semantic::Attribute(_), _)) => {
+                    let input = inputs.find(|input| std::ptr::eq(input.item, item))?;
+                    let From::Vertices(k) = input.from else { return Some((rules.left_over)(input.elements.words)) };
+                    fired.insert(Rule::WslDInterpolate);
+                    let mut words = Words::from_elem(Word::Bits(0), input.elements.words);
+                    for &at in &input.elements.at {
+                        words[at] = interpolated(opens, fragment, corners.map(|row| row.outputs[k][at]), input.how);
+                    }
+                    Some(words)
+                }
+                _ => bound(draw.program, &draw.buffers, item),
+            });
+            let program = call_of(draw.program, draw.fragment.function, values);
+            let mut thread = Thread::new(self.shared, &mut self.world.memory, thread, self.group, program);
+            let (presence, lane) = (presences[lane], Some(lane));
+            let helper = matches!(presence, None | Some(Presence::Elsewhere));
+            let doubtful = matches!(presence, Some(Presence::Here | Presence::Elsewhere));
+            if helper {
+                self.world.fired.insert(Rule::WslDHelper);
+            }
+            thread.stage = Some(InDraw { lane, helper, doubtful, exchange: None });
+            threads.push((thread, State::Running));
+        }
+        let depths = fragments.map(|fragment| fragment.coordinate[2]);
+        let group = Group { number: self.first().wrapping_add(number), threads };
+        Some(Running { group, at: [quad.x, quad.y], presences, depths })
+    }
+
+    /// Runs what is queued, and has it reach the attachments in order.
+    fn run(&mut self, queue: &mut Vec<Queued>, attachments: &mut Attachments) -> Result<(), Ending> {
+        let mut groups: Vec<Group> = Vec::new();
+        for queued in queue.iter_mut() {
+            if let Queued::Quad(quad) = queued {
+                groups.push(Group { number: quad.group.number, threads: std::mem::take(&mut quad.group.threads) });
+            }
+        }
+        self.world.all(self.shared, &mut groups)?;
+        let mut groups = groups.into_iter();
+        for queued in queue.drain(..) {
+            let Queued::Quad(quad) = queued else {
+                attachments.doubt_all();
+                continue;
+            };
+            let Some(group) = groups.next() else { continue };
+            for (lane, (thread, state)) in group.threads.iter().enumerate() {
+                let Some(presence) = quad.presences[lane] else { continue };
+                self.merge(attachments, &quad, lane, (thread, state), presence);
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(
+        &mut self,
+        attachments: &mut Attachments,
+        quad: &Running,
+        lane: usize,
+        (thread, state): (&Thread, &State),
+        presence: Presence,
+    ) {
+        let rules = &self.world.settings.rules;
+        let discarded = *state == State::Discarded;
+        if discarded && presence != Presence::Elsewhere {
+            self.world.fired.insert(Rule::WslDDiscarded);
+        }
+        if !(rules.discarded)(discarded) {
+            return;
+        }
+        let words = thread.value().map(|v| v.words).unwrap_or_default();
+        let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
+        let left = Left {
+            presence,
+            coverage: self.interface.coverage.map(word),
+            depth: (self.interface.depth.map(word), quad.depths[lane]),
+            values: self.interface.targets.iter().map(|&(_, at)| [0, 1, 2, 3].map(|c| word(at + c))).collect(),
+        };
+        let pixel = [quad.at[0] + lane as u32 % 2, quad.at[1] + lane as u32 / 2];
+        if attachments.depth.is_some() {
+            self.world.fired.insert(Rule::WslDDepth);
+        }
+        let (covered, written) = attachments.merge(rules, &self.world.opens, pixel, left);
+        if !covered {
+            self.world.fired.insert(Rule::WslDCoverage);
+        }
+        if written && !self.interface.targets.is_empty() {
+            self.world.fired.insert(Rule::WslDTarget);
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points" (ERRATA WSL-D25 to WSL-D29).
+//!
+//! Vertices are threads, and every three of them a triangle; [`crate::raster`] clips it, finds the pixels that it covers and interpolates; quads of pixels are
+//! groups of four threads, which step as all threads do ([`super::execution`]) and meet at operations over the quad; what fragments give is merged in the order of
+//! triangles. The vertex stage has ended before the first fragment begins; within a stage threads are ordered by nothing, and race.
+//!
+//! | module | section |
+//! |---|---|
+//! | `interface` | "Arguments and Return Types": what stages hand on |
+//! | `vertex` | "Vertex Shader" |
+//! | `fragment` | "Rasterizer", "Fragment Shader" |
+//! | `target` | "Output Merger": coverage, depth, targets |
+//! | `threads`, `quad` | steps, and what the threads of a quad do together |
+//!
+//! What a device may do differently is not resolved silently. A pixel whose centre lies so near to an edge that a device may see it on the other side is
+//! marked, and so is one whose depth test may end either way. Interpolated values are the definite ones of [`crate::raster`], and under a profile of precision any
+//! that devices may compute.
+//!
+//! Absent on purpose: points and lines, strips and fans (the seed has none), several samples a pixel, blending, culling.
+
+pub mod fragment;
+pub mod interface;
+pub mod quad;
+pub mod target;
+pub mod threads;
+pub mod vertex;
+
+pub use interface::entry_of;
+pub use quad::Apart;
+
+use super::choice::Strategy;
+use super::entry::{EntryPoint, Item};
+use super::error::Error;
+use super::execution::{Planted, Shared, Thread};
+use super::group::{Buffer, Schedule, Wrong};
+use super::memory::{Memory, Object, ObjectId, Words};
+use super::open::{Opens, Possible, Ways, Word, explore};
+use super::race::{self, Race};
+use super::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
+use super::types::Scalar;
+use super::typing::program::Program;
+use crate::image::Compare;
+use crate::number::{Inexact, Profile};
+use crate::outcome::Outcome;
+use crate::raster::{self, Interpolation, Lane};
+use crate::rule::Rule;
+use crate::text::Span;
+use fragment::Fragments;
+use interface::Interface;
+use rustc_hash::FxHashSet;
+use target::{Attachments, Presence, Texels};
+use threads::{Group, World, limit};
+
+/// The most vertices of a draw, and the most fragments' threads that run side by side.
+pub const MAX_THREADS: u64 = 1 << 16;
+/// The most pixels.
+pub const MAX_PIXELS: u64 = 1 << 20;
+/// How often a draw is run again because more loads are known to race.
+const MAX_PASSES: usize = 16;
+
+/// The data of one attribute, vertex after vertex.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// n of attribute(n).
+    pub number: u32,
+    /// What they are.
+    pub scalar: Scalar,
+    /// Their bits, without padding; of a matrix column after column.
+    pub words: Vec<u32>,
+}
+
+/// What a stage-in variable of a fragment shader holds where nothing but that shader is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// The same at every pixel; the attribute's number counts for nothing.
+    Constant(Attribute),
+    /// x and y of the pixel's centre, 0 to 1 from the top left.
+    Place,
+}
+
+/// Where vertices come from.
+#[derive(Clone, Debug)]
+pub enum Vertices<'p> {
+    /// They are shaded.
+    Shaded {
+        /// The vertex shader.
+        entry: &'p EntryPoint,
+        /// How many there are.
+        count: u32,
+        /// How often they are drawn.
+        instances: u32,
+        /// What they hold.
+        attributes: Vec<Attribute>,
+    },
+    /// One triangle over the whole screen, with these attributes.
+    Screen(Vec<(u32, Given)>),
+}
+
+/// A draw.
+#[derive(Clone, Debug)]
+pub struct Draw<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// The program's text, for places.
+    pub text: &'p str,
+    /// The vertices.
+    pub vertices: Vertices<'p>,
+    /// The fragment shader.
+    pub fragment: &'p EntryPoint,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// How depths are compared with a depth attachment of 32-bit floats that holds ones before, if there is one.
+    pub depth: Option<Compare>,
+    /// What is bound to the resources of both shaders: those of [`buffers`].
+    pub buffers: Vec<Buffer>,
+}
+
+/// The functions that draws go by, each a rule. A test plants its bugs here.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How triangles are assembled, clipped, covered and interpolated.
+    pub raster: raster::Rules,
+    /// [`interface::d_match`]
+    pub matches: fn(&Item, &Item) -> bool,
+    /// [`interface::d_left_over`]
+    pub left_over: fn(usize) -> Words,
+    /// [`interface::d_attribute`]
+    pub attribute: for<'a> fn(&'a Attribute, Scalar, usize, u32, u32) -> Option<&'a [u32]>,
+    /// [`interface::d_single`]
+    pub single: for<'a> fn(&'a [Item]) -> Option<&'a Item>,
+    /// [`interface::d_integer`]
+    pub integer: fn(Scalar, &[Qualifier]) -> bool,
+    /// [`interface::d_position`]
+    pub position: for<'a> fn(&'a [Item]) -> Option<&'a Item>,
+    /// [`vertex::d_vertex`]
+    pub vertex: fn(u32, u32, BuiltinSemantic) -> Option<u32>,
+    /// [`fragment::d_clip`]
+    pub clip: fn([f32; 4]) -> [f32; 4],
+    /// [`fragment::d_interpolate`]
+    pub interpolate: fn(&[Qualifier]) -> Interpolation,
+    /// [`fragment::d_helper`]
+    pub helper: fn(Lane) -> Option<Presence>,
+    /// [`fragment::d_fragment`]
+    pub fragment: fn(&mut Opens, BuiltinSemantic, bool, bool) -> Option<Word>,
+    /// [`target::d_discarded`]
+    pub discarded: fn(bool) -> bool,
+    /// [`target::d_coverage`]
+    pub coverage: fn(u32) -> bool,
+    /// [`target::d_depth`]
+    pub depth: fn(Option<Inexact>, Inexact) -> Inexact,
+    /// [`target::d_target`]
+    pub target: fn(&mut Texels, usize, [Word; 4], Presence),
+    /// [`quad::g_quad`]
+    pub quad: fn(&mut World, &Program, &mut Group),
+    /// [`quad::g_quad_apart`]
+    pub quad_apart: fn(&mut World, &Program, &mut Group),
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            raster: raster::Rules::default(),
+            matches: interface::d_match,
+            left_over: interface::d_left_over,
+            attribute: interface::d_attribute,
+            single: interface::d_single,
+            integer: interface::d_integer,
+            position: interface::d_position,
+            vertex: vertex::d_vertex,
+            clip: fragment::d_clip,
+            interpolate: fragment::d_interpolate,
+            helper: fragment::d_helper,
+            fragment: fragment::d_fragment,
+            discarded: target::d_discarded,
+            coverage: target::d_coverage,
+            depth: target::d_depth,
+            target: target::d_target,
+            quad: quad::g_quad,
+            quad_apart: quad::g_quad_apart,
+        }
+    }
+}
+
+/// How a draw is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How unspecified values are met.
+    pub strategy: Strategy,
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    pub precision: Option<Profile>,
+    /// In which order the threads take their steps: a quad after the other, or all of a stage side by side. Not every order.
+    pub schedule: Schedule,
+    /// The most steps of all threads together, and places that rasterisation looks at, on all ways. Where the first way has ended, further ones are left out for
+    /// want of it.
+    pub fuel: u64,
+    /// The most ways that are followed, through branches on unspecified values.
+    pub ways: usize,
+    /// Whether races are looked for. Without that, loads see the last store of the schedule.
+    pub races: bool,
+    /// Bugs planted in the steps of threads.
+    pub planted: Planted,
+    /// The rules.
+    pub rules: Rules,
+    /// Is told of each thread that has made a step.
+    pub watch: Option<fn(&Shared, &Memory, &Thread)>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            strategy: Strategy::Carry,
+            precision: None,
+            schedule: Schedule::InOrder,
+            fuel: 200_000_000,
+            ways: 256,
+            races: true,
+            planted: Planted::default(),
+            rules: Rules::default(),
+            watch: None,
+        }
+    }
+}
+
+/// What a target shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// n of SV_Target n.
+    pub number: u32,
+    /// By pixel, row after row from the top: what each component may be. Zeros where nothing was drawn.
+    pub texels: Vec<[Possible; 4]>,
+    /// By pixel, whether a device may show something else: an edge passes its centre, or its depth test may end otherwise.
+    pub doubted: Vec<bool>,
+}
+
+/// What a draw shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The targets, by their numbers.
+    pub targets: Vec<Target>,
+    /// The depth attachment, if there is one: row after row from the top.
+    pub depth: Option<Vec<Inexact>>,
+    /// What each word of each buffer may hold at the end.
+    pub buffers: Vec<Vec<Possible>>,
+    /// The races.
+    pub races: Vec<Race>,
+    /// Operations over quads that not all threads of a quad came to: what they give is unspecified.
+    pub apart: Vec<Apart>,
+    /// Whether a fragment that a device may or may not have stores in a buffer, so that the buffers are in doubt.
+    pub doubted: bool,
+    /// Whether something unspecified was met.
+    pub unspecified: bool,
+    /// Whether every way was followed.
+    pub complete: bool,
+    /// How many ways there were.
+    pub ways: usize,
+    /// How many steps all threads took on all of them.
+    pub steps: u64,
+    /// The rules that were applied.
+    pub fired: Vec<Rule>,
+}
+
+/// Where a draw was out of fuel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfFuel {
+    /// The thread that was to go on: vertices come first, then the quads' threads.
+    pub thread: u32,
+    /// Where the last step was made.
+    pub at: Span,
+}
+
+/// How a draw ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// It ended.
+    Shown(Box<Shown>),
+    /// Its parts do not fit together; nothing has run.
+    Refused(Box<Error>),
+    /// It took more steps than it may.
+    OutOfFuel(OutOfFuel),
+    /// It ended otherwise: stuck, over a limit, with something that is not modeled.
+    Other(Outcome<()>),
+}
+
+/// The resources of both shaders, empty: those of the vertex shader, then those that only the fragment shader has.
+///
+/// # Errors
+/// If there is a texture or a sampler, which draws do not have yet; elements without a size; or a register that is two different resources.
+pub fn buffers(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
+    let mut buffers = vertex.map_or(Ok(Vec::new()), |vertex| Buffer::of(program, vertex))?;
+    for buffer in Buffer::of(program, fragment)? {
+        match buffers.iter().find(|b| b.register == buffer.register) {
+            None => buffers.push(buffer),
+            Some(same) if (same.space, same.element) == (buffer.space, buffer.element) => {}
+            Some(other) => {
+                return Err(Wrong(format!(
+                    "{} is {} of {} in the vertex stage, and {} of {} in the fragment stage",
+                    buffer.register,
+                    other.space.keyword(),
+                    program.env.type_name(other.element),
+                    buffer.space.keyword(),
+                    program.env.type_name(buffer.element)
+                )));
+            }
+        }
+    }
+    Ok(buffers)
+}
+
+/// The stores that are known to race, of both stages.
+type Known = [race::Known; 2];
+
+/// One way, to its end.
+struct Way<'a> {
+    world: World<'a>,
+    attachments: Attachments,
+    races: Vec<Race>,
+}
+
+impl<'p> Draw<'p> {
+    /// Runs the draw along every way.
+    pub fn run(&self, settings: &Settings) -> Ending {
+        self.try_run(settings).unwrap_or_else(|ending| ending)
+    }
+
+    fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
+        if settings.schedule == Schedule::All {
+            return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
+        }
+        let shared = |entry: &EntryPoint| {
+            Shared::new(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
+        };
+        let vertex = match &self.vertices {
+            Vertices::Shaded { entry, .. } => Some(shared(entry)?),
+            Vertices::Screen(_) => None,
+        };
+        let fragment = shared(self.fragment)?;
+        let interface =
+            Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
+        let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
+        fired.extend(&interface.fired);
+        let (mut fuel, mut spent) = (settings.fuel, false);
+        let complete = explore(settings.ways, |ways| {
+            if halted.is_some() || spent {
+                return Vec::new();
+            }
+            match self.way((vertex.as_ref(), &fragment), &interface, settings, (&ways, &mut fuel)) {
+                Err(Ending::OutOfFuel(_)) if all.is_some() => {
+                    spent = true;
+                    Vec::new()
+                }
+                Err(ending) => {
+                    halted = Some(ending);
+                    Vec::new()
+                }
+                Ok(way) => {
+                    fired.extend(&way.world.fired);
+                    let shown = way.shown(self.buffers.len());
+                    match &mut all {
+                        None => all = Some(shown),
+                        Some(all) => all.also(shown),
+                    }
+                    vec![way.world.opens.ways]
+                }
+            }
+        });
+        if let Some(ending) = halted {
+            return Err(ending);
+        }
+        let Some(mut shown) = all else { return Err(limit("ways", settings.ways as u64)) };
+        shown.complete = complete && !spent;
+        shown.fired = fired.into_iter().collect();
+        shown.fired.sort_unstable();
+        Ok(Ending::Shown(Box::new(shown)))
+    }
+
+    /// One way, run again until no more stores are known to race.
+    fn way<'a>(
+        &'a self,
+        shared: (Option<&Shared<'p>>, &Shared<'p>),
+        interface: &Interface<'p>,
+        settings: &'a Settings,
+        (ways, fuel): (&Ways, &mut u64),
+    ) -> Result<Way<'a>, Ending> {
+        let mut known = Known::default();
+        for _ in 0..MAX_PASSES {
+            let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), &known)?;
+            let more = known.iter_mut().zip(&found).fold(false, |more, (known, found)| known.merge(found) || more);
+            if !more {
+                return Ok(way);
+            }
+        }
+        Err(limit("runs to find the stores that race", MAX_PASSES as u64))
+    }
+
+    fn pass<'a>(
+        &'a self,
+        (vertex, fragment): (Option<&Shared<'p>>, &Shared<'p>),
+        interface: &Interface<'p>,
+        settings: &'a Settings,
+        (ways, fuel): (Ways, &mut u64),
+        known: &Known,
+    ) -> Result<(Way<'a>, Known), Ending> {
+        let mut memory = Memory::default();
+        for buffer in &self.buffers {
+            let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
+            memory.push(Object { space: buffer.space, name: buffer.name.clone(), words });
+        }
+        let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "no threadgroup variables".into(), words: Vec::new() });
+        let mut opens = Opens::new(settings.strategy, ways);
+        opens.precision = settings.precision;
+        let mut world = World::new(self.text, settings, memory, opens);
+        world.fuel = *fuel;
+        let (mut races, mut found) = (Vec::new(), Known::default());
+        let begin = |world: &mut World, stage: usize| {
+            if settings.races {
+                let mut next = Box::<race::Races>::default();
+                next.known.clone_from(&known[stage]);
+                world.memory.races = Some(next);
+            }
+        };
+        let mut end = |world: &mut World, stage: usize| {
+            if let Some(stage_races) = world.memory.races.take() {
+                found[stage].clone_from(&stage_races.learnt);
+                races.extend(stage_races.found);
+            }
+        };
+        begin(&mut world, 0);
+        let rows = vertex::rows(&mut world, self, vertex, interface, group)?;
+        end(&mut world, 0);
+        begin(&mut world, 1);
+        let mut fragments = Fragments { world: &mut world, draw: self, shared: fragment, interface, rows: &rows, group };
+        let attachments = fragments.all()?;
+        end(&mut world, 1);
+        *fuel = world.fuel;
+        Ok((Way { world, attachments, races }, found))
+    }
+}
+
+impl Way<'_> {
+    fn shown(&self, buffers: usize) -> Shown {
+        let World { memory, opens, .. } = &self.world;
+        let words = |k: usize| memory.object(ObjectId(k as u32)).words.iter().map(|&w| opens.possible(w)).collect();
+        let target = |t: &Texels| Target {
+            number: t.number,
+            texels: t.texels.iter().map(|texel| texel.map(|word| opens.possible(word))).collect(),
+            doubted: t.doubted.clone(),
+        };
+        Shown {
+            targets: self.attachments.targets.iter().map(target).collect(),
+            depth: self.attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),
+            buffers: (0..buffers).map(words).collect(),
+            races: self.races.clone(),
+            apart: self.world.apart.clone(),
+            doubted: memory.doubted,
+            unspecified: opens.met(),
+            complete: false,
+            ways: 1,
+            steps: self.world.steps,
+            fired: Vec::new(),
+        }
+    }
+}
+
+impl Shown {
+    /// What one way more shows.
+    fn also(&mut self, other: Shown) {
+        let or = |all: &mut Possible, more: Possible| *all = std::mem::replace(all, Possible::Any).or(more);
+        for (all, more) in self.targets.iter_mut().zip(other.targets) {
+            all.texels.iter_mut().flatten().zip(more.texels.into_iter().flatten()).for_each(|(all, more)| or(all, more));
+            all.doubted.iter_mut().zip(more.doubted).for_each(|(all, more)| *all |= more);
+        }
+        self.buffers.iter_mut().flatten().zip(other.buffers.into_iter().flatten()).for_each(|(all, more)| or(all, more));
+        if let (Some(all), Some(more)) = (&mut self.depth, other.depth) {
+            all.iter_mut().zip(more).for_each(|(all, more)| all.allowed = all.allowed.hull(more.allowed));
+        }
+        let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+        for race in other.races {
+            if !self.races.iter().any(|r| pair(r) == pair(&race)) {
+                self.races.push(race);
+            }
+        }
+        for apart in other.apart {
+            if !self.apart.iter().any(|a| a.place == apart.place) {
+                self.apart.push(apart);
+            }
+        }
+        self.doubted |= other.doubted;
+        self.unspecified |= other.unspecified;
+        self.ways += 1;
+        self.steps += other.steps;
+    }
+}

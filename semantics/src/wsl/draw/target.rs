@@ -1,0 +1,188 @@
+//! What becomes of fragments: seed 004 "Output Merger", "Barriers and discard", "Built-in Variables" (ERRATA WSL-D27, WSL-D29).
+
+use super::Rules;
+use crate::image::{Compare, Format};
+use crate::number::{Inexact, Interval};
+use crate::raster::{Depth, DepthBuffer, Doubt, Lane, Passed};
+use crate::wsl::open::{Opens, Possible, Word};
+
+/// Who has a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Every device.
+    Sure,
+    /// This one; another may not.
+    Here,
+    /// Another one, perhaps.
+    Elsewhere,
+}
+
+impl Presence {
+    /// By rasterisation: none of a pixel that no device has.
+    pub fn of(lane: Lane) -> Option<Presence> {
+        match (lane.covered, lane.doubt) {
+            (false, Doubt::None) => None,
+            (true, Doubt::None) => Some(Presence::Sure),
+            (true, _) => Some(Presence::Here),
+            (false, _) => Some(Presence::Elsewhere),
+        }
+    }
+
+    /// After a test that may depend on the device.
+    fn after(self, Passed { passed, certain }: Passed) -> Option<Presence> {
+        match (self, passed, certain) {
+            (_, false, true) => None,
+            (_, true, true) => Some(self),
+            (Presence::Elsewhere, ..) | (_, false, false) => Some(Presence::Elsewhere),
+            (_, true, false) => Some(Presence::Here),
+        }
+    }
+}
+
+/// a thread that discard has ended leaves no fragment                           [wsl/d-discarded, 004 Barriers and discard]
+pub fn d_discarded(discarded: bool) -> bool {
+    !discarded
+}
+
+/// a fragment whose SV_Coverage has no bit 0 is left out                        [wsl/d-coverage, 004 Built-in Variables; WSL-D29]
+pub fn d_coverage(mask: u32) -> bool {
+    mask & 1 == 1
+}
+
+/// the depth of a fragment is its SV_Depth, if it has one, and else the interpolated one [wsl/d-depth, 004 Vertex Shader, Built-in Variables; WSL-D27]
+///
+/// One that is not within 0 and 1 may be any that is.
+pub fn d_depth(written: Option<Inexact>, interpolated: Inexact) -> Inexact {
+    let Some(written) = written else { return interpolated };
+    let within = written.allowed.low >= 0.0 && written.allowed.high <= 1.0 && !written.allowed.nan;
+    let value = if written.value.is_nan() { 0.0 } else { written.value.clamp(0.0, 1.0) };
+    Inexact { value, allowed: if within { written.allowed } else { Interval::between(0.0, 1.0) } }
+}
+
+/// The number that a target has, and what it shows.
+#[derive(Clone, Debug)]
+pub struct Texels {
+    /// n of SV_Target n.
+    pub number: u32,
+    /// By pixel, row after row from the top.
+    pub(super) texels: Vec<[Word; 4]>,
+    /// By pixel, whether a device may show something else.
+    pub(super) doubted: Vec<bool>,
+}
+
+impl Texels {
+    /// What is at a pixel, row after row from the top.
+    pub fn texel(&self, pixel: usize) -> [Word; 4] {
+        self.texels[pixel]
+    }
+}
+
+/// a fragment that passes writes its SV_Target n to target n at its pixel, in the order of triangles [wsl/d-target, 004 Output Merger, Built-in Variables]
+pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: Presence) {
+    let same = target.texels[pixel] == value;
+    match presence {
+        Presence::Sure => (target.texels[pixel], target.doubted[pixel]) = (value, false),
+        Presence::Here => {
+            target.texels[pixel] = value;
+            target.doubted[pixel] |= !same;
+        }
+        Presence::Elsewhere => target.doubted[pixel] |= !same,
+    }
+}
+
+/// What fragments are written to.
+pub(super) struct Attachments {
+    size: [u32; 2],
+    pub(super) targets: Vec<Texels>,
+    pub(super) depth: Option<(DepthBuffer, Compare)>,
+}
+
+/// What a thread leaves for the attachments.
+pub(super) struct Left {
+    pub(super) presence: Presence,
+    /// The word of SV_Coverage, if there is one.
+    pub(super) coverage: Option<Word>,
+    /// The word of SV_Depth, if there is one, and the interpolated depth.
+    pub(super) depth: (Option<Word>, Inexact),
+    /// By target.
+    pub(super) values: Vec<[Word; 4]>,
+}
+
+impl Attachments {
+    /// Targets of zeros; a depth attachment of 32-bit floats cleared to 1, if there is a comparison. None if there are too many pixels.
+    pub(super) fn new(size: [u32; 2], targets: &[(u32, usize)], compare: Option<Compare>) -> Option<Attachments> {
+        let pixels = size[0] as usize * size[1] as usize;
+        let depth = match compare {
+            None => None,
+            Some(compare) => Some((DepthBuffer::new(Format::D32Sfloat, size[0], size[1], 1.0)?, compare)),
+        };
+        let empty = |&(number, _): &(u32, usize)| Texels { number, texels: vec![[Word::Bits(0); 4]; pixels], doubted: vec![false; pixels] };
+        Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
+    }
+
+    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was written.
+    pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
+        let mut presence = left.presence;
+        if x >= self.size[0] || y >= self.size[1] {
+            return (true, false);
+        }
+        if let Some(mask) = left.coverage {
+            let passed = match opens.possible(mask) {
+                Possible::Values(values) => {
+                    let covered: Vec<bool> = values.iter().map(|&mask| (rules.coverage)(mask)).collect();
+                    Passed { passed: covered.contains(&true), certain: covered.iter().all(|&c| c == covered[0]) }
+                }
+                Possible::Floats(_) | Possible::Any => Passed { passed: true, certain: false },
+            };
+            match presence.after(passed) {
+                Some(after) => presence = after,
+                None => return (false, false),
+            }
+        }
+        if let Some((buffer, compare)) = &mut self.depth {
+            let written = left.depth.0.map(|word| depth_of(&opens.possible(word)));
+            let depth = (rules.depth)(written, left.depth.1);
+            let passed = match presence {
+                Presence::Elsewhere => buffer.test_absent([x, y], depth, *compare, true),
+                _ => buffer.test([x, y], depth, *compare, true, presence == Presence::Sure),
+            };
+            match presence.after(passed) {
+                Some(after) => presence = after,
+                None => return (true, false),
+            }
+        }
+        let pixel = y as usize * self.size[0] as usize + x as usize;
+        for (target, value) in self.targets.iter_mut().zip(left.values) {
+            (rules.target)(target, pixel, value, presence);
+        }
+        (true, presence != Presence::Elsewhere)
+    }
+
+    /// A device may have any fragment of a triangle of which nothing is known.
+    pub(super) fn doubt_all(&mut self) {
+        for target in &mut self.targets {
+            target.doubted.iter_mut().for_each(|d| *d = true);
+        }
+        if let Some((buffer, _)) = &mut self.depth {
+            (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| buffer.doubt(pixel));
+        }
+    }
+
+    /// The depths, row after row.
+    pub(super) fn depths(&self) -> Option<Vec<Depth>> {
+        let (buffer, _) = self.depth.as_ref()?;
+        (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| (x, y))).map(|(x, y)| buffer.depth(x, y)).collect()
+    }
+}
+
+/// A depth of which that much is known.
+fn depth_of(possible: &Possible) -> Inexact {
+    if let Some(bits) = possible.only() {
+        return Inexact::exact(f64::from(f32::from_bits(bits)));
+    }
+    let set = possible.floats();
+    match set.hull().filter(|_| set.is_bounded() && !set.has_nan()) {
+        Some(hull) => Inexact { value: hull.low, allowed: Interval::between(hull.low, hull.high) },
+        None => Inexact { value: 0.0, allowed: Interval::ANY },
+    }
+}

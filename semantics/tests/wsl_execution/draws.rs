@@ -1,0 +1,219 @@
+//! Draws of generated entry points end as they must, with every step well typed; draws whose results are known by other means; and draws that must not be.
+
+use smallstep_semantics::image::Compare;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, buffers, entry_of};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::execution::check::well_typed;
+use smallstep_semantics::wsl::execution::{Shared, Thread};
+use smallstep_semantics::wsl::generate::typed;
+use smallstep_semantics::wsl::group::Schedule;
+use smallstep_semantics::wsl::memory::Memory;
+use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::types::{Scalar, Type};
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::validate::validate;
+
+fn program(text: &str) -> Program {
+    let found = validate(text);
+    found.program.unwrap_or_else(|| panic!("{:?}\n{text}", found.errors))
+}
+
+/// Data of every attribute among an entry point's arguments, so many times; none if one of them is not read so.
+fn attributes(program: &Program, entry: &EntryPoint, times: usize) -> Vec<Attribute> {
+    let mut all: Vec<Attribute> = Vec::new();
+    for item in &entry.inputs {
+        let Some((Semantic::Attribute(number), _)) = item.semantic else { continue };
+        let (scalar, n) = match program.env.types.get(item.ty) {
+            Type::Scalar(s) => (s, 1),
+            Type::Vector(s, n) => (s, usize::from(n)),
+            Type::Matrix(s, n, m) => (s, usize::from(n) * usize::from(m)),
+            other => panic!("{other:?} is no attribute"),
+        };
+        let word = |i: usize| match scalar {
+            Scalar::Bool => i as u32 % 2,
+            Scalar::Float => (i as f32 * 0.5 - 1.0).to_bits(),
+            Scalar::Int | Scalar::Uint => i as u32,
+        };
+        if all.iter().all(|a| a.number != number) {
+            all.push(Attribute { number, scalar, words: (0..n * times).map(word).collect() });
+        }
+    }
+    all
+}
+
+fn check(shared: &Shared, memory: &Memory, thread: &Thread) {
+    if let Err(why) = well_typed(shared, memory, thread) {
+        panic!("a step of a draw leaves {why}");
+    }
+}
+
+/// The draws of a program: each fragment shader alone, and behind each vertex shader.
+fn draws<'p>(program: &'p Program, text: &'p str) -> Vec<Draw<'p>> {
+    let of = |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
+    let mut all = Vec::new();
+    for fragment in of(Stage::Fragment) {
+        let given = attributes(program, fragment, 1).into_iter().map(|a| (a.number, Given::Constant(a)));
+        let screen = Vertices::Screen(given.collect());
+        let shaded =
+            of(Stage::Vertex).map(|entry| Vertices::Shaded { entry, count: 3, instances: 2, attributes: attributes(program, entry, 3) });
+        for vertices in std::iter::once(screen).chain(shaded) {
+            let entry = match &vertices {
+                Vertices::Shaded { entry, .. } => Some(*entry),
+                Vertices::Screen(_) => None,
+            };
+            let Ok(mut buffers) = buffers(program, entry, fragment) else { continue };
+            buffers.iter_mut().for_each(|b| b.words = (0..4 * b.stride).collect());
+            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth: Some(Compare::LessOrEqual), buffers });
+        }
+    }
+    all
+}
+
+#[test]
+fn draws_of_generated_programs_are_never_stuck_and_stay_well_typed() {
+    let programs: u64 = std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(0).max(1000);
+    let (mut shown, mut refused, mut others) = (0, 0, 0);
+    for seed in 0..programs {
+        let text = typed::program(seed);
+        let program = program(&text);
+        for draw in draws(&program, &text) {
+            for (strategy, schedule) in [(Strategy::Carry, Schedule::InOrder), (Strategy::Random(seed), Schedule::Random(seed))] {
+                let settings = Settings { strategy, schedule, fuel: 20_000, ways: 2, watch: Some(check), ..Settings::default() };
+                match draw.run(&settings) {
+                    Ending::Shown(_) => shown += 1,
+                    Ending::Refused(_) => refused += 1,
+                    Ending::OutOfFuel(_) | Ending::Other(Outcome::Unsupported(_) | Outcome::Limit(_)) => others += 1,
+                    Ending::Other(other) => panic!("program {seed}: {other:?}\n{text}"),
+                }
+            }
+        }
+    }
+    println!("{shown} draws, {refused} refused, {others} ended otherwise");
+    assert!(shown > 50 && refused > 50, "{shown} draws, {refused} refused, {others} ended otherwise");
+}
+
+fn run(text: &str, vertex: bool, size: [u32; 2], given: Vec<Attribute>, settings: &Settings) -> Ending {
+    let program = program(text);
+    let fragment = entry_of(&program, Stage::Fragment, None).expect("there is one");
+    let vertices = match vertex {
+        true => Vertices::Shaded {
+            entry: entry_of(&program, Stage::Vertex, None).expect("there is one"),
+            count: 3,
+            instances: 1,
+            attributes: given,
+        },
+        false => Vertices::Screen(vec![(0, Given::Place)]),
+    };
+    let buffers = Vec::new();
+    Draw { program: &program, text, vertices, fragment, size, depth: None, buffers }.run(settings)
+}
+
+fn of(ending: Ending) -> Shown {
+    match ending {
+        Ending::Shown(shown) => *shown,
+        other => panic!("{other:?}"),
+    }
+}
+
+const PLACE: &str = "fragment float4 f(float2 p : attribute(0)) : SV_Target 0 { return float4(p, ddx_fine(p.x), ddy(p.y)); }";
+
+#[test]
+fn the_place_on_the_screen_is_the_pixels_centre() {
+    for size in [[1, 1], [5, 3], [8, 4], [2, 7]] {
+        let shown = of(run(PLACE, false, size, Vec::new(), &Settings::default()));
+        for (i, texel) in shown.targets[0].texels.iter().enumerate() {
+            let (x, y) = (i as u32 % size[0], i as u32 / size[0]);
+            let of = |c: u32, n: u32| (f64::from(c) + 0.5) / f64::from(n);
+            let near = |k: usize, expected: f64| {
+                let value = texel[k].only().map(f32::from_bits).unwrap_or_else(|| panic!("{:?} at ({x}, {y}) of {size:?}", texel[k]));
+                assert!((f64::from(value) - expected).abs() < 1e-6, "{value} for {expected} at ({x}, {y}) of {size:?}");
+            };
+            near(0, of(x, size[0]));
+            near(1, of(y, size[1]));
+            // The rows and columns differ in rounding alone, and then either is allowed.
+            let derivative = texel[2].floats().hull().expect("a float");
+            assert!((derivative.low - 1.0 / f64::from(size[0])).abs() < 1e-6 && (derivative.high - 1.0 / f64::from(size[0])).abs() < 1e-6);
+        }
+        assert!(shown.targets[0].doubted.iter().all(|d| !d) && shown.apart.is_empty());
+    }
+}
+
+#[test]
+fn a_profile_of_precision_bounds_the_definite_values() {
+    let definite = of(run(PLACE, false, [3, 3], Vec::new(), &Settings::default()));
+    let sets = of(run(PLACE, false, [3, 3], Vec::new(), &Settings { precision: Some(Profile::Strict), ..Settings::default() }));
+    let mut wider = 0;
+    for (texel, set) in definite.targets[0].texels.iter().zip(&sets.targets[0].texels) {
+        for (one, all) in texel.iter().zip(set) {
+            let (Some(bits), Possible::Floats(all)) = (one.only(), all) else { continue };
+            assert!(all.contains(f64::from(f32::from_bits(bits))), "{} is not in {all}", f32::from_bits(bits));
+            wider += usize::from(all.only().is_none());
+        }
+    }
+    assert!(wider > 20, "{wider} sets of several values");
+}
+
+#[test]
+fn every_order_shows_the_same() {
+    let text = "
+        float twice(float x) { float y = ddx_coarse(x); for (int i = 0; i < 3; i++) { y += ddy_fine(y * x); } return y; }
+        fragment float4 f(float2 p : attribute(0)) : SV_Target 0 {
+            float a = twice(p.x * p.y);
+            if (p.x > 0.2) { a += fwidth(a); }
+            if (p.y > 0.7) { discard; }
+            return float4(a, ddx(a), p);
+        }";
+    let with = |strategy, schedule| of(run(text, false, [4, 4], Vec::new(), &Settings { strategy, schedule, ..Settings::default() }));
+    for strategy in [Strategy::Carry, Strategy::First, Strategy::Random(3)] {
+        let first = with(strategy, Schedule::InOrder);
+        for schedule in [Schedule::RoundRobin, Schedule::Random(1), Schedule::Random(2)] {
+            assert_eq!(with(strategy, schedule).targets, first.targets, "{strategy:?}, {schedule:?}");
+        }
+        assert_eq!(first.apart.len(), 2, "{:?}", first.apart);
+    }
+}
+
+#[test]
+fn positions_that_are_not_known_leave_all_in_doubt() {
+    let text = "
+        vertex float4 v(uint i : SV_VertexID) : SV_Position { float zero = 0; return float4(float(i) / zero, 0, 0, 1); }
+        fragment float4 f() : SV_Target 0 { return float4(1, 1, 1, 1); }";
+    let shown = of(run(text, true, [2, 2], Vec::new(), &Settings::default()));
+    assert_eq!(shown.targets[0].doubted, [true; 4]);
+    let stores = text.replace("f()", "f(device float[] a : register(u0))");
+    let program = program(&stores);
+    let (vertex, fragment) = (&program.entry_points[0], &program.entry_points[1]);
+    let mut buffers = buffers(&program, Some(vertex), fragment).expect("they fit");
+    buffers[0].words = vec![0];
+    let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes: Vec::new() };
+    let draw = Draw { program: &program, text: &stores, vertices, fragment, size: [2, 2], depth: None, buffers };
+    assert!(matches!(draw.run(&Settings::default()), Ending::Other(Outcome::Unsupported(_))));
+}
+
+#[test]
+fn what_is_too_much_is_refused() {
+    let endless = "fragment float4 f(float2 p : attribute(0)) : SV_Target 0 { for (; true; ) { p.x = ddx(p.x); } return float4(); }";
+    assert!(matches!(run(endless, false, [2, 2], Vec::new(), &Settings { fuel: 10_000, ..Settings::default() }), Ending::OutOfFuel(_)));
+    for (size, schedule) in
+        [([1 << 11, 1 << 10], Schedule::InOrder), ([u32::MAX, u32::MAX], Schedule::InOrder), ([512, 512], Schedule::RoundRobin)]
+    {
+        let settings = Settings { schedule, ..Settings::default() };
+        let ending = run(PLACE, false, size, Vec::new(), &settings);
+        assert!(matches!(ending, Ending::Other(Outcome::Limit(_))), "{size:?}: {ending:?}");
+    }
+    assert!(matches!(run(PLACE, false, [20_000, 1], Vec::new(), &Settings::default()), Ending::Other(Outcome::Unsupported(_))));
+    let shown = of(run(PLACE, false, [0, 5], Vec::new(), &Settings::default()));
+    assert!(shown.targets[0].texels.is_empty());
+    let every = Settings { schedule: Schedule::All, ..Settings::default() };
+    assert!(matches!(run(PLACE, false, [1, 1], Vec::new(), &every), Ending::Other(Outcome::Unsupported(_))));
+}
+
+#[test]
+fn a_thread_that_is_in_no_quad_has_no_derivatives() {
+    let ending = crate::call_with("float f(float x) { return ddx(x); }", "f(1)", &smallstep_semantics::wsl::call::Settings::default());
+    assert!(ending.contains("an operation over a quad of threads, and no fragment is drawn here"), "{ending}");
+}
