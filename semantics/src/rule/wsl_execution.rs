@@ -101,8 +101,8 @@ macro_rules! wsl_execution_rules {
             WslECompareExchange "wsl/e-compare-exchange" ExpressionExecution "004 Fences and atomic operations" "wsl::execution::builtin::e_compare_exchange" "InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds old, else a load; then a store of what was read to *z";
             WslEBarrier "wsl/e-barrier" ExpressionExecution "004 Fences and atomic operations; WSL-D12" "wsl::execution::builtin::e_barrier" "barrier() → Void, once every thread of the group stands at it";
             // group
-            WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::g_thread" "t → t' gives G → G', t a thread of G";
-            WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::g_barrier" "All threads of a group at the same instance of the same barrier go on";
+            WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::rules::g_thread" "t → t' gives G → G', t a thread of G";
+            WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::rules::g_barrier" "All threads of a group at the same instance of the same barrier go on";
         }
     };
 }

@@ -228,7 +228,7 @@ impl Evaluation<'_> {
         let mut other = None;
         shown.complete = explore(settings.ways, |ways| {
             if other.is_some() {
-                return ways;
+                return Vec::new();
             }
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
@@ -247,7 +247,7 @@ impl Evaluation<'_> {
                 }
                 Ended::Other(outcome) => other = Some(outcome),
             }
-            opens.ways
+            vec![opens.ways]
         });
         other.unwrap_or(Outcome::Observed(shown))
     }
@@ -287,7 +287,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) | Stop::Barrier => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier | Stop::Turn(_) => Outcome::Deadlock,
         }
     }
 }

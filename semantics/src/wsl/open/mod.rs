@@ -234,7 +234,7 @@ impl Opens {
             None => (options.iter().copied().filter(|&o| !self.excludes(id, o)).collect(), true),
         };
         let count = left.len() + usize::from(other);
-        let taken = if count <= 1 { 0 } else { self.ways.next(count as u32) as usize };
+        let taken = if count <= 1 { 0 } else { self.ways.next(self.thread, count as u32) as usize };
         let Some(&bits) = left.get(taken) else {
             self.excluded.entry(id).or_default().extend(left);
             return None;
