@@ -5,7 +5,7 @@
 //! that does not run.
 
 use smallstep::compute::bound;
-use smallstep::compute::given::{Contents, Place};
+use smallstep::compute::given::Place;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ pub struct CaseFile {
     pub images: Vec<BoundImage>,
     /// The samplers that a dispatch is given.
     pub samplers: Vec<BoundSampler>,
-    /// The bytes that a dispatch of WSL is given, by the name or register of the resource.
-    pub resources: Vec<(String, Vec<u8>)>,
+    /// What a dispatch of WSL is given, by the name or register of the resource: elements, texels or a sampler, as the resource is.
+    pub resources: Vec<(String, String)>,
     /// The tests in order.
     pub tests: Vec<Test>,
 }
@@ -308,8 +308,7 @@ impl CaseFile {
             return Ok(false);
         }
         if let Some(name) = key.strip_prefix("resource ") {
-            let Contents::Bytes(bytes) = value.parse()? else { return Err(format!("`{value}` is not type:v,v,…")) };
-            self.resources.push((name.trim().into(), bytes));
+            self.resources.push((name.trim().into(), value.into()));
             return Ok(false);
         }
         match key {

@@ -17,11 +17,13 @@ use smallstep_semantics::wsl::meaning::{self, Given, Op};
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::texture::is_writable;
 use smallstep_semantics::wsl::types::ValueType;
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
 use smallstep_semantics::wsl::{call, desugar, group, parse, print, validate, value};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What is found of a program.
 #[derive(Debug, Default)]
@@ -283,30 +285,37 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
     Ok(true)
 }
 
-/// What a dispatch of a compute entry point leaves in its buffers in device memory, and whether it races, or how it ends; and the rules of groups that fire.
+/// What a dispatch of a compute entry point leaves in its buffers and textures in device memory, and whether it races, or how it ends; and the rules that fire.
 ///
 /// Errors: what is wrong with the program, or with what is bound.
 pub fn dispatch(
     text: &str,
     entry: Option<&str>,
-    resources: &[(String, Vec<u8>)],
+    given: &[(String, String)],
     groups: [u32; 3],
     settings: &group::Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
     let entry = grid::compute_entry(&program, entry)?;
-    let buffers = grid::bind(&program, entry, resources, &[])?;
-    let dispatch = group::Dispatch { program: &program, text, entry, groups, buffers };
+    let given: Vec<(grid::To, grid::Given)> =
+        given.iter().map(|(name, given)| (grid::To::Name(name.clone()), grid::Given::Text(given.clone()))).collect();
+    let unread = |path: &Path| Err(format!("{}: a case has no files", path.display()));
+    let resources = grid::bind(&program, entry, &given, &unread)?;
+    let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
     Ok(match dispatch.run(settings) {
         group::Ending::Shown(shown) => {
-            let in_device = dispatch.buffers.iter().zip(&shown.buffers).filter(|(buffer, _)| buffer.space == AddressSpace::Device);
-            let mut notes: Vec<String> = in_device
-                .map(|(buffer, words)| {
+            let mut notes: Vec<String> = Vec::new();
+            for (resource, words) in dispatch.resources.iter().zip(&shown.buffers) {
+                let name = &resource.name;
+                if let Some(buffer) = resource.buffer().filter(|buffer| buffer.space == AddressSpace::Device) {
                     let elements = words.chunks(buffer.stride as usize).map(|e| value::show(&program, buffer.element, e));
-                    format!("buffer {}: {}", buffer.name, elements.collect::<Vec<_>>().join(", "))
-                })
-                .collect();
+                    notes.push(format!("buffer {name}: {}", elements.collect::<Vec<_>>().join(", ")));
+                }
+                if let Some((texture, texel)) = resource.texture().filter(|(texture, _)| is_writable(texture.kind)) {
+                    notes.push(format!("texture {name}: {}", grid::texels(&program, texture, texel, words).join(", ")));
+                }
+            }
             notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
             if !shown.complete {
                 notes.push("not every way was followed".into());

@@ -7,11 +7,13 @@ use super::memory::Memory;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::given::Assignment;
+use smallstep::compute::bound;
+use smallstep::compute::given::{Assignment, Texels};
 use smallstep::compute::told::Invocations;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
+use smallstep::run::grid::{Given, To};
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
@@ -144,16 +146,25 @@ impl Run {
             let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
             return Err((exit::INVALID, text.trim_end().to_string()));
         };
-        let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
-        let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
+        let mut given: Vec<(To, Given)> = self.grid.bind.iter().cloned().map(Into::into).collect();
+        for Assignment { place, given: contents } in &self.compute.set {
+            given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
+        }
+        for Assignment { place, given: texels } in &self.compute.texture {
+            let image = match texels {
+                Texels::Image(image) => image.clone(),
+                Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
+            };
+            given.push((To::Place(*place), Given::Image(image)));
+        }
+        given.extend(self.compute.sampler.iter().map(|a| (To::Place(a.place), Given::Sampler(a.given.0))));
         self.grid.run(grid::Running {
             name,
             text,
             program,
             entry: self.entry.as_deref(),
             groups: self.compute.groups.unwrap_or([1; 3]),
-            placed: placed.collect::<Result<_, Failure>>()?,
-            bound: bound.collect::<Result<_, Failure>>()?,
+            given,
             fuel: self.fuel,
             values: self.values,
             json: self.json,

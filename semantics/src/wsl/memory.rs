@@ -43,6 +43,8 @@ pub struct Memory {
     pub objects: Vec<Object>,
     /// What races, if that is looked for.
     pub races: Option<Box<Races>>,
+    /// The textures and samplers, by their objects.
+    pub opaques: super::texture::Opaques,
 }
 
 /// The words of a value.

@@ -27,6 +27,7 @@ pub mod race;
 pub mod recheck;
 mod same;
 pub mod syntax;
+pub mod texture;
 pub mod token;
 pub mod types;
 pub mod typing;

@@ -4,6 +4,9 @@ mod calls;
 mod generated;
 mod groups;
 mod preservation;
+#[path = "../common/random.rs"]
+mod random;
+mod textures;
 mod unspecified;
 
 use smallstep_semantics::outcome::Outcome;

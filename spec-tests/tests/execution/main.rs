@@ -38,13 +38,15 @@ fn caught(files: &[CaseFile], execution: Planted) -> Option<&str> {
 
 #[test]
 fn every_wrong_rule_of_execution_is_caught() {
-    let files = calls();
-    assert_eq!(caught(&files, Planted::default()), None, "nothing is planted");
+    let (calls, runs) = (calls(), files(Command::Run));
+    assert_eq!(caught(&calls, Planted::default()), None, "nothing is planted");
     let mut survived = Vec::new();
     let bugs = rules::bugs();
     for bug in &bugs {
         let planted = Planted { rule: Some((bug.rule, bug.by)), ..Planted::default() };
-        if caught(&files, planted).is_none() {
+        // Expressions have no textures.
+        let files = if bug.rule.name().starts_with("wsl/e-texture") { &runs } else { &calls };
+        if caught(files, planted).is_none() {
             survived.push(format!("{}: {}", bug.rule, bug.what));
         }
     }

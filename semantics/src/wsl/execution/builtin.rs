@@ -38,7 +38,10 @@ impl Cx<'_, '_> {
             | M::InterlockedMax
             | M::InterlockedExchange => self.apply(Rule::WslEInterlocked, e_interlocked, e),
             M::InterlockedCompareExchange => self.apply(Rule::WslECompareExchange, e_compare_exchange, e),
-            _ => self.apply(Rule::WslECallLibrary, e_call_library, e),
+            _ => match self.call_texture(function, e) {
+                Some(done) => done,
+                None => self.apply(Rule::WslECallLibrary, e_call_library, e),
+            },
         }
     }
 
@@ -50,7 +53,7 @@ impl Cx<'_, '_> {
     }
 }
 
-fn called(cx: &Cx, e: &Expr) -> Result<(LibraryFunction, Vec<(TypeId, Words)>), Stop> {
+pub(super) fn called(cx: &Cx, e: &Expr) -> Result<(LibraryFunction, Vec<(TypeId, Words)>), Stop> {
     let Form::Call(Callee::Library(function), arguments) = &e.form else { return cx.stuck("no call of the library") };
     let arguments: Option<Vec<(TypeId, Words)>> = arguments.iter().map(|a| Some((a.ty, a.words()?.clone()))).collect();
     match arguments {

@@ -11,7 +11,7 @@
 //! | `assign` | "Assignment", "Read-modify-write expressions" |
 //! | `call` | "Calls" |
 //! | `generated` | "Generated functions" |
-//! | `builtin` | "Standard library": calls of its functions |
+//! | `builtin`, `texture` | "Standard library": calls of its functions |
 //!
 //! `check` says whether a term is well typed, which every step preserves.
 //!
@@ -29,6 +29,7 @@ pub mod left;
 pub mod statement;
 pub mod switch;
 pub mod term;
+pub mod texture;
 
 pub use builtin::fence;
 

@@ -1,24 +1,22 @@
 //! What a compute entry point takes: built-in variables and resources (seed 004 "Built-in Variables", "Arguments and Return Types").
 
 use super::Dispatch;
+use crate::image::Sampler;
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::Shared;
 use crate::wsl::execution::term::Value;
 use crate::wsl::layout::Layouts;
-use crate::wsl::memory::{Address, ObjectId, Words};
-use crate::wsl::open::Word;
+use crate::wsl::memory::{Address, Object, ObjectId, Words};
+use crate::wsl::open::{Opens, Word};
 use crate::wsl::syntax::{AddressSpace, BuiltinSemantic};
-use crate::wsl::types::{StructId, Type, TypeId};
+use crate::wsl::texture::{Opaque, Texture, is_writable};
+use crate::wsl::types::{StructId, TextureKind, Type, TypeId};
 use crate::wsl::typing::program::Program;
 
 /// What an array reference among the resources refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
-    /// Its name in the program.
-    pub name: String,
-    /// Its register, as `u0` or `u0, space1`.
-    pub register: String,
     /// Its address space.
     pub space: AddressSpace,
     /// The type of its elements.
@@ -29,39 +27,121 @@ pub struct Buffer {
     pub words: Vec<u32>,
 }
 
+/// What a texture among the resources is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Textured {
+    /// Its kind.
+    pub kind: TextureKind,
+    /// The type of its texels.
+    pub texel: TypeId,
+    /// Its texels.
+    pub texture: Option<Texture>,
+}
+
+/// What is bound to a resource, or is to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// The elements of an array reference.
+    Buffer(Buffer),
+    /// A texture.
+    Texture(Textured),
+    /// A sampler.
+    Sampler(Option<Sampler>),
+}
+
+/// An array reference, a texture or a sampler that an entry point takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Its name in the program.
+    pub name: String,
+    /// Its register, as `u0` or `u0, space1`.
+    pub register: String,
+    /// What is bound.
+    pub held: Held,
+}
+
 /// Why resources cannot be bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
-impl Buffer {
-    /// The buffers that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one buffer.
+impl Resource {
+    /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource.
     ///
     /// # Errors
-    /// If it takes a texture or a sampler, which dispatches do not have yet, or elements without a size.
-    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
+    /// If it takes elements without a size, or by one register resources of different types.
+    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
         let mut layouts = Layouts::default();
-        let mut buffers: Vec<Buffer> = Vec::new();
+        let mut resources: Vec<Resource> = Vec::new();
         for item in &entry.inputs {
             let Some((Semantic::Register(register, space), _)) = item.semantic else { continue };
             let name = item.name.map_or("", |n| program.env.names.name(n)).to_string();
-            let (address, element) = match program.env.types.get(item.ty) {
-                Type::ArrayReference(space, of) => (space, of),
+            let held = match program.env.types.get(item.ty) {
+                Type::ArrayReference(space, element) => {
+                    let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
+                    let Some(stride) = words else {
+                        return Err(Wrong(format!(
+                            "the elements of `{name}` have the type {}, which takes no memory",
+                            program.env.type_name(element)
+                        )));
+                    };
+                    Held::Buffer(Buffer { space, element, stride, words: Vec::new() })
+                }
+                Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
+                Type::Sampler => Held::Sampler(None),
                 _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
             };
             let register = register_text(program, register, space);
-            if buffers.iter().any(|b| b.register == register) {
-                continue;
+            match resources.iter().find(|r| r.register == register) {
+                None => resources.push(Resource { name, register, held }),
+                Some(other) if std::mem::discriminant(&other.held) == std::mem::discriminant(&held) => {}
+                Some(other) => return Err(Wrong(format!("`{}` and `{name}` are of different types, and both in {register}", other.name))),
             }
-            let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
-            let Some(stride) = words else {
-                return Err(Wrong(format!(
-                    "the elements of `{name}` have the type {}, which takes no memory",
-                    program.env.type_name(element)
-                )));
-            };
-            buffers.push(Buffer { name, register, space: address, element, stride, words: Vec::new() });
         }
-        Ok(buffers)
+        Ok(resources)
+    }
+
+    /// The elements, of an array reference.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match &self.held {
+            Held::Buffer(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// The texture and the type of its texels, if one is bound.
+    pub fn texture(&self) -> Option<(&Texture, TypeId)> {
+        match &self.held {
+            Held::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
+            _ => None,
+        }
+    }
+
+    /// Gives an array reference these words.
+    pub fn fill(&mut self, words: &[u32]) {
+        if let Held::Buffer(buffer) = &mut self.held {
+            buffer.words = words.to_vec();
+        }
+    }
+
+    /// The object that stands for it.
+    pub(super) fn object(&self, opens: &mut Opens) -> Object {
+        let (space, words) = match &self.held {
+            Held::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
+            Held::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
+                (AddressSpace::Device, texture.words(opens))
+            }
+            Held::Texture(_) | Held::Sampler(_) => (AddressSpace::Constant, Vec::new()),
+        };
+        Object { space, name: self.name.clone(), words }
+    }
+
+    /// What it is, if its object alone does not say.
+    pub(super) fn opaque(&self) -> Option<Opaque> {
+        match &self.held {
+            Held::Buffer(_) => None,
+            Held::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
+            Held::Sampler(sampler) => sampler.map(Opaque::Sampler),
+        }
     }
 }
 
@@ -98,10 +178,15 @@ impl Dispatch<'_> {
                 Some((Semantic::Builtin(semantic), _)) => builtin(semantic).into_iter().map(Word::Bits).collect(),
                 Some((Semantic::Register(register, space), _)) => {
                     let register = register_text(self.program, register, space);
-                    let Some(k) = self.buffers.iter().position(|b| b.register == register) else { continue };
-                    let elements = self.buffers[k].words.len() as u32 / self.buffers[k].stride.max(1);
-                    let address = Address::of(ObjectId(k as u32), 0);
-                    Words::from_slice(&[Word::Address(address), Word::Bits(elements), Word::Bits(0), Word::Bits(0)])
+                    let Some(k) = self.resources.iter().position(|b| b.register == register) else { continue };
+                    let address = Word::Address(Address::of(ObjectId(k as u32), 0));
+                    match self.resources[k].buffer() {
+                        Some(buffer) => {
+                            let elements = buffer.words.len() as u32 / buffer.stride.max(1);
+                            Words::from_slice(&[address, Word::Bits(elements), Word::Bits(0), Word::Bits(0)])
+                        }
+                        None => Words::from_slice(&[address, Word::Bits(0)]),
+                    }
                 }
                 _ => continue,
             };

@@ -12,7 +12,7 @@ use crate::wsl::memory::{Memory, Object, ObjectId};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
 use crate::wsl::race::Known;
 use crate::wsl::syntax::AddressSpace;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// All threads.
 pub(super) struct Run<'a, 'p> {
@@ -45,10 +45,15 @@ impl<'a, 'p> Run<'a, 'p> {
         known: &Known,
     ) -> Run<'a, 'p> {
         let mut memory = Memory::default();
-        for buffer in &dispatch.buffers {
-            let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
-            memory.push(Object { space: buffer.space, name: buffer.name.clone(), words });
+        let mut opens = Opens::new(settings.strategy, ways);
+        // What is undefined before the first step is chosen by no thread.
+        (opens.precision, opens.thread) = (settings.precision, u32::MAX);
+        let mut opaques = FxHashMap::default();
+        for resource in &dispatch.resources {
+            let object = memory.push(resource.object(&mut opens));
+            opaques.extend(resource.opaque().map(|opaque| (object, opaque)));
         }
+        memory.opaques.by_object = opaques.into();
         let size = dispatch.size();
         let mut groups = Vec::new();
         let mut number = 0;
@@ -70,19 +75,17 @@ impl<'a, 'p> Run<'a, 'p> {
         if let Some(races) = &mut memory.races {
             races.known.clone_from(known);
         }
-        let mut opens = Opens::new(settings.strategy, ways);
-        opens.precision = settings.precision;
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
         Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None }
     }
 
-    /// What the words of the buffers may be.
+    /// What the words of the resources may be.
     pub(super) fn buffers(&self) -> Vec<Vec<Possible>> {
         let object = |k: usize| self.world.memory.object(ObjectId(k as u32));
         let words = |k: usize| object(k).words.iter().map(|&w| self.world.opens.possible(w)).collect();
-        (0..self.dispatch.buffers.len()).map(words).collect()
+        (0..self.dispatch.resources.len()).map(words).collect()
     }
 
     /// Steps until every thread has ended, as the schedule says.
@@ -137,7 +140,7 @@ impl<'a, 'p> Run<'a, 'p> {
         };
         match rule(&mut self.world, group, t) {
             Ok(step) => {
-                self.fired.insert(Rule::WslGThread);
+                self.fired.extend([Rule::WslGThread, step.rule]);
                 self.last[group.threads[t].0.number as usize] = step.at;
             }
             Err((Stop::Barrier, instance)) => group.threads[t].1 = State::Waiting(instance),

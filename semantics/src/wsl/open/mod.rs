@@ -162,7 +162,7 @@ impl Opens {
     }
 
     /// A new float within a set; a definite one if the set has no other.
-    fn within(&mut self, set: Set) -> Word {
+    pub fn within(&mut self, set: Set) -> Word {
         match set.only() {
             Some(x) => Word::Bits((x as f32).to_bits()),
             None if set.is_any() => self.leaf(None, Scalar::Float, 0),
