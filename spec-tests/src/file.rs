@@ -5,7 +5,7 @@
 //! that does not run.
 
 use smallstep::compute::bound;
-use smallstep::compute::given::Place;
+use smallstep::compute::given::{Contents, Place};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
@@ -308,6 +308,10 @@ impl CaseFile {
             return Ok(false);
         }
         if let Some(name) = key.strip_prefix("resource ") {
+            let is_bytes = matches!(value.parse(), Ok(Contents::Bytes(_)));
+            if !is_bytes && bound::image(value).is_err() && bound::sampler(value).is_err() {
+                return Err(format!("`{value}` is neither type:v,v,… nor an image nor a sampler"));
+            }
             self.resources.push((name.trim().into(), value.into()));
             return Ok(false);
         }
@@ -466,7 +470,7 @@ mod tests {
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
             (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),
             (";@ sampler 0.1: bilinear\n1", "lv/x.lv:1: `bilinear` says nothing of a sampler"),
-            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is not type:v,v,…"),
+            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is neither type:v,v,… nor an image"),
             (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
             (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
             (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),

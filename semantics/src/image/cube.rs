@@ -2,7 +2,7 @@
 //!
 //! A place on a cube is a direction (rx, ry, rz) from its middle. The major axis says the face, and the three axes of the face give (sc, tc, rc).
 
-use super::Rules;
+use super::{FaceTexel, Rules};
 use crate::number::{Inexact, Interval};
 use smallvec::SmallVec;
 
@@ -40,7 +40,7 @@ pub fn on_face(face: usize, direction: [f64; 3]) -> [f64; 3] {
 ///
 /// Places are counted in half texels from the middle of a cube whose sides are twice the size: what is half a texel beyond an edge of a face lies half a texel
 /// below the edge on the neighbour.
-pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> (usize, [i64; 2]) {
+pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
     let n = size as f64;
     let [s, t, _] = FACES[face % 6];
     let r = FACES[face % 6][2];

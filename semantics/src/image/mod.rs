@@ -35,6 +35,9 @@ pub use shape::{Location, Shape};
 pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
 pub use texel::{Codes, Texel, pack, pack_within, stored, unpack, unpack_allowed};
 
+/// A face of a cube, and a texel's integer coordinates there.
+pub type FaceTexel = (usize, [i64; 2]);
+
 /// The functions that definite values are computed by, each as the specification words it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -59,7 +62,7 @@ pub struct Rules {
     /// sc, tc and |rc| of a direction or its derivatives on a face: Cube Map Face Selection.
     pub on_face: fn(usize, [f64; 3]) -> [f64; 3],
     /// The face and place of the texel beyond an edge of a face, of that size: Cube Map Edge Handling.
-    pub beside: fn(usize, [i64; 2], i64) -> (usize, [i64; 2]),
+    pub beside: fn(usize, [i64; 2], i64) -> FaceTexel,
     /// What stands beyond a corner of a face, of the three texels that meet there: Cube Map Edge Handling.
     pub corner: fn([f64; 3]) -> f64,
     /// The greatest scale factor of the derivatives in texels, by x and y: Scale Factor Operation.

@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// The most components that the texels of a texture have together.
 pub const MAX_COMPONENTS: u64 = 1 << 26;
 
+/// Likewise, of one that can be written: each is a word of memory.
+pub const MAX_WRITABLE: u64 = 1 << 24;
+
 /// The most bits of a component whose codes are told one by one.
 const FEW_BITS: u8 = 8;
 
@@ -132,9 +135,10 @@ impl Texture {
         }
         let texture = Texture { kind, image: Rc::new(image) };
         let texels = (0..texture.image.levels()).map(|level| texture.texels(level)).sum::<u64>();
+        let most = if is_writable(kind) { MAX_WRITABLE } else { MAX_COMPONENTS };
         match texels.checked_mul(texture.channels() as u64) {
-            Some(components) if components <= MAX_COMPONENTS => Ok(texture),
-            _ => Err(format!("too large: {texels} texels; all components together are at most {MAX_COMPONENTS}")),
+            Some(components) if components <= most => Ok(texture),
+            _ => Err(format!("too large: {texels} texels; all components of a {name} together are at most {most}")),
         }
     }
 
