@@ -105,6 +105,37 @@ fn a_dispatch_shows_its_buffers() {
 }
 
 #[test]
+fn textures_and_samplers_are_given_and_shown() {
+    const BLUR: &str = "examples/wsl/blur.wsl";
+    let picture = "--bind=picture=R32_SFLOAT 2x2 0 0x3f800000 0x3f800000 0x40000000";
+    let (filters, out) = ("--bind=filters=linear edge", "--bind=u0=R8_UNORM 2x2");
+    let shown = "out (u0): RWTexture2D<float>, R8_UNORM, 2x2\n  0.5019608 1.0\n  1.0 1.0\n";
+    let found = smallstep(&["run", BLUR, picture, filters, out]);
+    assert_eq!(text(&found.stdout), shown, "{}", text(&found.stderr));
+    // A sampler is the only one at its place; of textures there are two at theirs.
+    let found = smallstep(&["run", BLUR, picture, "--sampler=0.0=linear edge", out, "--json"]);
+    let first = text(&found.stdout).lines().next().unwrap_or_default().to_string();
+    assert!(first.contains("\"size\":[2,2,1]") && first.contains("\"texels\":[\"0.5019608\",\"1.0\""), "{first}");
+    for (given, says) in [
+        (&[filters, out][..], "nothing is given for picture (t0): write --bind 'picture=R8G8B8A8_UNORM 4x4'"),
+        (&[picture, out], "nothing is given for filters (s0): write --bind 'filters=linear edge'"),
+        (&[picture, filters, "--texture=0.0=R8_UNORM 2x2"], "several resources are at 0.0; say which with --bind: picture (t0), out (u0)"),
+        (&[picture, filters, "--bind=out=R8_UINT 2x2"], "the image for out is of R8_UINT, which has other numbers than the type float"),
+        (&[picture, filters, "--bind=out=R8_UNORM cube 2x2"], "a cube (`cube NxN`); a RWTexture2D is of two dimensions"),
+        (&[picture, filters, "--bind=out=R8_UNORM 2x2 levels=2"], "the image for out is of 2 levels; a RWTexture2D has one"),
+        (&[picture, out, "--bind=filters=sharp"], "for the sampler filters: `sharp` says nothing of a sampler"),
+        (&["--bind=picture=u32:1", filters, out], "for the texture picture: no format is called `u32:1`"),
+        (&["--bind=picture=none.png", filters, out], "none.png"),
+        (&[picture, picture, filters, out], "the resource picture is given twice"),
+        (&["--set=0.0=u32:1", picture, filters, out], "the entry point takes no such resource at 0.0"),
+    ] {
+        let found = smallstep(&[&["run", BLUR], given].concat());
+        assert_eq!(found.status.code(), Some(2), "{given:?}");
+        assert!(text(&found.stderr).contains(says), "{given:?}: {}", text(&found.stderr));
+    }
+}
+
+#[test]
 fn races_and_barriers_that_are_not_reached_are_told() {
     let races = "[numthreads(2, 1, 1)] compute void f(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[0] = lane; }";
     let out = with(races, &["run", "race.wsl", "--bind", "out=u32:7"]);

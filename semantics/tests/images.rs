@@ -6,6 +6,8 @@ mod random;
 mod sampling;
 #[path = "images/second.rs"]
 mod second;
+#[path = "images/shapes.rs"]
+mod shapes;
 #[path = "images/storage.rs"]
 mod storage;
 #[path = "images/texels.rs"]

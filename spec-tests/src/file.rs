@@ -75,8 +75,8 @@ pub struct CaseFile {
     pub images: Vec<BoundImage>,
     /// The samplers that a dispatch is given.
     pub samplers: Vec<BoundSampler>,
-    /// The bytes that a dispatch of WSL is given, by the name or register of the resource.
-    pub resources: Vec<(String, Vec<u8>)>,
+    /// What a dispatch of WSL is given, by the name or register of the resource: elements, texels or a sampler, as the resource is.
+    pub resources: Vec<(String, String)>,
     /// `//@ attribute N: type:v,v,…`: what the vertices of a draw hold; without vertex entry point, every fragment.
     pub attributes: Vec<Input>,
     /// The tests in order.
@@ -318,8 +318,11 @@ impl CaseFile {
             return Ok(false);
         }
         if let Some(name) = key.strip_prefix("resource ") {
-            let Contents::Bytes(bytes) = value.parse()? else { return Err(format!("`{value}` is not type:v,v,…")) };
-            self.resources.push((name.trim().into(), bytes));
+            let is_bytes = matches!(value.parse(), Ok(Contents::Bytes(_)));
+            if !is_bytes && bound::image(value).is_err() && bound::sampler(value).is_err() {
+                return Err(format!("`{value}` is neither type:v,v,… nor an image nor a sampler"));
+            }
+            self.resources.push((name.trim().into(), value.into()));
             return Ok(false);
         }
         match key {
@@ -477,7 +480,7 @@ mod tests {
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
             (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),
             (";@ sampler 0.1: bilinear\n1", "lv/x.lv:1: `bilinear` says nothing of a sampler"),
-            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is not type:v,v,…"),
+            (";@ resource u0: data.bin\n1", "lv/x.lv:1: `data.bin` is neither type:v,v,… nor an image"),
             (";@ test run fuel\n1", "lv/x.lv:1: `fuel` is not key=value"),
             (";@ rules: lv/t-iff\n1", "lv/x.lv:1: no rule is called `lv/t-iff`"),
             (";@ expect: 1\n1", "lv/x.lv:1: `expect` stands before every `;@ test`"),

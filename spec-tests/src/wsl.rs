@@ -17,12 +17,14 @@ use smallstep_semantics::wsl::meaning::{self, Given, Op};
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::texture::is_writable;
 use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{call, desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What is found of a program.
 #[derive(Debug, Default)]
@@ -286,24 +288,24 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
     Ok(true)
 }
 
-/// What a dispatch of a compute entry point leaves in its buffers in device memory, and whether it races, or how it ends; and the rules of groups that fire.
+/// What a dispatch of a compute entry point leaves in its buffers and textures in device memory, and whether it races, or how it ends; and the rules that fire.
 ///
 /// Errors: what is wrong with the program, or with what is bound.
 pub fn dispatch(
     text: &str,
     entry: Option<&str>,
-    resources: &[(String, Vec<u8>)],
+    resources: &[(String, String)],
     groups: [u32; 3],
     settings: &group::Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
     let entry = grid::compute_entry(&program, entry)?;
-    let buffers = grid::bind(&program, entry, resources, &[])?;
-    let dispatch = group::Dispatch { program: &program, text, entry, groups, buffers };
+    let resources = grid::bind(&program, entry, &given(resources), &unread)?;
+    let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
     Ok(match dispatch.run(settings) {
         group::Ending::Shown(shown) => {
-            let mut notes: Vec<String> = in_device(&program, &dispatch.buffers, &shown.buffers).collect();
+            let mut notes: Vec<String> = in_device(&program, &dispatch.resources, &shown.buffers).collect();
             notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
             if !shown.complete {
                 notes.push("not every way was followed".into());
@@ -322,12 +324,12 @@ pub fn dispatch(
 pub fn draw(
     text: &str,
     asked: &stages::Asked,
-    resources: &[(String, Vec<u8>)],
+    resources: &[(String, String)],
     settings: &draw::Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
-    let draw = stages::draw(&program, text, asked, resources, &[])?;
+    let draw = stages::draw(&program, text, asked, &given(resources), &unread)?;
     let shown = match draw.run(settings) {
         draw::Ending::Shown(shown) => shown,
         draw::Ending::Refused(error) => return Ok((Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new())),
@@ -356,7 +358,7 @@ pub fn draw(
     for (i, depth) in shown.depth.iter().flatten().enumerate() {
         notes.push(format!("depth {:?}: {}", pixel(i), value::float((depth.value as f32).to_bits())));
     }
-    notes.extend(in_device(&program, &draw.buffers, &shown.buffers));
+    notes.extend(in_device(&program, &draw.resources, &shown.buffers));
     notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
     notes.extend(shown.apart.iter().map(|apart| format!("apart at {}", place(apart.place))));
     if shown.doubted {
@@ -368,13 +370,26 @@ pub fn draw(
     Ok((Found { notes, ..Found::default() }, shown.fired))
 }
 
-/// What buffers in device memory hold.
-fn in_device<'a>(program: &'a Program, buffers: &'a [group::Buffer], words: &'a [Vec<Possible>]) -> impl Iterator<Item = String> + 'a {
-    let in_device = buffers.iter().zip(words).filter(|(buffer, _)| buffer.space == AddressSpace::Device);
-    in_device.map(|(buffer, words)| {
-        let elements = words.chunks(buffer.stride as usize).map(|e| value::show(program, buffer.element, e));
-        format!("buffer {}: {}", buffer.name, elements.collect::<Vec<_>>().join(", "))
+/// What buffers and textures in device memory hold.
+fn in_device<'a>(program: &'a Program, resources: &'a [group::Resource], words: &'a [Vec<Possible>]) -> impl Iterator<Item = String> + 'a {
+    resources.iter().zip(words).filter_map(|(resource, words)| {
+        let name = &resource.name;
+        if let Some(buffer) = resource.buffer().filter(|buffer| buffer.space == AddressSpace::Device) {
+            let elements = words.chunks(buffer.stride as usize).map(|e| value::show(program, buffer.element, e));
+            return Some(format!("buffer {name}: {}", elements.collect::<Vec<_>>().join(", ")));
+        }
+        let (texture, texel) = resource.texture().filter(|(texture, _)| is_writable(texture.kind))?;
+        Some(format!("texture {name}: {}", grid::texels(program, texture, texel, words).join(", ")))
     })
+}
+
+/// What is given for resources, by their names.
+fn given(resources: &[(String, String)]) -> Vec<(grid::To, grid::Given)> {
+    resources.iter().map(|(name, given)| (grid::To::Name(name.clone()), grid::Given::Text(given.clone()))).collect()
+}
+
+fn unread(path: &Path) -> Result<Vec<u8>, String> {
+    Err(format!("{}: a case has no files", path.display()))
 }
 
 fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {

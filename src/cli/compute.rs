@@ -32,12 +32,12 @@ pub(crate) struct ComputeArgs {
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
     pub(super) set: Vec<Assignment<Contents>>,
-    /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxHxL has levels.
+    /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxH levels=L has levels; of WSL also WxH layers=N, 1d W, 3d WxHxD, cube NxN.
     #[arg(long, value_name = "S.B=…")]
-    texture: Vec<Assignment<Texels>>,
+    pub(super) texture: Vec<Assignment<Texels>>,
     /// A sampler: 'S.B=linear edge'; words are linear, mirrored, edge, border, unnormalized, compare=Less and so on; nearest and repeated without.
     #[arg(long, value_name = "S.B=…")]
-    sampler: Vec<Assignment<Sampled>>,
+    pub(super) sampler: Vec<Assignment<Sampled>>,
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,

@@ -3,11 +3,11 @@
 use super::compute::Failure;
 use super::grid::GridArgs;
 use super::run::{print_summary, write_image};
-use super::{exit, grid};
+use super::{exit, grid, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::given::Place;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::run::grid::{Given, To};
 use smallstep::run::picture;
 use smallstep::run::screen::Input;
 use smallstep::run::stages::{self, Asked, comparison};
@@ -63,8 +63,7 @@ pub(super) struct Running<'a> {
     pub text: &'a str,
     pub program: &'a Program,
     pub entry: Option<&'a str>,
-    pub placed: Vec<(Place, Vec<u8>)>,
-    pub bound: Vec<(String, Vec<u8>)>,
+    pub given: Vec<(To, Given)>,
     pub inputs: &'a [Input],
     pub size: (u32, u32),
     pub pixel: Option<(u32, u32)>,
@@ -128,7 +127,7 @@ impl DrawArgs {
             size: running.size,
             depth: self.depth,
         };
-        let draw = stages::draw(running.program, running.text, &asked, &running.bound, &running.placed).map_err(invalid)?;
+        let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
         let evaluation = grid.evaluation(running.fuel.unwrap_or(Settings::default().fuel));
         let settings = Settings {
             strategy: evaluation.strategy,
@@ -206,7 +205,7 @@ impl Running<'_> {
         if let Some(depths) = &shown.depth {
             self.depths(depths, &pixels, each, precise);
         }
-        grid::show_buffers(self.program, (&draw.buffers, &shown.buffers), self.values, self.json);
+        grid::show_resources(self.program, (&draw.resources, &shown.buffers), self.values, self.json);
         if let Some(path) = self.image {
             let [first, rest @ ..] = chosen.as_slice() else {
                 return Err(invalid("the fragment entry point has no target to draw".into()));
@@ -269,7 +268,7 @@ impl Running<'_> {
             eprintln!("note: the buffers are in doubt: a fragment that a device may or may not have stores in them");
         }
         for race in &shown.races {
-            eprintln!("{}", grid::race_text(&draw.buffers, race, &|span| self.place(span)));
+            eprintln!("{}", grid::race_text(&draw.resources, race, &|span| self.place(span)));
         }
         if !shown.complete {
             eprintln!("note: {} ways were followed, and there are more: see --ways", shown.ways);

@@ -2,24 +2,27 @@
 
 use super::call::Evaluation;
 use super::compute::Failure;
-use super::exit;
+use super::{exit, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::given::Place;
-use smallstep::run::grid::{Bound, bind, compute_entry};
+use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
+use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, OutOfFuel, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::texture::{Texture, is_writable};
+use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
 
 /// What only WSL programs are given.
 #[derive(Args)]
 pub(crate) struct GridArgs {
-    /// What a resource holds, by its name or register: NAME=FILE or NAME=type:v,v,… as --set has it.
+    /// What a resource holds, by its name or register: of an array reference NAME=FILE or NAME=type:v,v,… as --set has it; of a texture NAME=FILE.png or
+    /// 'NAME=FORMAT WxH TEXEL…' as --texture has it; of a sampler 'NAME=linear edge' as --sampler has it.
     #[arg(long, value_name = "NAME=…", help_heading = "WSL")]
     pub(super) bind: Vec<Bound>,
     /// In which order threads take their steps: in-order, round-robin, random:SEED, or all of them.
@@ -52,8 +55,7 @@ pub(super) struct Running<'a> {
     pub program: &'a Program,
     pub entry: Option<&'a str>,
     pub groups: [u32; 3],
-    pub placed: Vec<(Place, Vec<u8>)>,
-    pub bound: Vec<(String, Vec<u8>)>,
+    pub given: Vec<(To, Given)>,
     pub fuel: Option<u64>,
     pub values: bool,
     pub json: bool,
@@ -78,7 +80,7 @@ impl GridArgs {
     pub(super) fn run(&self, running: Running) -> Result<u8, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
         let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
-        let buffers = bind(running.program, entry, &running.bound, &running.placed).map_err(invalid)?;
+        let resources = bind(running.program, entry, &running.given, &input::bytes).map_err(invalid)?;
         let evaluation = self.evaluation.settings(running.fuel.unwrap_or(100_000_000));
         let settings = Settings {
             strategy: evaluation.strategy,
@@ -89,16 +91,16 @@ impl GridArgs {
             races: !self.no_races,
             planted: evaluation.planted,
         };
-        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, buffers };
+        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
         let place = |span: Span| {
             let (line, column) = line_column(running.text, span.start);
             format!("{}:{line}:{column}", running.name)
         };
         match dispatch.run(&settings) {
             Ending::Shown(shown) => {
-                running.show(&dispatch.buffers, &shown);
+                running.show(&dispatch.resources, &shown);
                 for race in &shown.races {
-                    eprintln!("{}", race_text(&dispatch.buffers, race, &place));
+                    eprintln!("{}", race_text(&dispatch.resources, race, &place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
@@ -132,8 +134,8 @@ impl GridArgs {
 }
 
 impl Running<'_> {
-    fn show(&self, buffers: &[Buffer], shown: &Shown) {
-        show_buffers(self.program, (buffers, &shown.buffers), self.values, self.json);
+    fn show(&self, resources: &[Resource], shown: &Shown) {
+        show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
         if self.json {
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "ways": ways, "steps": steps,
@@ -148,16 +150,19 @@ pub(super) fn stuck(found: &Stuck) -> String {
     format!("stuck at {}: {}; a valid program is never stuck, so this is a bug of ours or of the specification", found.at, found.why)
 }
 
-/// Prints the buffers in device memory.
-pub(super) fn show_buffers(program: &Program, (buffers, words): (&[Buffer], &[Vec<Possible>]), values: bool, json: bool) {
-    for (buffer, words) in buffers.iter().zip(words) {
-        if buffer.space != AddressSpace::Device {
-            continue;
+/// Prints the buffers and textures that threads may store in.
+pub(super) fn show_resources(program: &Program, (resources, words): (&[Resource], &[Vec<Possible>]), values: bool, json: bool) {
+    for (resource, words) in resources.iter().zip(words) {
+        if let Some((texture, texel)) = resource.texture()
+            && is_writable(texture.kind)
+        {
+            show_texture(program, (resource, texture, texel), words, values, json);
         }
+        let Some(buffer) = resource.buffer().filter(|buffer| buffer.space == AddressSpace::Device) else { continue };
         let elements: Vec<&[Possible]> = words.chunks(buffer.stride as usize).collect();
         let printed = if values { elements.len() } else { elements.len().min(PRINTED) };
         let texts: Vec<String> = elements[..printed].iter().map(|e| value::show(program, buffer.element, e)).collect();
-        let (name, register, ty) = (&buffer.name, &buffer.register, program.env.type_name(buffer.element));
+        let (name, register, ty) = (&resource.name, &resource.register, program.env.type_name(buffer.element));
         if json {
             let object = json!({"schema": 1, "kind": "buffer", "name": name, "register": register, "type": ty,
                 "elements": elements.len(), "values": texts});
@@ -170,8 +175,47 @@ pub(super) fn show_buffers(program: &Program, (buffers, words): (&[Buffer], &[Ve
     }
 }
 
+/// Prints a texture: row after row, slices apart.
+fn show_texture(
+    program: &Program,
+    (resource, texture, texel): (&Resource, &Texture, TypeId),
+    words: &[Possible],
+    values: bool,
+    json: bool,
+) {
+    let texels = texels(program, texture, texel, words);
+    let [width, height, slices] = texture.image.sides(0).unwrap_or([1; 3]);
+    let (name, register, format) = (&resource.name, &resource.register, texture.image.format().name());
+    let ty = format!("{}<{}>", texture.kind.name(), program.env.type_name(texel));
+    if json {
+        let object = json!({"schema": 1, "kind": "texture", "name": name, "register": register, "type": ty, "format": format,
+            "size": [width, height, slices], "texels": texels});
+        say!("{object}");
+        return;
+    }
+    let size = match texture.image.shape() {
+        Shape::D1 => format!("{width}"),
+        Shape::D1Array => format!("{width}, {slices} layers"),
+        Shape::D2Array => format!("{width}x{height}, {slices} layers"),
+        Shape::D3 => format!("{width}x{height}x{slices}"),
+        Shape::D2 | Shape::Cube => format!("{width}x{height}"),
+    };
+    say!("{name} ({register}): {ty}, {format}, {size}");
+    let printed = if values { texels.len() } else { PRINTED.max(width as usize) };
+    for (row, texels) in texels[..printed.min(texels.len())].chunks(width as usize).enumerate() {
+        let (y, z) = (row % height as usize, row / height as usize);
+        if y == 0 && slices > 1 {
+            say!("  {} {z}:", if texture.image.shape() == Shape::D3 { "slice" } else { "layer" });
+        }
+        say!("  {}", texels.join(" "));
+    }
+    if printed < texels.len() {
+        say!("  … ({} texels; --values prints all)", texels.len());
+    }
+}
+
 /// Two accesses that race, as a sentence.
-pub(super) fn race_text(buffers: &[Buffer], race: &Race, place: &impl Fn(Span) -> String) -> String {
+pub(super) fn race_text(resources: &[Resource], race: &Race, place: &impl Fn(Span) -> String) -> String {
     let access = |a: &smallstep_semantics::wsl::race::Access| {
         let what = match (a.stores, a.atomic) {
             (true, false) => "store",
@@ -180,6 +224,6 @@ pub(super) fn race_text(buffers: &[Buffer], race: &Race, place: &impl Fn(Span) -
         };
         format!("the {what} of thread {} at {}", a.thread, place(a.place))
     };
-    let object = buffers.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
+    let object = resources.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
     format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word)
 }

@@ -8,12 +8,13 @@ use super::memory::Memory;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::given::Assignment;
+use smallstep::compute::bound;
+use smallstep::compute::given::{Assignment, Texels};
 use smallstep::compute::told::Invocations;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
-use smallstep::run::grid::compute_entry;
+use smallstep::run::grid::{Given, To, compute_entry};
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
@@ -160,9 +161,18 @@ impl Run {
                 .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
             specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
         }
-        let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
-        let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
-        let (placed, bound) = (placed.collect::<Result<_, Failure>>()?, bound.collect::<Result<_, Failure>>()?);
+        let mut given: Vec<(To, Given)> = self.grid.bind.iter().cloned().map(Into::into).collect();
+        for Assignment { place, given: contents } in &self.compute.set {
+            given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
+        }
+        for Assignment { place, given: texels } in &self.compute.texture {
+            let image = match texels {
+                Texels::Image(image) => image.clone(),
+                Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
+            };
+            given.push((To::Place(*place), Given::Image(image)));
+        }
+        given.extend(self.compute.sampler.iter().map(|a| (To::Place(a.place), Given::Sampler(a.given.0))));
         let entry = self.entry.as_deref();
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         if draw::is_draw(program, entry, &self.draw).map_err(invalid)? {
@@ -177,8 +187,7 @@ impl Run {
                 text,
                 program,
                 entry,
-                placed,
-                bound,
+                given,
                 inputs: &self.input,
                 size,
                 pixel: self.pixel,
@@ -200,8 +209,7 @@ impl Run {
             program,
             entry,
             groups: self.compute.groups.unwrap_or([1; 3]),
-            placed,
-            bound,
+            given,
             fuel: self.fuel,
             values: self.values,
             json: self.json,

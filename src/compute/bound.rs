@@ -4,28 +4,71 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler};
+use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
 
 /// The greatest side of an image.
 const MAX_SIDE: u32 = 1 << 14;
 
-/// `FORMAT WxH TEXEL…` or, with levels, `FORMAT WxHxL TEXEL…`: each texel as one number, level after level, row after row; without texels, all are
-/// undefined.
+/// `FORMAT WxH TEXEL…`: each texel as one number, level after level, layer after layer, row after row; without texels, all are undefined. Between size and texels
+/// may stand `levels=N` and `layers=N`; `FORMAT WxHxL` has L levels too. Before the size may stand `1d`, `2d`, `3d` or `cube`: `1d W`, `3d WxHxD`, and `cube NxN`,
+/// whose faces are +X, -X, +Y, -Y, +Z and -Z.
 ///
 /// # Errors
 /// A sentence.
 pub fn image(text: &str) -> Result<Image, String> {
-    let mut words = text.split_whitespace();
+    let mut words = text.split_whitespace().peekable();
     let name = words.next().unwrap_or_default();
     let format = Format::of_name(name).ok_or_else(|| format!("no format is called `{name}`"))?;
+    let shapes = [("1d", Shape::D1), ("2d", Shape::D2), ("3d", Shape::D3), ("cube", Shape::Cube)];
+    let named = words.peek().and_then(|word| shapes.iter().find(|(name, _)| name == word)).map(|named| named.1);
+    if named.is_some() {
+        words.next();
+    }
+    let shape = named.unwrap_or(Shape::D2);
     let size = words.next().unwrap_or_default();
-    let sides: Option<Vec<u32>> = size.split('x').map(|side| side.parse().ok().filter(|side| *side <= MAX_SIDE)).collect();
-    let (width, height, levels) = match sides.as_deref() {
-        Some(&[width, height]) => (width, height, 1),
-        Some(&[width, height, levels]) => (width, height, levels),
-        _ => return Err(format!("`{size}` is no size, as `4x2` or, with levels, `4x2x3`, of at most {MAX_SIDE} each")),
+    let (mut levels, mut layers) = (None, None);
+    while let Some((of, count)) = words.peek().and_then(|word| word.split_once('=')) {
+        let told = match of {
+            "levels" => &mut levels,
+            "layers" => &mut layers,
+            _ => return Err(format!("`{of}={count}` says nothing of an image; `levels=N` and `layers=N` do")),
+        };
+        let number = count.parse().ok().filter(|n| *n <= MAX_SIDE);
+        let number = number.ok_or_else(|| format!("`{of}={count}` is no number of {of} of at most {MAX_SIDE}"))?;
+        if told.replace(number).is_some() {
+            return Err(format!("an image has its number of {of} twice"));
+        }
+        words.next();
+    }
+    let numbers: Option<Vec<u32>> = size.split('x').map(|side| side.parse().ok().filter(|side| *side <= MAX_SIDE)).collect();
+    let sides = match (shape, numbers.as_deref()) {
+        (Shape::D1, Some(&[width])) => [width, 1, layers.unwrap_or(1)],
+        (Shape::D2, Some(&[width, height])) => [width, height, layers.unwrap_or(1)],
+        (Shape::D2, Some(&[width, height, count])) if named.is_none() && levels.is_none() => {
+            levels = Some(count);
+            [width, height, layers.unwrap_or(1)]
+        }
+        (Shape::D3, Some(&[width, height, depth])) => [width, height, depth],
+        (Shape::Cube, Some(&[width, height])) => [width, height, 6],
+        _ => {
+            let example = match shape {
+                Shape::D1 | Shape::D1Array => "`4`",
+                Shape::D3 => "`4x2x3`",
+                Shape::Cube => "`4x4`",
+                Shape::D2 | Shape::D2Array if named.is_some() || levels.is_some() => "`4x2`",
+                Shape::D2 | Shape::D2Array => "`4x2` or, with levels, `4x2x3`",
+            };
+            return Err(format!("`{size}` is no size, as {example}, of at most {MAX_SIDE} each"));
+        }
     };
-    let mut image = Image::new(format, width, height, levels).map_err(|e| e.to_string())?;
+    let shape = match (shape, layers) {
+        (Shape::D1, Some(_)) => Shape::D1Array,
+        (Shape::D2, Some(_)) => Shape::D2Array,
+        (Shape::D3, Some(_)) => return Err("an image of three dimensions has no layers".into()),
+        (Shape::Cube, Some(_)) => return Err("a cube has six faces and no layers".into()),
+        (shape, _) => shape,
+    };
+    let mut image = Image::of_shape(format, shape, sides, levels.unwrap_or(1)).map_err(|e| e.to_string())?;
     let number = |word: &str| match word.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16).ok(),
         None => word.parse().ok(),
@@ -33,9 +76,8 @@ pub fn image(text: &str) -> Result<Image, String> {
     let texels: Vec<u128> =
         words.map(|word| number(word).ok_or_else(|| format!("`{word}` is no texel, as `255` or `0xff`"))).collect::<Result<_, _>>()?;
     let mut rest = texels.as_slice();
-    for level in (0..levels).filter(|_| !texels.is_empty()) {
-        let [width, height] = image.size(level).unwrap_or_default();
-        let count = width as usize * height as usize;
+    for level in (0..image.levels()).filter(|_| !texels.is_empty()) {
+        let count = image.sides(level).unwrap_or_default().into_iter().map(|side| side as usize).product();
         let (these, after) =
             rest.split_at_checked(count).ok_or_else(|| format!("level {level} has {count} texels, and {} are left", rest.len()))?;
         let bytes: Vec<u8> = these.iter().flat_map(|texel| texel.to_le_bytes().into_iter().take(format.bytes())).collect();
@@ -84,9 +126,9 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
     for word in text.split_whitespace() {
         match word {
             "linear" => (sampler.mag, sampler.min, sampler.mip) = (Filter::Linear, Filter::Linear, Filter::Linear),
-            "mirrored" => sampler.address = [AddressMode::MirroredRepeat; 2],
-            "edge" => sampler.address = [AddressMode::ClampToEdge; 2],
-            "border" => sampler.address = [AddressMode::ClampToBorder; 2],
+            "mirrored" => sampler.address = [AddressMode::MirroredRepeat; 3],
+            "edge" => sampler.address = [AddressMode::ClampToEdge; 3],
+            "border" => sampler.address = [AddressMode::ClampToBorder; 3],
             "unnormalized" => (sampler.unnormalized, sampler.lod_max) = (true, 0.0),
             _ => {
                 let name = word.strip_prefix("compare=").ok_or_else(|| format!("`{word}` says nothing of a sampler"))?;
@@ -122,12 +164,50 @@ mod tests {
     }
 
     #[test]
+    fn images_have_the_shape_that_they_say() {
+        for (text, shape, sides, levels) in [
+            ("R8_UINT 4x2", Shape::D2, [4, 2, 1], 1),
+            ("R8_UINT 4x2x2", Shape::D2, [4, 2, 1], 2),
+            ("R8_UINT 2d 4x2 levels=2", Shape::D2, [4, 2, 1], 2),
+            ("R8_UINT 4x2 layers=3 levels=2", Shape::D2Array, [4, 2, 3], 2),
+            ("R8_UINT 4x2x2 layers=1", Shape::D2Array, [4, 2, 1], 2),
+            ("R8_UINT 1d 4", Shape::D1, [4, 1, 1], 1),
+            ("R8_UINT 1d 4 layers=2", Shape::D1Array, [4, 1, 2], 1),
+            ("R8_UINT 3d 4x2x8 levels=4", Shape::D3, [4, 2, 8], 4),
+            ("R8_UINT cube 2x2 levels=2", Shape::Cube, [2, 2, 6], 2),
+        ] {
+            let image = image(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!((image.shape(), image.sides(0), image.levels()), (shape, Some(sides), levels), "{text}");
+        }
+        let deep = image("R8_UINT 3d 1x2x2 levels=2 1 2 3 4 5").expect("two levels");
+        assert_eq!((deep.bytes(0), deep.bytes(1)), (Some(&[1, 2, 3, 4][..]), Some(&[5][..])));
+        for (text, says) in [
+            ("R8_UINT 1d 4x2", "`4x2` is no size, as `4`,"),
+            ("R8_UINT 2d 4x2x2", "no size, as `4x2`,"),
+            ("R8_UINT 3d 4x2", "no size, as `4x2x3`"),
+            ("R8_UINT cube 4", "no size, as `4x4`"),
+            ("R8_UINT cube 4x2", "as high as wide"),
+            ("R8_UINT cube 2x2 layers=6", "no layers"),
+            ("R8_UINT 3d 2x2x2 layers=6", "no layers"),
+            ("R8_UINT 4x2x2 levels=2", "no size"),
+            ("R8_UINT 4x2 levels=2 levels=2", "twice"),
+            ("R8_UINT 4x2 level=2", "says nothing of an image"),
+            ("R8_UINT 4x2 layers=99999", "no number of layers"),
+            ("R8_UINT 4x2 layers=0", "side of 0"),
+            ("R8_UINT 1d 4 layers=2 1 2 3 4", "8 texels, and 4 are left"),
+        ] {
+            let found = image(text).expect_err(text);
+            assert!(found.contains(says), "{text}: {found}");
+        }
+    }
+
+    #[test]
     fn samplers_are_what_their_words_say() {
         let expected = Sampler {
             mag: Filter::Linear,
             min: Filter::Linear,
             mip: Filter::Linear,
-            address: [AddressMode::ClampToEdge; 2],
+            address: [AddressMode::ClampToEdge; 3],
             compare: Some(Compare::LessOrEqual),
             ..Sampler::default()
         };

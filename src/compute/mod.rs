@@ -12,6 +12,7 @@ pub mod told;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel};
+use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{
@@ -293,6 +294,11 @@ impl Given {
             if needs_image && !self.images.iter().any(|i| at(i.set, i.binding)) {
                 let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
                 return Err(format!("no image is given for {name}; give {example}"));
+            }
+            if needs_image && self.images.iter().any(|i| at(i.set, i.binding) && i.image.shape() != Shape::D2) {
+                return Err(format!(
+                    "the image for {name} at {place} is not of two dimensions and one layer; others are not modeled for SPIR-V"
+                ));
             }
             let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(_));
             if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {

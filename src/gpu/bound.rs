@@ -285,12 +285,12 @@ impl OpenDevice {
             Border::OpaqueBlack => wgpu::SamplerBorderColor::OpaqueBlack,
             Border::OpaqueWhite => wgpu::SamplerBorderColor::OpaqueWhite,
         };
-        let [u, v] = sampler.address.map(address);
+        let [u, v, w] = sampler.address.map(address);
         self.device.create_sampler(&wgpu::SamplerDescriptor {
             label: None,
             address_mode_u: u,
             address_mode_v: v,
-            address_mode_w: wgpu::AddressMode::ClampToEdge,
+            address_mode_w: w,
             mag_filter: filter(sampler.mag),
             min_filter: filter(sampler.min),
             mipmap_filter: match sampler.mip {

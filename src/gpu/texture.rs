@@ -49,9 +49,10 @@ pub(super) fn format(format: Format) -> wgpu::TextureFormat {
         Format::Rg32Uint => T::Rg32Uint,
         Format::Rg32Sint => T::Rg32Sint,
         Format::Rg32Sfloat => T::Rg32Float,
-        Format::Rgba32Uint => T::Rgba32Uint,
-        Format::Rgba32Sint => T::Rgba32Sint,
-        Format::Rgba32Sfloat => T::Rgba32Float,
+        // There are no textures of three components; `can_use` refuses these.
+        Format::Rgb32Uint | Format::Rgba32Uint => T::Rgba32Uint,
+        Format::Rgb32Sint | Format::Rgba32Sint => T::Rgba32Sint,
+        Format::Rgb32Sfloat | Format::Rgba32Sfloat => T::Rgba32Float,
         Format::D16Unorm => T::Depth16Unorm,
         Format::D32Sfloat => T::Depth32Float,
     }
@@ -96,6 +97,9 @@ pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
         Format::Rg32Uint => V::Uint32x2,
         Format::Rg32Sint => V::Sint32x2,
         Format::Rg32Sfloat => V::Float32x2,
+        Format::Rgb32Uint => V::Uint32x3,
+        Format::Rgb32Sint => V::Sint32x3,
+        Format::Rgb32Sfloat => V::Float32x3,
         Format::Rgba32Uint => V::Uint32x4,
         Format::Rgba32Sint => V::Sint32x4,
         Format::Rgba32Sfloat => V::Float32x4,
@@ -158,8 +162,10 @@ impl OpenDevice {
     /// Whether the device can use the format so; if not, what for.
     pub(super) fn can_use(&self, of: Format, usage: wgpu::TextureUsages, what: &str) -> Result<(), String> {
         let name = of.name();
+        let has_texels = of.channels().len() != 3;
         let of = format(of);
-        let allowed = self.device.features().contains(of.required_features())
+        let allowed = has_texels
+            && self.device.features().contains(of.required_features())
             && self.adapter.get_texture_format_features(of).allowed_usages.contains(usage);
         if allowed { Ok(()) } else { Err(format!("the device does not take the format {name} for {what}")) }
     }

@@ -7,7 +7,7 @@ use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
 use smallstep_semantics::wsl::generate::arguments::words;
-use smallstep_semantics::wsl::group::{Buffer, Dispatch};
+use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::lex::lex;
 use smallstep_semantics::wsl::machine::Compiled;
@@ -114,14 +114,17 @@ pub fn wsl_execute(bytes: &[u8]) -> u64 {
         if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
             let Stage::Compute(size) = entry.stage else { continue };
             let few = size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).is_some_and(|n| n <= THREADS);
-            let Some(mut buffers) = Buffer::of(&program, entry).ok().filter(|all| few && all.iter().all(|b| b.stride <= WORDS)) else {
+            // Array references only.
+            let is_small = |r: &Resource| r.buffer().is_some_and(|b| b.stride <= WORDS);
+            let Some(mut resources) = Resource::of(&program, entry).ok().filter(|all| few && all.iter().all(is_small)) else {
                 continue;
             };
-            for (k, buffer) in (0..).zip(&mut buffers) {
+            for (k, resource) in (0..).zip(&mut resources) {
                 let word = |n: u64| Strategy::Random(seed).choose(k, n, 8).unwrap_or(0) as u32;
-                buffer.words = (0..4 * u64::from(buffer.stride)).map(word).collect();
+                let stride = resource.buffer().map_or(0, |b| b.stride);
+                resource.fill(&(0..4 * u64::from(stride)).map(word).collect::<Vec<u32>>());
             }
-            let dispatch = Dispatch { program: &program, text, entry, groups: [2, 1, 1], buffers };
+            let dispatch = Dispatch { program: &program, text, entry, groups: [2, 1, 1], resources };
             for strategy in [Strategy::First, Strategy::Random(seed)] {
                 take(beside::dispatch(&dispatch, &compiled, strategy, FUEL), &|| format!("{} by {strategy:?}", program.env.signature(f)));
             }

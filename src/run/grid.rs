@@ -1,18 +1,26 @@
 //! A compute entry point of a WSL program over a grid: what is bound to its resources, by their names, registers or places.
 
-use crate::compute::given::{Contents, Place};
+use crate::compute::bound;
+use crate::compute::given::{Contents, Place, Texels};
+use smallstep_semantics::image::{Image, Sampler, Shape};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
-use smallstep_semantics::wsl::group::Buffer;
+use smallstep_semantics::wsl::group::{Buffer, Held, Resource, Textured};
+use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::texture::{self, Texture};
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::value;
+use std::path::Path;
 use std::str::FromStr;
 
-/// What is given for a resource: `NAME=…` by its name or register in the program, as `data=u32:1,2`, `u0=…` or `u0,space1=…`.
+/// What is given for a resource: `NAME=…` by its name or register in the program, as `data=u32:1,2`, `u0=…` or `u0,space1=…`; what stands behind `=` is read by
+/// what the resource is, an array reference, a texture or a sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Its name or register.
     pub name: String,
     /// What it holds.
-    pub given: Contents,
+    pub given: String,
 }
 
 impl FromStr for Bound {
@@ -20,7 +28,35 @@ impl FromStr for Bound {
 
     fn from_str(text: &str) -> Result<Bound, String> {
         let (name, given) = text.split_once('=').ok_or_else(|| format!("\"{text}\" has no =; write it as u0=u32:1,2"))?;
-        Ok(Bound { name: name.trim().into(), given: given.parse()? })
+        Ok(Bound { name: name.trim().into(), given: given.into() })
+    }
+}
+
+/// Which resource something is given for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    /// That of a name or register.
+    Name(String),
+    /// That of a descriptor set and binding, and of the kind of what is given.
+    Place(Place),
+}
+
+/// What is given for a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// What the resource's kind makes of it.
+    Text(String),
+    /// The elements of an array reference.
+    Bytes(Vec<u8>),
+    /// The texels of a texture.
+    Image(Image),
+    /// A sampler.
+    Sampler(Sampler),
+}
+
+impl From<Bound> for (To, Given) {
+    fn from(bound: Bound) -> (To, Given) {
+        (To::Name(bound.name), Given::Text(bound.given))
     }
 }
 
@@ -50,22 +86,34 @@ fn number(text: &str) -> Option<u32> {
 }
 
 /// Where a SPIR-V module would have the register: `u1, space2` is 2.1.
-fn place(buffer: &Buffer) -> Option<Place> {
-    let (register, space) = buffer.register.split_once(", ").map_or((buffer.register.as_str(), None), |(r, s)| (r, Some(s)));
+fn place(resource: &Resource) -> Option<Place> {
+    let (register, space) = resource.register.split_once(", ").map_or((resource.register.as_str(), None), |(r, s)| (r, Some(s)));
     Some(Place { set: space.map_or(Some(0), number)?, binding: number(register)? })
 }
 
-/// Binds what is given to the resources of an entry point.
+/// Whether a resource is of the kind of what is given for a place; text is of every kind.
+fn takes(resource: &Resource, given: &Given) -> bool {
+    matches!(
+        (&resource.held, given),
+        (_, Given::Text(_))
+            | (Held::Buffer(_), Given::Bytes(_))
+            | (Held::Texture(_), Given::Image(_))
+            | (Held::Sampler(_), Given::Sampler(_))
+    )
+}
+
+/// Binds what is given to the resources of an entry point; files are read so.
 ///
 /// # Errors
-/// If a resource is not given, or given twice; if something is given that is no resource; if bytes do not end with an element.
+/// If a resource is not given, or given twice; if something is given that is no resource, or not of its kind; if bytes do not end with an element, or an image is
+/// none of the texture's type.
 pub fn bind(
     program: &Program,
     entry: &EntryPoint,
-    bound: &[(String, Vec<u8>)],
-    placed: &[(Place, Vec<u8>)],
-) -> Result<Vec<Buffer>, String> {
-    bind_to(program, Buffer::of(program, entry).map_err(|e| e.0)?, bound, placed)
+    given: &[(To, Given)],
+    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
+) -> Result<Vec<Resource>, String> {
+    bind_to(program, Resource::of(program, entry).map_err(|e| e.0)?, given, read)
 }
 
 /// Binds what is given to resources.
@@ -74,51 +122,149 @@ pub fn bind(
 /// As [`bind`].
 pub fn bind_to(
     program: &Program,
-    mut buffers: Vec<Buffer>,
-    bound: &[(String, Vec<u8>)],
-    placed: &[(Place, Vec<u8>)],
-) -> Result<Vec<Buffer>, String> {
-    let mut given = vec![false; buffers.len()];
-    let named = |buffers: &[Buffer], name: &str| {
-        let plain = |text: &str| text.replace(' ', "");
-        buffers.iter().position(|b| b.name == name || plain(&b.register) == plain(name))
-    };
-    let list = |buffers: &[Buffer]| match buffers {
+    mut resources: Vec<Resource>,
+    given: &[(To, Given)],
+    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
+) -> Result<Vec<Resource>, String> {
+    let mut bound = vec![false; resources.len()];
+    let list = |resources: &[Resource]| match resources {
         [] => "it takes none".to_string(),
-        _ => buffers.iter().map(|b| format!("{} ({})", b.name, b.register)).collect::<Vec<_>>().join(", "),
+        _ => resources.iter().map(|b| format!("{} ({})", b.name, b.register)).collect::<Vec<_>>().join(", "),
     };
-    let mut all: Vec<(usize, &[u8], String)> = Vec::new();
-    for (name, bytes) in bound {
-        match named(&buffers, name) {
-            Some(k) => all.push((k, bytes, name.clone())),
-            None => return Err(format!("the entry point takes no resource {name}: {}", list(&buffers))),
+    for (to, given) in given {
+        let (k, name) = match to {
+            To::Name(name) => {
+                let plain = |text: &str| text.replace(' ', "");
+                match resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name)) {
+                    Some(k) => (k, name.clone()),
+                    None => return Err(format!("the entry point takes no resource {name}: {}", list(&resources))),
+                }
+            }
+            To::Place(at) => {
+                let here = |k: &usize| place(&resources[*k]) == Some(*at) && takes(&resources[*k], given);
+                let found: Vec<usize> = (0..resources.len()).filter(here).collect();
+                match found[..] {
+                    [k] => (k, at.to_string()),
+                    [] => return Err(format!("the entry point takes no such resource at {at}: {}", list(&resources))),
+                    _ => {
+                        let found: Vec<Resource> = found.into_iter().map(|k| resources[k].clone()).collect();
+                        return Err(format!("several resources are at {at}; say which with --bind: {}", list(&found)));
+                    }
+                }
+            }
+        };
+        if std::mem::replace(&mut bound[k], true) {
+            return Err(format!("the resource {} is given twice, the second time as {name}", resources[k].name));
+        }
+        let Resource { name, held, .. } = &mut resources[k];
+        match held {
+            Held::Buffer(buffer) => fill(program, name, buffer, given, read)?,
+            Held::Texture(textured) => texel(program, name, textured, given)?,
+            Held::Sampler(sampler) => {
+                *sampler = Some(match given {
+                    Given::Sampler(given) => *given,
+                    Given::Text(text) => bound::sampler(text).map_err(|e| format!("for the sampler {name}: {e}"))?,
+                    Given::Bytes(_) | Given::Image(_) => return Err(format!("{name} is a sampler")),
+                });
+            }
         }
     }
-    for (at, bytes) in placed {
-        let found: Vec<usize> = (0..buffers.len()).filter(|&k| place(&buffers[k]) == Some(*at)).collect();
-        match found[..] {
-            [k] => all.push((k, bytes, at.to_string())),
-            [] => return Err(format!("the entry point takes no resource at {at}: {}", list(&buffers))),
-            _ => return Err(format!("several resources are at {at}; say which with --bind: {}", list(&buffers))),
+    match bound.iter().position(|g| !g) {
+        Some(k) => Err(format!("nothing is given for {}: write --bind {}", list(&resources[k..=k]), example(program, &resources[k]))),
+        None => Ok(resources),
+    }
+}
+
+/// Gives an array reference its elements.
+fn fill(
+    program: &Program,
+    name: &str,
+    buffer: &mut Buffer,
+    given: &Given,
+    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
+) -> Result<(), String> {
+    let bytes = match given {
+        Given::Bytes(bytes) => bytes.clone(),
+        Given::Text(text) => match text.parse().map_err(|e: String| format!("for {name}: {e}"))? {
+            Contents::Bytes(bytes) => bytes,
+            Contents::File(path) => read(Path::new(&path))?,
+        },
+        Given::Image(_) | Given::Sampler(_) => return Err(format!("{name} is an array reference")),
+    };
+    let stride = buffer.stride as usize * 4;
+    if bytes.is_empty() || bytes.len() % stride != 0 {
+        return Err(format!(
+            "{} bytes are given for {name}; elements of {} take {stride} bytes each, and at least one is needed",
+            bytes.len(),
+            program.env.type_name(buffer.element)
+        ));
+    }
+    buffer.words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    Ok(())
+}
+
+/// The scalar that a texture's texels are made of.
+fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
+    match program.env.types.get(textured.texel) {
+        Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
+        _ => Scalar::Float,
+    }
+}
+
+/// Gives a texture its texels.
+fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), String> {
+    let image = match given {
+        Given::Image(image) => image.clone(),
+        Given::Text(text) => match text.parse().map_err(|e: String| format!("for the texture {name}: {e}"))? {
+            Texels::Image(image) => image,
+            Texels::File(path) => bound::png(Path::new(&path))?,
+        },
+        Given::Bytes(_) | Given::Sampler(_) => return Err(format!("{name} is a texture")),
+    };
+    let texture = Texture::new(textured.kind, scalar_of(program, textured), image);
+    textured.texture = Some(texture.map_err(|e| format!("the image for {name} is {e}"))?);
+    Ok(())
+}
+
+/// How something is given for a resource.
+fn example(program: &Program, resource: &Resource) -> String {
+    let name = &resource.name;
+    match &resource.held {
+        Held::Buffer(_) => format!("{name}=u32:zero*64"),
+        Held::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
+        Held::Texture(textured) => {
+            let format = match scalar_of(program, textured) {
+                _ if texture::is_depth(textured.kind) => "D32_SFLOAT",
+                Scalar::Int => "R32G32B32A32_SINT",
+                Scalar::Uint => "R32G32B32A32_UINT",
+                Scalar::Float | Scalar::Bool => "R8G8B8A8_UNORM",
+            };
+            let size = match texture::shape(textured.kind) {
+                Shape::D1 => "1d 4",
+                Shape::D1Array => "1d 4 layers=2",
+                Shape::D2 => "4x4",
+                Shape::D2Array => "4x4 layers=2",
+                Shape::D3 => "3d 4x4x4",
+                Shape::Cube => "cube 4x4",
+            };
+            format!("'{name}={format} {size}', with a number for each texel, or undefined without")
         }
     }
-    for (k, bytes, name) in all {
-        if std::mem::replace(&mut given[k], true) {
-            return Err(format!("the resource {} is given twice, the second time as {name}", buffers[k].name));
-        }
-        let stride = buffers[k].stride as usize * 4;
-        if bytes.is_empty() || bytes.len() % stride != 0 {
-            return Err(format!(
-                "{} bytes are given for {}; elements of {} take {stride} bytes each, and at least one is needed",
-                bytes.len(),
-                buffers[k].name,
-                program.env.type_name(buffers[k].element)
-            ));
-        }
-        buffers[k].words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    }
-    match given.iter().position(|g| !g) {
-        Some(k) => Err(format!("nothing is given for {}: write --bind {}=u32:zero*64", list(&buffers[k..=k]), buffers[k].name)),
-        None => Ok(buffers),
-    }
+}
+
+/// The texels of a texture that was written, in order, each as a value of its type: what its words may be. A component that the format has not is unspecified.
+pub fn texels(program: &Program, texture: &Texture, texel: TypeId, words: &[Possible]) -> Vec<String> {
+    let (channels, count) = (
+        texture.channels(),
+        match program.env.types.get(texel) {
+            Type::Vector(_, n) => usize::from(n),
+            _ => 1,
+        },
+    );
+    let value = |held: &[Possible]| {
+        let component = |c: usize| held.get(c).cloned().unwrap_or(Possible::Any);
+        let words: Vec<Possible> = (0..count).map(component).chain([Possible::Values(vec![0])]).collect();
+        value::show(program, texel, &words)
+    };
+    words.chunks(channels).map(value).collect()
 }

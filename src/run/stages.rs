@@ -1,15 +1,15 @@
 //! A draw of a WSL program: a fragment entry point over the whole screen, or behind a vertex entry point; and its picture.
 
 use super::Picture;
-use super::grid::bind_to;
+use super::grid::{Given as GivenFor, To, bind_to};
 use super::screen::{Input, Value};
-use crate::compute::given::Place;
 use crate::dispatch::Target;
 use smallstep_semantics::image::Compare;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Shown, Vertices, buffers, entry_of};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Shown, Vertices, entry_of, resources};
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
+use std::path::Path;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +59,8 @@ pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,
     asked: &Asked,
-    bound: &[(String, Vec<u8>)],
-    placed: &[(Place, Vec<u8>)],
+    given: &[(To, GivenFor)],
+    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
 ) -> Result<Draw<'p>, String> {
     let fragment = entry_of(program, Stage::Fragment, asked.fragment)?;
     once(asked.attributes)?;
@@ -102,10 +102,10 @@ pub fn draw<'p>(
         Vertices::Shaded { entry, .. } => Some(*entry),
         Vertices::Screen(_) => None,
     };
-    let resources = buffers(program, entry, fragment).map_err(|e| e.0)?;
-    let buffers = bind_to(program, resources, bound, placed)?;
+    let empty = resources(program, entry, fragment).map_err(|e| e.0)?;
+    let resources = bind_to(program, empty, given, read)?;
     let (width, height) = asked.size;
-    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, buffers })
+    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, resources })
 }
 
 /// The targets as a picture: a pixel has a value where it has exactly one.

@@ -116,6 +116,9 @@ formats! {
     Rg32Uint "R32G32_UINT" Uint [0 32, 32 32];
     Rg32Sint "R32G32_SINT" Sint [0 32, 32 32];
     Rg32Sfloat "R32G32_SFLOAT" Float [0 32, 32 32];
+    Rgb32Uint "R32G32B32_UINT" Uint [0 32, 32 32, 64 32];
+    Rgb32Sint "R32G32B32_SINT" Sint [0 32, 32 32, 64 32];
+    Rgb32Sfloat "R32G32B32_SFLOAT" Float [0 32, 32 32, 64 32];
     Rgba32Uint "R32G32B32A32_UINT" Uint [0 32, 32 32, 64 32, 96 32];
     Rgba32Sint "R32G32B32A32_SINT" Sint [0 32, 32 32, 64 32, 96 32];
     Rgba32Sfloat "R32G32B32A32_SFLOAT" Float [0 32, 32 32, 64 32, 96 32];

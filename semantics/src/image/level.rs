@@ -9,15 +9,24 @@ use crate::number::{Inexact, Interval};
 pub enum Lod {
     /// By itself: the operand Lod.
     Explicit(Inexact),
-    /// By the derivatives of the coordinates (s, t) in x and in y, of the quad or the operand Grad, and a bias.
+    /// By the derivatives of the coordinates (s, t, r) in x and in y, of the quad or the operand Grad, and a bias. What the image's shape has no use for is not
+    /// looked at; of a cube all three are used.
     Derivatives {
-        /// ∂s/∂x and ∂t/∂x.
-        dx: [Inexact; 2],
-        /// ∂s/∂y and ∂t/∂y.
-        dy: [Inexact; 2],
+        /// ∂s/∂x, ∂t/∂x and ∂r/∂x.
+        dx: [Inexact; 3],
+        /// ∂s/∂y, ∂t/∂y and ∂r/∂y.
+        dy: [Inexact; 3],
         /// The operand Bias.
         bias: f32,
     },
+}
+
+impl Lod {
+    /// By the derivatives of two coordinates.
+    pub fn flat([dsdx, dtdx]: [Inexact; 2], [dsdy, dtdy]: [Inexact; 2], bias: f32) -> Lod {
+        let none = Inexact::exact(0.0);
+        Lod::Derivatives { dx: [dsdx, dtdx, none], dy: [dsdy, dtdy, none], bias }
+    }
 }
 
 /// A level of detail.
@@ -32,14 +41,14 @@ pub struct Lambda {
 /// √2, a little more.
 const SQRT_2: f64 = 1.414_213_562_373_096;
 
-/// λ of an image whose level 0 has that size.
+/// λ of an image whose level 0 has that size in each dimension that has derivatives.
 ///
-/// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx) ≤ ρx ≤ √2·(mux + mvx); the definite value is the
+/// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx, mwx) ≤ ρx ≤ √2·(mux + mvx + mwx); the definite value is the
 /// Euclidean length. The level of detail is right to `mipmap_bits`, but an explicit one that has no finer part is what it is.
 ///
 /// # Errors
 /// For a sampler whose levels of detail are no numbers.
-pub fn lambda(rules: &Rules, sampler: &Sampler, size: [u32; 2], lod: Lod, precision: Precision) -> Result<Lambda, SamplerError> {
+pub fn lambda(rules: &Rules, sampler: &Sampler, size: [u32; 3], lod: Lod, precision: Precision) -> Result<Lambda, SamplerError> {
     if sampler.lod_bias.is_nan() || sampler.lod_min.is_nan() || sampler.lod_max.is_nan() {
         return Err(SamplerError::NaN);
     }
@@ -69,13 +78,14 @@ pub fn lambda(rules: &Rules, sampler: &Sampler, size: [u32; 2], lod: Lod, precis
 }
 
 /// log2 of ρmax.
-fn scale_factor(rules: &Rules, size: [u32; 2], dx: [Inexact; 2], dy: [Inexact; 2]) -> Inexact {
-    let magnitude =
-        |d: [Inexact; 2]| [0, 1].map(|axis| (d[axis].value.abs() * f64::from(size[axis]), d[axis].allowed.abs().times(size[axis].into())));
+fn scale_factor(rules: &Rules, size: [u32; 3], dx: [Inexact; 3], dy: [Inexact; 3]) -> Inexact {
+    let magnitude = |d: [Inexact; 3]| {
+        [0, 1, 2].map(|axis| (d[axis].value.abs() * f64::from(size[axis]), d[axis].allowed.abs().times(size[axis].into())))
+    };
     let (x, y) = (magnitude(dx), magnitude(dy));
-    let value = (rules.scale_factor)([[x[0].0, x[1].0], [y[0].0, y[1].0]]).log2();
+    let value = (rules.scale_factor)([x, y].map(|of| of.map(|m| m.0))).log2();
     let least = [x, y].iter().flatten().map(|m| m.1.low).fold(0.0, f64::max);
-    let most = [x, y].iter().map(|m| SQRT_2 * (m[0].1.high + m[1].1.high)).fold(0.0, f64::max);
+    let most = [x, y].iter().map(|m| SQRT_2 * (m[0].1.high + m[1].1.high + m[2].1.high)).fold(0.0, f64::max);
     let nan = [x, y].iter().flatten().any(|m| m.1.nan || m.1.low > m.1.high);
     // Derivatives are 32-bit floats with an error of their own; so is the logarithm.
     let allowed = if nan { Interval::ANY } else { Interval::between(least.log2(), most.log2()).widened(1e-5) };

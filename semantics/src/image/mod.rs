@@ -5,6 +5,8 @@
 //! | `format` | the formats: which bits of a texel are which component |
 //! | `texel` | a component's code as a number, and the codes that a number may be stored as |
 //! | `storage` | levels of texels, which of them are undefined; fetch, read, write, sizes, robustness |
+//! | `shape` | one, two and three dimensions, layers, cubes; where a sample is taken |
+//! | `cube` | faces of directions, derivatives on a face, what is beyond its edges |
 //! | `sampler` | a sampler's state; wrapping and comparison |
 //! | `level` | the level of detail and the levels that are read |
 //! | `sample` | sampling and gathering |
@@ -13,13 +15,15 @@
 //! specification leaves rounding, the precision of texel coordinates (`subTexelPrecisionBits`) and of levels (`mipmapPrecisionBits`) to the
 //! device. Definite values are computed by a table of functions, [`Rules`], that a test can plant bugs in; sets are computed by themselves.
 //!
-//! Absent on purpose: one and three dimensions, layers, cubes, multisampling, anisotropy, cubic filters, compressed, packed float and sRGB
+//! Absent on purpose: arrays of cubes, multisampling, anisotropy, cubic filters, compressed, packed float and sRGB
 //! formats, component swizzles, projection (the caller divides).
 
+mod cube;
 mod format;
 mod level;
 mod sample;
 mod sampler;
+mod shape;
 mod storage;
 mod texel;
 
@@ -27,8 +31,12 @@ pub use format::{Channel, Format, Numeric};
 pub use level::{Lambda, Lod, lambda};
 pub use sample::{Allowed, Sampled, Sampling};
 pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
+pub use shape::{Location, Shape};
 pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
 pub use texel::{Codes, Texel, pack, pack_within, stored, unpack, unpack_allowed};
+
+/// A face of a cube, and a texel's integer coordinates there.
+pub type FaceTexel = (usize, [i64; 2]);
 
 /// The functions that definite values are computed by, each as the specification words it.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +53,20 @@ pub struct Rules {
     pub wrap: fn(AddressMode, i64, i64) -> i64,
     /// The weights of the texels i0j0, i1j0, i0j1, i1j1: Texel Filtering.
     pub weights: fn(f64, f64) -> [f64; 4],
+    /// The weights of the slices k0 and k1 of three dimensions: Texel Filtering.
+    pub depth: fn(f64) -> [f64; 2],
+    /// The number of a layer, before it is clamped to those that there are: (u,v,w,a) to (i,j,k,l,n) Transformation.
+    pub layer: fn(f64) -> f64,
+    /// The face of a direction: Cube Map Face Selection.
+    pub face: fn([f64; 3]) -> usize,
+    /// sc, tc and |rc| of a direction or its derivatives on a face: Cube Map Face Selection.
+    pub on_face: fn(usize, [f64; 3]) -> [f64; 3],
+    /// The face and place of the texel beyond an edge of a face, of that size: Cube Map Edge Handling.
+    pub beside: fn(usize, [i64; 2], i64) -> FaceTexel,
+    /// What stands beyond a corner of a face, of the three texels that meet there: Cube Map Edge Handling.
+    pub corner: fn([f64; 3]) -> f64,
     /// The greatest scale factor of the derivatives in texels, by x and y: Scale Factor Operation.
-    pub scale_factor: fn([[f64; 2]; 2]) -> f64,
+    pub scale_factor: fn([[f64; 3]; 2]) -> f64,
     /// The bias: of the sampler and of the instruction.
     pub bias: fn(f64, f64) -> f64,
     /// The nearest level: Image Level(s) Selection.
@@ -70,7 +90,13 @@ impl Default for Rules {
             linear: |u| ((u - 0.5).floor(), (u - 0.5) - (u - 0.5).floor()),
             wrap: AddressMode::wrap,
             weights: |a, b| [(1.0 - a) * (1.0 - b), a * (1.0 - b), (1.0 - a) * b, a * b],
-            scale_factor: |[[ux, vx], [uy, vy]]| ux.hypot(vx).max(uy.hypot(vy)),
+            depth: |c| [1.0 - c, c],
+            layer: f64::round_ties_even,
+            face: cube::face,
+            on_face: cube::on_face,
+            beside: cube::beside,
+            corner: |[a, b, c]| (a + b + c) / 3.0,
+            scale_factor: |[[ux, vx, wx], [uy, vy, wy]]| ux.hypot(vx).hypot(wx).max(uy.hypot(vy).hypot(wy)),
             bias: |sampler, instruction| (sampler + instruction).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS),
             nearest_level: |d| (d + 0.5).ceil() - 1.0,
             minified: |lambda| lambda > 0.0,

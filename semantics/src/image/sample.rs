@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::level::{self, Levels, Lod};
 use super::sampler::{Filter, Precision, Sampler, SamplerError};
 use super::texel::{self, Texel, shader_bits};
-use super::{Image, Rules};
+use super::{Image, Location, Numeric, Rules, Shape, cube};
 use crate::number::{Inexact, Interval};
 use crate::undefined::Unspecified;
 
@@ -76,8 +76,28 @@ pub struct Sampling<'a> {
     pub precision: Precision,
     /// What definite values are computed by.
     pub rules: &'a Rules,
-    /// The operands ConstOffset and Offset.
-    pub offset: [i32; 2],
+    /// The operands ConstOffset and Offset; of cubes, which have none, they are not looked at.
+    pub offset: [i32; 3],
+}
+
+/// A slice of an image, and the coordinates in it.
+#[derive(Clone, Copy)]
+struct Spot {
+    /// The layer or face; 0 if there are none.
+    slice: i64,
+    at: [Inexact; 3],
+}
+
+/// The spot that a location is, and all that it may be for a device; none where that may be any.
+struct Spots {
+    definite: Spot,
+    allowed: Option<SmallVec<[Spot; 1]>>,
+}
+
+impl Spots {
+    fn one(spot: Spot) -> Spots {
+        Spots { definite: spot, allowed: Some(smallvec![spot]) }
+    }
 }
 
 /// The definite value: numbers, and which are undefined.
@@ -113,29 +133,32 @@ impl Axis {
 }
 
 impl Sampling<'_> {
-    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and with Dref: at (s, t), a level of detail, and with a reference where the sampler
+    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and with Dref: at a location, a level of detail, and with a reference where the sampler
     /// compares.
     ///
     /// # Errors
     /// For a sampler that is not valid for the image or the instruction.
-    pub fn sample(&self, at: [Inexact; 2], lod: Lod, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
+    pub fn sample(&self, at: impl Into<Location>, lod: Lod, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
         self.sampler.check(self.image.format(), reference.is_some())?;
-        let base = self.image.size(0).unwrap_or([1, 1]);
-        let lambda = level::lambda(self.rules, self.sampler, base, lod, self.precision)?;
+        let at = at.into();
+        let base = self.image.sides(0).unwrap_or([1; 3]);
+        let lambda = level::lambda(self.rules, self.sampler, base, self.measured(at, lod), self.precision)?;
         if lambda.undefined {
             return Ok(Sampled { bits: [0; 4], undefined: [Some(Unspecified::LodBounds); 4], allowed: Allowed::any() });
         }
+        let spots = self.spots(at);
         let levels = Levels::at(self.rules, self.sampler, lambda.lambda, self.image.levels());
         let filter = if levels.minified { self.sampler.min } else { self.sampler.mag };
-        let mut definite = self.filtered(levels.level, filter, at, reference);
+        let mut definite = self.filtered(levels.level, filter, spots.definite, reference);
         if levels.weight > 0.0 {
-            definite = between_levels(definite, self.filtered(self.next(levels.level), filter, at, reference), levels.weight);
+            let next = self.filtered(self.next(levels.level), filter, spots.definite, reference);
+            definite = between_levels(definite, next, levels.weight);
         }
         let mut allowed = Allowed(SmallVec::new());
         for filter in levels.filters.into_iter().flatten() {
             for &(level, weight) in &levels.allowed {
-                let first = self.allowed(level, filter, at, reference);
-                let second = if weight[1] > 0.0 { self.allowed(self.next(level), filter, at, reference) } else { first.clone() };
+                let first = self.allowed(level, filter, &spots, reference);
+                let second = if weight[1] > 0.0 { self.allowed(self.next(level), filter, &spots, reference) } else { first.clone() };
                 for a in &first.0 {
                     for b in &second.0 {
                         allowed.push([0, 1, 2, 3].map(|c| self.sum(mixed(a[c], b[c], weight), [a[c], b[c]], weight)));
@@ -154,12 +177,47 @@ impl Sampling<'_> {
         Ok(self.finished(definite, allowed))
     }
 
+    /// The derivatives that the level of detail is measured by: of the coordinates that are filtered, on a cube those of the face.
+    fn measured(&self, at: Location, lod: Lod) -> Lod {
+        let shape = self.image.shape();
+        let Lod::Derivatives { dx, dy, bias } = lod else { return lod };
+        if shape == Shape::Cube {
+            let [dx, dy] = [dx, dy].map(|of| cube::derivatives(self.rules, at.at, of));
+            return Lod::flat(dx, dy, bias);
+        }
+        let used = |of: [Inexact; 3]| [0, 1, 2].map(|axis| if axis < shape.axes() { of[axis] } else { Inexact::exact(0.0) });
+        Lod::Derivatives { dx: used(dx), dy: used(dy), bias }
+    }
+
+    /// The layer or face of a location, and where it is there.
+    fn spots(&self, Location { at, layer }: Location) -> Spots {
+        match self.image.shape() {
+            Shape::D1 | Shape::D2 | Shape::D3 => Spots::one(Spot { slice: 0, at }),
+            Shape::D1Array | Shape::D2Array => {
+                let last = self.image.sides(0).map_or(0, |sides| i64::from(sides[2]) - 1);
+                let within = |layer: f64| integer(layer).clamp(0, last);
+                let definite = Spot { slice: within((self.rules.layer)(layer.value)), at };
+                let Interval { low, high, .. } = layer.allowed;
+                // Preferred is to the nearest, ties to even; permitted is also ⌊a + ½⌋.
+                let (first, end) =
+                    (within(low.round_ties_even().min((low + 0.5).floor())), within(high.round_ties_even().max((high + 0.5).floor())));
+                let few = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
+                Spots { definite, allowed: few.then(|| (first..=end).map(|slice| Spot { slice, at }).collect()) }
+            }
+            Shape::Cube => {
+                let (definite, all) = cube::faces(self.rules, at);
+                let spot = |on: &cube::OnFace| Spot { slice: on.face as i64, at: [on.at[0], on.at[1], Inexact::exact(0.0)] };
+                Spots { definite: spot(&definite), allowed: all.map(|all| all.iter().map(spot).collect()) }
+            }
+        }
+    }
+
     /// What sums lose even where no weight but one counts, of components that the format has; they stay within its numbers.
     fn widen_normalized(&self, allowed: &mut Allowed, compared: bool) {
         let format = self.image.format();
         let least = match format.numeric() {
-            super::Numeric::Unorm => 0.0,
-            super::Numeric::Snorm => -1.0,
+            Numeric::Unorm => 0.0,
+            Numeric::Snorm => -1.0,
             _ => return,
         };
         let channels = format.channels().len();
@@ -170,31 +228,35 @@ impl Sampling<'_> {
         }
     }
 
-    /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter would read at level 0.
+    /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter would read at level 0, of two dimensions or a cube.
     ///
     /// # Errors
     /// For a sampler that is not valid for the image or the instruction.
-    pub fn gather(&self, at: [Inexact; 2], component: usize, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
+    pub fn gather(&self, at: impl Into<Location>, component: usize, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
         self.sampler.check(self.image.format(), reference.is_some())?;
         let component = if reference.is_some() { 0 } else { component & 3 };
-        let axes = self.axes(0, at);
+        let spots = self.spots(at.into());
         let numeric = self.image.format().numeric();
-        let [(i, _), (j, _)] = axes.map(|axis| (self.rules.linear)(axis.value));
-        let texels = self.footprint(0, integer(i), integer(j), reference, true);
+        let [(i, _), (j, _), _] = self.axes(0, spots.definite.at).map(|axis| (self.rules.linear)(axis.value));
+        let texels = self.footprint(0, spots.definite.slice, [integer(i), integer(j), 0], 2, reference, true);
         let order = self.rules.gather;
         let definite = Definite {
             numbers: order.map(|n| texels[n].number(numeric, component)),
             undefined: order.map(|n| texels[n].undefined[component]),
         };
         let mut allowed = Allowed(SmallVec::new());
-        match (axes[0].candidates(Filter::Linear), axes[1].candidates(Filter::Linear)) {
-            (Some(columns), Some(rows)) => {
-                for (i, j) in pairs(&columns, &rows).map(|((i, _), (j, _))| (i, j)) {
-                    let texels = self.footprint(0, i, j, reference, false);
+        for spot in spots.allowed.iter().flatten() {
+            let [columns, rows, _] = self.axes(0, spot.at).map(|axis| axis.candidates(Filter::Linear));
+            let (Some(columns), Some(rows)) = (columns, rows) else { return Ok(self.finished(definite, Allowed::any())) };
+            for (j, _) in rows {
+                for &(i, _) in &columns {
+                    let texels = self.footprint(0, spot.slice, [i, j, 0], 2, reference, false);
                     allowed.push([2, 3, 1, 0].map(|n: usize| texels[n].allowed[component]));
                 }
             }
-            _ => allowed = Allowed::any(),
+        }
+        if spots.allowed.is_none() {
+            allowed = Allowed::any();
         }
         Ok(self.finished(definite, allowed))
     }
@@ -214,10 +276,14 @@ impl Sampling<'_> {
     }
 
     /// The unnormalized coordinates in a level, to `sub_texel_bits` and what a product of 32-bit floats is rounded by.
-    fn axes(&self, level: u32, at: [Inexact; 2]) -> [Axis; 2] {
-        let size = self.image.size(level).unwrap_or([1, 1]);
+    fn axes(&self, level: u32, at: [Inexact; 3]) -> [Axis; 3] {
+        let size = self.image.sides(level).unwrap_or([1; 3]);
         let step = (-f64::from(self.precision.sub_texel_bits.min(52))).exp2();
-        [0, 1].map(|axis| {
+        let count = self.image.shape().axes();
+        [0, 1, 2].map(|axis| {
+            if axis >= count {
+                return Axis { value: 0.0, range: Some([0.0; 2]) };
+            }
             let (factor, value) = match self.sampler.unnormalized {
                 true => (1.0, at[axis].value),
                 false => (f64::from(size[axis]), (self.rules.unnormalize)(at[axis].value, size[axis])),
@@ -228,17 +294,65 @@ impl Sampling<'_> {
         })
     }
 
-    /// The texel or border texel at integer coordinates, offset and wrapped; compared with the reference.
-    fn texel(&self, level: u32, i: i64, j: i64, reference: Option<Inexact>, definite: bool) -> Texel {
+    /// The texel or border texel at integer coordinates of a slice, offset and wrapped; compared with the reference.
+    fn texel(&self, level: u32, slice: i64, at: [i64; 3], reference: Option<Inexact>, definite: bool) -> Texel {
         let default = Rules::default();
         let rules = if definite { self.rules } else { &default };
-        let format = self.image.format();
-        let size = self.image.size(level).unwrap_or([1, 1]);
-        let wrapped = |axis: usize, at: i64| {
-            let moved = at.saturating_add(self.offset[axis].into());
-            (rules.wrap)(self.sampler.address[axis], moved, size[axis].into())
+        let size = self.image.sides(level).unwrap_or([1; 3]).map(i64::from);
+        let wrapped = |axis: usize| {
+            let moved = at[axis].saturating_add(self.offset[axis].into());
+            (rules.wrap)(self.sampler.address[axis], moved, size[axis])
         };
-        let texel = self.image.texel(rules, level, wrapped(0, i), wrapped(1, j)).unwrap_or_else(|| {
+        let place = match self.image.shape() {
+            Shape::D1 | Shape::D1Array => [wrapped(0), 0, slice],
+            Shape::D2 | Shape::D2Array => [wrapped(0), wrapped(1), slice],
+            Shape::D3 => [wrapped(0), wrapped(1), wrapped(2)],
+            Shape::Cube => return self.on_cube(rules, level, slice, [at[0], at[1]], reference),
+        };
+        self.stored(rules, level, place, reference)
+    }
+
+    /// The texel of a cube at integer coordinates of a face, which may be one beyond an edge or a corner.
+    fn on_cube(&self, rules: &Rules, level: u32, face: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
+        let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
+        let within = at.map(|x| x.clamp(0, size - 1));
+        let [i, j] = at.map(|x| x.clamp(-1, size));
+        let own = |[i, j]: [i64; 2], face: i64| self.stored(rules, level, [i, j, face], reference);
+        let beyond = |at: [i64; 2]| {
+            let (face, at) = (rules.beside)(face as usize, at, size);
+            own(at, face as i64)
+        };
+        match (i != within[0], j != within[1]) {
+            (false, false) => own([i, j], face),
+            (true, true) => self.corner(rules, [own(within, face), beyond([i, within[1]]), beyond([within[0], j])], reference.is_some()),
+            _ => beyond([i, j]),
+        }
+    }
+
+    /// What stands beyond a corner of a cube's face: by preference the average of the three texels that meet there. A device may have anything there, but what all
+    /// three are if they are equal.
+    fn corner(&self, rules: &Rules, [a, b, c]: [Texel; 3], compared: bool) -> Texel {
+        let numeric = if compared { Numeric::Float } else { self.image.format().numeric() };
+        let ends = match self.image.format().numeric() {
+            _ if compared => Interval::between(0.0, 1.0),
+            Numeric::Unorm => Interval::between(0.0, 1.0),
+            Numeric::Snorm => Interval::between(-1.0, 1.0),
+            _ => Interval::ANY,
+        };
+        let mut texel = a;
+        for n in 0..4 {
+            texel.bits[n] = shader_bits(numeric, (rules.corner)([a, b, c].map(|texel| texel.number(numeric, n))));
+            texel.undefined[n] = a.undefined[n].or(b.undefined[n]).or(c.undefined[n]);
+            let same = a.allowed[n] == b.allowed[n] && b.allowed[n] == c.allowed[n] && a.allowed[n].low == a.allowed[n].high;
+            texel.allowed[n] = if same || texel.undefined[n].is_some() { a.allowed[n].hull(b.allowed[n]).hull(c.allowed[n]) } else { ends };
+        }
+        texel
+    }
+
+    /// The texel at a place of a level, or the border texel if there is none; compared with the reference.
+    fn stored(&self, rules: &Rules, level: u32, place: [i64; 3], reference: Option<Inexact>) -> Texel {
+        let format = self.image.format();
+        let texel = self.image.texel(rules, level, place).unwrap_or_else(|| {
             let mut colour = rules.missing;
             let channels = format.channels().len();
             colour[..channels].copy_from_slice(&self.sampler.border.colour()[..channels]);
@@ -246,11 +360,11 @@ impl Sampling<'_> {
         });
         match (self.sampler.compare, reference) {
             (Some(compare), Some(reference)) => {
-                let fixed = format.numeric() == super::Numeric::Unorm;
+                let fixed = format.numeric() == Numeric::Unorm;
                 let clamp = |x: f64| if fixed { x.clamp(0.0, 1.0) } else { x };
                 let range = if fixed { reference.allowed.clamped(0.0, 1.0) } else { reference.allowed };
                 let passes = (rules.compare)(compare, clamp(reference.value), texel.number(format.numeric(), 0));
-                let mut result = Texel::of_numbers(super::Numeric::Float, [f64::from(u8::from(passes)), 0.0, 0.0, 1.0]);
+                let mut result = Texel::of_numbers(Numeric::Float, [f64::from(u8::from(passes)), 0.0, 0.0, 1.0]);
                 result.undefined[0] = texel.undefined[0];
                 result.allowed[0] = match compare.decided(range, texel.allowed[0]) {
                     Some(passes) => Interval::point(f64::from(u8::from(passes))),
@@ -262,56 +376,105 @@ impl Sampling<'_> {
         }
     }
 
-    /// The texels i0j0, i1j0, i0j1 and i1j1.
-    fn footprint(&self, level: u32, i: i64, j: i64, reference: Option<Inexact>, definite: bool) -> [Texel; 4] {
-        [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(di, dj)| self.texel(level, i.saturating_add(di), j.saturating_add(dj), reference, definite))
+    /// The texels at i and i + 1 along so many axes, the first one fastest: i0j0, i1j0, i0j1, i1j1 and so on.
+    fn footprint(
+        &self,
+        level: u32,
+        slice: i64,
+        at: [i64; 3],
+        axes: usize,
+        reference: Option<Inexact>,
+        definite: bool,
+    ) -> SmallVec<[Texel; 4]> {
+        let one = |n: usize| [0, 1, 2].map(|axis: usize| at[axis].saturating_add((n >> axis & 1) as i64));
+        (0..1 << axes).map(|n| self.texel(level, slice, one(n), reference, definite)).collect()
+    }
+
+    /// The nearest texel's integer coordinates; a cube's stay on the face.
+    fn nearest(&self, level: u32, at: [i64; 3]) -> [i64; 3] {
+        match self.image.shape() {
+            Shape::Cube => {
+                let last = self.image.sides(level).map_or(0, |sides| i64::from(sides[0]) - 1);
+                at.map(|x| x.clamp(0, last))
+            }
+            _ => at,
+        }
     }
 
     /// The definite value of a filter within a level. A texel of weight zero does not matter.
-    fn filtered(&self, level: u32, filter: Filter, at: [Inexact; 2], reference: Option<Inexact>) -> Definite {
+    fn filtered(&self, level: u32, filter: Filter, spot: Spot, reference: Option<Inexact>) -> Definite {
         let numeric = self.image.format().numeric();
-        let axes = self.axes(level, at);
-        let (texels, weights) = match filter {
-            Filter::Nearest => {
-                let [i, j] = axes.map(|axis| integer((self.rules.nearest)(axis.value)));
-                (smallvec![self.texel(level, i, j, reference, true)], [1.0, 0.0, 0.0, 0.0])
-            }
-            Filter::Linear => {
-                let [(i, a), (j, b)] = axes.map(|axis| (self.rules.linear)(axis.value));
-                (SmallVec::<[Texel; 4]>::from(self.footprint(level, integer(i), integer(j), reference, true)), (self.rules.weights)(a, b))
-            }
-        };
+        let axes = self.axes(level, spot.at);
         let mut definite = Definite { numbers: [0.0; 4], undefined: [None; 4] };
-        for (texel, weight) in texels.iter().zip(weights).filter(|(_, weight)| *weight != 0.0) {
+        let mut add = |texel: &Texel, weight: f64| {
             for c in 0..4 {
                 definite.numbers[c] += weight * texel.number(numeric, c);
                 definite.undefined[c] = definite.undefined[c].or(texel.undefined[c]);
+            }
+        };
+        match filter {
+            Filter::Nearest => {
+                let at = self.nearest(level, axes.map(|axis| integer((self.rules.nearest)(axis.value))));
+                add(&self.texel(level, spot.slice, at, reference, true), 1.0);
+            }
+            Filter::Linear => {
+                let count = self.image.shape().axes();
+                let linear = |n: usize| if n < count { (self.rules.linear)(axes[n].value) } else { (0.0, 0.0) };
+                let [(i, a), (j, b), (k, c)] = [0, 1, 2].map(linear);
+                let (flat, depth) = ((self.rules.weights)(a, b), if count == 3 { (self.rules.depth)(c) } else { [1.0, 0.0] });
+                let texels = self.footprint(level, spot.slice, [i, j, k].map(integer), count, reference, true);
+                for (n, texel) in texels.iter().enumerate() {
+                    let weight = flat[n & 3] * depth[n >> 2];
+                    if weight != 0.0 {
+                        add(texel, weight);
+                    }
+                }
             }
         }
         definite
     }
 
     /// What a device may have of a filter within a level.
-    fn allowed(&self, level: u32, filter: Filter, at: [Inexact; 2], reference: Option<Inexact>) -> Allowed {
-        let axes = self.axes(level, at);
-        let (Some(columns), Some(rows)) = (axes[0].candidates(filter), axes[1].candidates(filter)) else { return Allowed::any() };
+    fn allowed(&self, level: u32, filter: Filter, spots: &Spots, reference: Option<Inexact>) -> Allowed {
+        let Some(spots) = &spots.allowed else { return Allowed::any() };
         let mut allowed = Allowed(SmallVec::new());
-        for ((i, a), (j, b)) in pairs(&columns, &rows) {
-            let alternative = match filter {
-                Filter::Nearest => self.texel(level, i, j, reference, false).allowed,
-                Filter::Linear => {
-                    let texels = self.footprint(level, i, j, reference, false);
-                    [0, 1, 2, 3].map(|c| {
-                        let of = |n: usize| texels[n].allowed[c];
-                        let rows =
-                            [self.sum(mixed(of(0), of(1), a), [of(0), of(1)], a), self.sum(mixed(of(2), of(3), a), [of(2), of(3)], a)];
-                        self.sum(mixed(rows[0], rows[1], b), rows, b)
-                    })
+        let count = self.image.shape().axes();
+        let none: Candidates = smallvec![(0, [0.0; 2])];
+        for spot in spots {
+            let axes = self.axes(level, spot.at);
+            let along = |n: usize| if n < count { axes[n].candidates(filter) } else { Some(none.clone()) };
+            let (Some(columns), Some(rows), Some(slices)) = (along(0), along(1), along(2)) else { return Allowed::any() };
+            for &(k, c) in &slices {
+                for &(j, b) in &rows {
+                    for &(i, a) in &columns {
+                        allowed.push(match filter {
+                            Filter::Nearest => {
+                                let at = self.nearest(level, [i, j, k]);
+                                self.texel(level, spot.slice, at, reference, false).allowed
+                            }
+                            Filter::Linear => {
+                                let texels = self.footprint(level, spot.slice, [i, j, k], count, reference, false);
+                                self.combined(&texels, &[a, b, c][..count])
+                            }
+                        });
+                    }
                 }
-            };
-            allowed.push(alternative);
+            }
         }
         allowed
+    }
+
+    /// The texels of a footprint summed along one axis after the other, with the weights' ranges.
+    fn combined(&self, texels: &[Texel], weights: &[[f64; 2]]) -> [Interval; 4] {
+        let mut parts: SmallVec<[[Interval; 4]; 4]> = texels.iter().map(|texel| texel.allowed).collect();
+        for &weight in weights {
+            for n in 0..parts.len() / 2 {
+                let (first, second) = (parts[2 * n], parts[2 * n + 1]);
+                parts[n] = [0, 1, 2, 3].map(|c: usize| self.sum(mixed(first[c], second[c], weight), [first[c], second[c]], weight));
+            }
+            parts.truncate(parts.len() / 2);
+        }
+        parts[0]
     }
 
     /// What a weighted sum may come out as: nothing is rounded if a device's weight is 0 or if both are equal.
@@ -321,7 +484,7 @@ impl Sampling<'_> {
             return exact;
         }
         let greatest = match self.image.format().numeric() {
-            super::Numeric::Float => parts[0].magnitude().max(parts[1].magnitude()),
+            Numeric::Float => parts[0].magnitude().max(parts[1].magnitude()),
             _ => 1.0,
         };
         exact.widened(greatest * (-f64::from(self.precision.filter_bits)).exp2())
@@ -358,8 +521,4 @@ fn between_levels(a: Definite, b: Definite, weight: f64) -> Definite {
 /// The integer; far out, any.
 fn integer(x: f64) -> i64 {
     x as i64
-}
-
-fn pairs<'a, T: Copy>(columns: &'a [T], rows: &'a [T]) -> impl Iterator<Item = (T, T)> + 'a {
-    rows.iter().flat_map(move |&row| columns.iter().map(move |&column| (column, row)))
 }

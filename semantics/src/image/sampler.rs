@@ -154,8 +154,8 @@ pub struct Sampler {
     pub min: Filter,
     /// The filter between levels.
     pub mip: Filter,
-    /// What coordinates outside stand for, in x and y.
-    pub address: [AddressMode; 2],
+    /// What coordinates outside stand for, in x, y and z; of cubes they are not looked at.
+    pub address: [AddressMode; 3],
     /// The colour of border texels.
     pub border: Border,
     /// Whether coordinates count texels.
@@ -177,7 +177,7 @@ impl Default for Sampler {
             mag: Filter::Nearest,
             min: Filter::Nearest,
             mip: Filter::Nearest,
-            address: [AddressMode::Repeat; 2],
+            address: [AddressMode::Repeat; 3],
             border: Border::TransparentBlack,
             unnormalized: false,
             lod_bias: 0.0,
@@ -232,7 +232,7 @@ impl Sampler {
                 || self.lod_min != 0.0
                 || self.lod_max != 0.0
                 || self.compare.is_some()
-                || !self.address.iter().all(clamps))
+                || !self.address[..2].iter().all(clamps))
         {
             return Err(SamplerError::Unnormalized);
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use super::texel::{self, Codes, Texel, shader_bits};
-use super::{Format, Rules};
+use super::{Format, Rules, Shape};
 use crate::number::Interval;
 use crate::number::integer::mask;
 use crate::undefined::Unspecified;
@@ -39,6 +39,8 @@ pub enum ImageError {
     NoLevel(u32),
     /// Bytes of another number than a level has: found and required.
     Length(usize, usize),
+    /// Sides that the shape does not have.
+    Shape(Shape),
 }
 
 impl fmt::Display for ImageError {
@@ -49,6 +51,11 @@ impl fmt::Display for ImageError {
             ImageError::Levels(found, most) => write!(f, "an image has {found} levels; of its size it has 1 to {most}"),
             ImageError::NoLevel(level) => write!(f, "the image has no level {level}"),
             ImageError::Length(found, required) => write!(f, "{found} bytes are given for a level of {required}"),
+            ImageError::Shape(Shape::D1 | Shape::D1Array) => {
+                write!(f, "an image of one dimension has a height of 1, and one layer unless it is an array")
+            }
+            ImageError::Shape(Shape::Cube) => write!(f, "a cube has six faces, as high as wide"),
+            ImageError::Shape(_) => write!(f, "an image of two dimensions has one layer unless it is an array"),
         }
     }
 }
@@ -58,19 +65,20 @@ impl std::error::Error for ImageError {}
 /// A level of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
-    width: u32,
-    height: u32,
-    /// Row after row.
+    /// Width, height, and how many slices there are: the depth, or the layers or faces, of which every level has as many.
+    sides: [u32; 3],
+    /// Row after row, slice after slice.
     bytes: Vec<u8>,
     /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was rounded when it was stored, so that another device
     /// may hold the neighbouring code.
     shadow: Vec<u8>,
 }
 
-/// A two-dimensional image of one layer.
+/// An image. A texel is at (x, y, z) of a level, z the place in the third dimension, the layer or the face; what the shape does not have is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     format: Format,
+    shape: Shape,
     levels: Vec<Level>,
 }
 
@@ -100,31 +108,58 @@ impl Encoded {
 }
 
 impl Image {
-    /// An image whose texels are undefined. Each level has half the sides of the one before, rounded down, but 1 at least: Image Mip Level Sizing.
+    /// An image of two dimensions and one layer whose texels are undefined.
     ///
     /// # Errors
     /// For no texels, too many, or levels that the size does not have.
     pub fn new(format: Format, width: u32, height: u32, levels: u32) -> Result<Image, ImageError> {
-        let side = width.max(height);
-        if width == 0 || height == 0 {
+        Image::of_shape(format, Shape::D2, [width, height, 1], levels)
+    }
+
+    /// An image whose texels are undefined, of that width, height, and depth or number of layers or faces. Each level has half the sides of the one before, rounded
+    /// down, but 1 at least, and as many layers: Image Mip Level Sizing.
+    ///
+    /// # Errors
+    /// For no texels, too many, levels that the size does not have, or sides that the shape does not have.
+    pub fn of_shape(format: Format, shape: Shape, sides: [u32; 3], levels: u32) -> Result<Image, ImageError> {
+        let [width, height, slices] = sides;
+        let depth = if shape == Shape::D3 { slices } else { 1 };
+        let side = width.max(height).max(depth);
+        if sides.contains(&0) {
             return Err(ImageError::Empty);
+        }
+        let fits = match shape {
+            Shape::D1 => [height, slices] == [1, 1],
+            Shape::D1Array => height == 1,
+            Shape::D2 => slices == 1,
+            Shape::D2Array | Shape::D3 => true,
+            Shape::Cube => width == height && slices == 6,
+        };
+        if !fits {
+            return Err(ImageError::Shape(shape));
         }
         let most = side.ilog2() + 1;
         if levels == 0 || levels > most {
             return Err(ImageError::Levels(levels, most));
         }
-        let size = |level: u32| ((width >> level).max(1), (height >> level).max(1));
-        let bytes: u128 = (0..levels).map(|l| u128::from(size(l).0) * u128::from(size(l).1) * format.bytes() as u128).sum();
+        let half = |side: u32, level: u32| (side >> level).max(1);
+        let of_level = |l: u32| [half(width, l), half(height, l), if shape == Shape::D3 { half(slices, l) } else { slices }];
+        let texels = |l: u32| of_level(l).into_iter().map(u128::from).product::<u128>();
+        let bytes = (0..levels).map(|l| texels(l).saturating_mul(format.bytes() as u128)).fold(0, u128::saturating_add);
         if bytes > u128::from(MAX_BYTES) {
             return Err(ImageError::TooLarge);
         }
         let all = mask(format.channels().len() as u8) as u8;
         let level = |l: u32| {
-            let (width, height) = size(l);
-            let texels = width as usize * height as usize;
-            Level { width, height, bytes: vec![0; texels * format.bytes()], shadow: vec![all; texels] }
+            let texels = texels(l) as usize;
+            Level { sides: of_level(l), bytes: vec![0; texels * format.bytes()], shadow: vec![all; texels] }
         };
-        Ok(Image { format, levels: (0..levels).map(level).collect() })
+        Ok(Image { format, shape, levels: (0..levels).map(level).collect() })
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// The format.
@@ -139,7 +174,12 @@ impl Image {
 
     /// Width and height of a level in texels.
     pub fn size(&self, level: u32) -> Option<[u32; 2]> {
-        self.levels.get(level as usize).map(|l| [l.width, l.height])
+        self.sides(level).map(|[width, height, _]| [width, height])
+    }
+
+    /// Width, height, and depth or number of layers or faces of a level in texels.
+    pub fn sides(&self, level: u32) -> Option<[u32; 3]> {
+        self.levels.get(level as usize).map(|l| l.sides)
     }
 
     /// OpImageQuerySizeLod: width and height, undefined for a level that is not there.
@@ -183,20 +223,32 @@ impl Image {
         Ok(())
     }
 
-    /// A texel's place among those of its level, if it is there.
+    /// A texel's place among those of its level, if it is there, in slice 0.
     pub fn index(&self, level: u32, x: i64, y: i64) -> Option<usize> {
-        let l = self.levels.get(level as usize)?;
-        let inside = (0..i64::from(l.width)).contains(&x) && (0..i64::from(l.height)).contains(&y);
-        inside.then(|| y as usize * l.width as usize + x as usize)
+        self.index_at(level, [x, y, 0])
     }
 
-    /// The bits of a texel, as one little-endian number, and its undefined components in bits 0 to 3 of the other.
+    /// A texel's place among those of its level, if it is there.
+    #[inline]
+    pub fn index_at(&self, level: u32, [x, y, z]: [i64; 3]) -> Option<usize> {
+        let [width, height, slices] = self.levels.get(level as usize)?.sides;
+        let inside = |at: i64, side: u32| (0..i64::from(side)).contains(&at);
+        let here = inside(x, width) && inside(y, height) && inside(z, slices);
+        here.then(|| (z as usize * height as usize + y as usize) * width as usize + x as usize)
+    }
+
+    /// The bits of a texel in slice 0, as one little-endian number, and its undefined components in bits 0 to 3 of the other.
     pub fn raw(&self, level: u32, x: i64, y: i64) -> Option<(u128, u8)> {
-        let index = self.index(level, x, y)?;
-        let (l, size) = (&self.levels[level as usize], self.format.bytes());
+        self.raw_of(level, self.index(level, x, y)?)
+    }
+
+    /// [`Image::raw`] of a texel by its place among those of its level.
+    pub fn raw_of(&self, level: u32, index: usize) -> Option<(u128, u8)> {
+        let (l, size) = (self.levels.get(level as usize)?, self.format.bytes());
+        let shadow = l.shadow.get(index)?;
         let mut bytes = [0; 16];
         bytes[..size].copy_from_slice(&l.bytes[index * size..][..size]);
-        Some((u128::from_le_bytes(bytes), l.shadow[index] & 15))
+        Some((u128::from_le_bytes(bytes), shadow & 15))
     }
 
     /// Which components of a texel were rounded when they were stored, so that another device may hold the neighbouring code: bit c for
@@ -207,21 +259,22 @@ impl Image {
     }
 
     /// The texel, by these rules.
-    pub(super) fn texel(&self, rules: &Rules, level: u32, x: i64, y: i64) -> Option<Texel> {
-        let (bits, undefined) = self.raw(level, x, y)?;
-        Some(Texel::decode(rules, self.format, bits, undefined, self.rounded(level, x, y)?))
+    pub(super) fn texel(&self, rules: &Rules, level: u32, at: [i64; 3]) -> Option<Texel> {
+        let index = self.index_at(level, at)?;
+        let (bits, undefined) = self.raw_of(level, index)?;
+        Some(Texel::decode(rules, self.format, bits, undefined, self.levels[level as usize].shadow[index] >> 4))
     }
 
     /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four components; missing ones are 0, 0 and 1.
     pub fn fetch(&self, x: i64, y: i64, lod: i64, robustness: Robustness) -> Texel {
-        self.fetch_by(&Rules::default(), [x, y], lod, robustness)
+        self.fetch_by(&Rules::default(), [x, y, 0], lod, robustness)
     }
 
-    /// [`Image::fetch`] with definite values by these rules.
-    pub fn fetch_by(&self, rules: &Rules, [x, y]: [i64; 2], lod: i64, robustness: Robustness) -> Texel {
+    /// [`Image::fetch`] with definite values by these rules, in any slice.
+    pub fn fetch_by(&self, rules: &Rules, at: [i64; 3], lod: i64, robustness: Robustness) -> Texel {
         let level = u32::try_from(lod).ok().filter(|&l| l < self.levels());
         let invalid = if level.is_none() { Unspecified::ImageLevel } else { Unspecified::ImageCoordinate };
-        if let Some(texel) = level.and_then(|level| self.texel(rules, level, x, y)) {
+        if let Some(texel) = level.and_then(|level| self.texel(rules, level, at)) {
             return texel;
         }
         let numeric = self.format.numeric();

@@ -102,6 +102,13 @@ macro_rules! wsl_execution_rules {
             WslEBarrier "wsl/e-barrier" ExpressionExecution "004 Fences and atomic operations; WSL-D12" "wsl::execution::builtin::e_barrier" "barrier() → Void, once every thread of the group stands at it";
             // derivative
             WslEDerivative "wsl/e-derivative" ExpressionExecution "004 Floating point arithmetic; WSL-D26" "wsl::execution::derivative::e_derivative" "ddx(v) → b - a, and so on, once the quad of the thread stands at it";
+            // texture
+            WslETextureSample "wsl/e-texture-sample" ExpressionExecution "004 Sampler and texture operations; WSL-D23, WSL-D24" "wsl::execution::texture::e_texture_sample" "Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that derivatives or arguments choose";
+            WslETextureCompare "wsl/e-texture-compare" ExpressionExecution "004 Sampler and texture operations; WSL-D23, WSL-D24" "wsl::execution::texture::e_texture_compare" "SampleCmp…(t, s, x, d, …) → v, as Sample, but of 1 or 0 for each texel as s compares d with it or not";
+            WslETextureGather "wsl/e-texture-gather" ExpressionExecution "004 Sampler and texture operations; WSL-D22, WSL-D23" "wsl::execution::texture::e_texture_gather" "Gather…(t, s, x, …) → (v1, v2, v3, v4), a component of the four texels of level 0 around x, or s's comparisons with them";
+            WslETextureLoad "wsl/e-texture-load" ExpressionExecution "004 Sampler and texture operations; WSL-D21, WSL-D22" "wsl::execution::texture::e_texture_load" "Load(t, x, …) → v, the texel of t at x";
+            WslETextureStore "wsl/e-texture-store" ExpressionExecution "004 Sampler and texture operations; WSL-D21, WSL-D22" "wsl::execution::texture::e_texture_store" "Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is one";
+            WslETextureDimensions "wsl/e-texture-dimensions" ExpressionExecution "004 Sampler and texture operations; WSL-D22" "wsl::execution::texture::e_texture_dimensions" "GetDimensions(t, …) → Void, storing the sides of a level of t, and how many levels there are if one was named, through the pointers";
             // group
             WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::rules::g_thread" "t → t' gives G → G', t a thread of G";
             WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::rules::g_barrier" "All threads of a group at the same instance of the same barrier go on";

@@ -45,6 +45,8 @@ pub struct Memory {
     pub races: Option<Box<Races>>,
     /// Whether a thread of a draw that a device may not have has stored in device memory, or one that it may have has not.
     pub doubted: bool,
+    /// The textures and samplers, by their objects.
+    pub opaques: super::texture::Opaques,
 }
 
 /// The words of a value.

@@ -30,6 +30,7 @@ pub mod recheck;
 mod same;
 pub mod specialization;
 pub mod syntax;
+pub mod texture;
 pub mod token;
 pub mod types;
 pub mod typing;

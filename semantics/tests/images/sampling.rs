@@ -39,7 +39,7 @@ impl Case {
             mag: random.one_of(&FILTERS),
             min: random.one_of(&FILTERS),
             mip: random.one_of(&FILTERS),
-            address: [random.one_of(&AddressMode::ALL), random.one_of(&AddressMode::ALL)],
+            address: [0; 3].map(|_| random.one_of(&AddressMode::ALL)),
             border: random.one_of(&[Border::TransparentBlack, Border::OpaqueBlack, Border::OpaqueWhite]),
             lod_min: random.one_of(&[0.0, 0.0, -2.0, 0.75]),
             lod_max: random.one_of(&[1000.0, 1000.0, 1.25]),
@@ -63,7 +63,7 @@ impl Case {
     }
 
     fn sampling<'a>(&'a self, rules: &'a Rules) -> Sampling<'a> {
-        Sampling { image: &self.image, sampler: &self.sampler, precision: PRECISION, rules, offset: self.offset }
+        Sampling { image: &self.image, sampler: &self.sampler, precision: PRECISION, rules, offset: [self.offset[0], self.offset[1], 0] }
     }
 
     fn coordinates(&self) -> [Inexact; 2] {
@@ -148,7 +148,7 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
         let rules = Rules::default();
         let d = [0; 4].map(|_| random.between(-64, 64) as f32 / 128.0);
         let bias = random.between(-8, 8) as f32 / 4.0;
-        let lod = Lod::Derivatives { dx: [d[0].into(), d[1].into()], dy: [d[2].into(), d[3].into()], bias };
+        let lod = Lod::flat([d[0].into(), d[1].into()], [d[2].into(), d[3].into()], bias);
         let sampled = case.sampling(&rules).sample(case.coordinates(), lod, None).expect("a valid sampler");
         let size = case.image.size(0).expect("level 0").map(f64::from);
         let m = [[d[0], d[1]], [d[2], d[3]]].map(|[s, t]| [f64::from(s.abs()) * size[0], f64::from(t.abs()) * size[1]]);
@@ -169,9 +169,9 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
 
 /// Coarse tests that the random ones' harness cannot see: derivatives, bias, comparison, borders of integers.
 fn derived(rules: &Rules) -> Result<(), String> {
-    let size = [64, 16];
+    let size = [64, 16, 1];
     let of = |dx: [f32; 2], dy: [f32; 2], bias: f32, sampler: &Sampler| {
-        let lod = Lod::Derivatives { dx: dx.map(Inexact::from), dy: dy.map(Inexact::from), bias };
+        let lod = Lod::flat(dx.map(Inexact::from), dy.map(Inexact::from), bias);
         lambda(rules, sampler, size, lod, PRECISION).expect("numbers").lambda
     };
     let sampler = Sampler { lod_min: -1000.0, ..Sampler::default() };
@@ -193,8 +193,8 @@ fn derived(rules: &Rules) -> Result<(), String> {
     let mut depth = Image::new(Format::D16Unorm, 2, 1, 1).expect("an image");
     depth.fill(0, &[0, 0x40, 0, 0xc0]).expect("4 bytes");
     for (compare, expected) in [(Compare::Less, [0.0, 1.0]), (Compare::GreaterOrEqual, [1.0, 0.0]), (Compare::Equal, [0.0, 0.0])] {
-        let sampler = Sampler { compare: Some(compare), mag: Filter::Linear, address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
-        let sampling = Sampling { image: &depth, sampler: &sampler, precision: PRECISION, rules, offset: [0; 2] };
+        let sampler = Sampler { compare: Some(compare), mag: Filter::Linear, address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
+        let sampling = Sampling { image: &depth, sampler: &sampler, precision: PRECISION, rules, offset: [0; 3] };
         for (s, expected) in [(0.25, expected[0]), (0.75, expected[1]), (0.5, (expected[0] + expected[1]) / 2.0)] {
             let at = [Inexact::from(s), Inexact::from(0.5)];
             let sampled = sampling.sample(at, Lod::Explicit(Inexact::exact(0.0)), Some(Inexact::exact(0.5))).expect("a valid sampler");
@@ -207,7 +207,7 @@ fn derived(rules: &Rules) -> Result<(), String> {
     let mut snorm = Image::new(Format::Rg8Snorm, 1, 1, 1).expect("an image");
     snorm.fill(0, &[0x80, 0x40]).expect("2 bytes");
     let sampler = Sampler::default();
-    let sampling = Sampling { image: &snorm, sampler: &sampler, precision: PRECISION, rules, offset: [0; 2] };
+    let sampling = Sampling { image: &snorm, sampler: &sampler, precision: PRECISION, rules, offset: [0; 3] };
     let sampled = sampling.sample([Inexact::from(0.5); 2], Lod::Explicit(Inexact::exact(0.0)), None).expect("a valid sampler");
     let expected = [-1.0, 64.0 / 127.0, 0.0, 1.0];
     match sampled.bits.map(f32::from_bits) == expected {
@@ -254,11 +254,11 @@ fn every_planted_bug_is_caught() {
         ("gathered from the lower left in reading order", Rules { gather: [0, 1, 2, 3], ..right }),
         ("missing alpha is zero", Rules { missing: [0.0; 4], ..right }),
         ("divided by 2^b", Rules { unpack: |_, width, code| code as f64 / (1u64 << width) as f64, ..right }),
-        ("sum of the derivatives", Rules { scale_factor: |[[a, b], [c, d]]| (a + b).max(c + d), ..right }),
+        ("sum of the derivatives", Rules { scale_factor: |[[a, b, _], [c, d, _]]| (a + b).max(c + d), ..right }),
     ];
     let more: [(&str, Rules); 4] = [
         ("bias added after clamping", Rules { bias: |a, b| a + b, ..right }),
-        ("the lesser scale factor", Rules { scale_factor: |[[a, b], [c, d]]| a.hypot(b).min(c.hypot(d)), ..right }),
+        ("the lesser scale factor", Rules { scale_factor: |[[a, b, _], [c, d, _]]| a.hypot(b).min(c.hypot(d)), ..right }),
         ("compared the other way round", Rules { compare: |c, reference, stored| c.holds(stored, reference), ..right }),
         (
             "-128 is below -1",
@@ -281,8 +281,8 @@ fn sets_are_no_wider_than_the_precision() {
     image.fill(0, &[0, 50, 150, 255]).expect("4 bytes");
     let rules = Rules::default();
     let at = |filter: Filter, s: f32| {
-        let sampler = Sampler { mag: filter, address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
-        let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+        let sampler = Sampler { mag: filter, address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
+        let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
         sampling.sample([Inexact::from(s), Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("a valid sampler").allowed
     };
     let shows = |allowed: &Allowed, x: f64| allowed.admits([f64::from((x / 255.0) as f32), 0.0, 0.0, 1.0]);
@@ -303,8 +303,8 @@ fn undefined_texels_matter_where_they_have_weight() {
     let mut image = Image::new(Format::R8Unorm, 2, 1, 1).expect("an image");
     image.write(0, 0, [1.0f32.to_bits(), 0, 0, 0], 0);
     let rules = Rules::default();
-    let sampler = Sampler { mag: Filter::Linear, address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
-    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+    let sampler = Sampler { mag: Filter::Linear, address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
     let at = |s: f32| sampling.sample([Inexact::from(s), Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid");
     assert_eq!((at(0.1).undefined[0], at(0.1).bits[0]), (None, 1.0f32.to_bits()));
     assert!(at(0.1).allowed.hull(0).low > 0.999_999);
@@ -319,8 +319,8 @@ fn infinite_texels_make_any_value_where_a_weight_may_be_zero() {
     let mut image = Image::new(Format::Rg32Sfloat, 2, 1, 1).expect("an image");
     image.fill(0, &[1.0, 2.0, f32::INFINITY, 4.0].iter().flat_map(|x: &f32| x.to_le_bytes()).collect::<Vec<u8>>()).expect("16 bytes");
     let rules = Rules::default();
-    let sampler = Sampler { mag: Filter::Linear, address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
-    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+    let sampler = Sampler { mag: Filter::Linear, address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
     let at = |s: f32| sampling.sample([Inexact::from(s), Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid");
     let between = at(0.5);
     assert_eq!(between.bits, [f32::INFINITY, 3.0, 0.0, 1.0].map(f32::to_bits));
@@ -333,7 +333,7 @@ fn coordinates_that_are_sets_themselves_reach_what_they_may_reach() {
     let mut image = Image::new(Format::R8Unorm, 4, 1, 1).expect("an image");
     image.fill(0, &[0, 50, 150, 255]).expect("4 bytes");
     let (rules, sampler) = (Rules::default(), Sampler::default());
-    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
     let s = Inexact { value: 0.4, allowed: Interval::between(0.35, 0.6) };
     let allowed = sampling.sample([s, Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid").allowed;
     let admits = |x: f32| allowed.admits([f64::from(x / 255.0), 0.0, 0.0, 1.0]);
@@ -347,12 +347,12 @@ fn unnormalized_coordinates_count_texels() {
     let sampler = Sampler {
         unnormalized: true,
         lod_max: 0.0,
-        address: [AddressMode::ClampToBorder; 2],
+        address: [AddressMode::ClampToBorder; 3],
         border: Border::OpaqueWhite,
         ..Sampler::default()
     };
     let rules = Rules::default();
-    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [1, 0] };
+    let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [1, 0, 0] };
     let at = |u: f32, v: f32| sampling.sample([u.into(), v.into()], Lod::Explicit(Inexact::exact(0.0)), None).expect("valid").bits;
     assert_eq!(at(1.5, 1.5), [6, 0, 0, 1]);
     assert_eq!(at(3.5, 1.5), [1, 0, 0, 1]);
@@ -363,7 +363,7 @@ fn samplers_that_do_not_fit_are_refused() {
     let image = Image::new(Format::R32Uint, 4, 2, 1).expect("an image");
     let rules = Rules::default();
     let sample = |sampler: Sampler, reference: Option<Inexact>| {
-        let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 2] };
+        let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
         sampling.sample([Inexact::from(0.5); 2], Lod::Explicit(Inexact::exact(0.0)), reference)
     };
     assert_eq!(sample(Sampler { mag: Filter::Linear, ..Sampler::default() }, None).err(), Some(SamplerError::IntegerLinear));
@@ -387,7 +387,7 @@ fn no_coordinate_or_level_of_detail_is_too_strange() {
         let lod = match n % 3 {
             0 => Lod::Explicit(any().into()),
             1 => Lod::Explicit(Inexact { value: 0.0, allowed: Interval::ANY }),
-            _ => Lod::Derivatives { dx: [any().into(), any().into()], dy: [any().into(), 0.0f32.into()], bias: any() },
+            _ => Lod::flat([any().into(), any().into()], [any().into(), 0.0f32.into()], any()),
         };
         let sampled = case.sampling(&rules).sample(at, lod, None).expect("a valid sampler");
         assert!(!sampled.allowed.0.is_empty());

@@ -25,7 +25,7 @@ pub struct Levels {
 pub const PARTS: i128 = 1 << 24;
 
 /// The coordinate within the level, or `None` for the border: one step at a time.
-fn walk(mode: AddressMode, mut i: i128, size: i128) -> Option<i128> {
+pub fn walk(mode: AddressMode, mut i: i128, size: i128) -> Option<i128> {
     loop {
         if (0..size).contains(&i) {
             return Some(i);

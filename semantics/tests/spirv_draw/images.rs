@@ -216,7 +216,7 @@ fn derivatives_choose_the_level() {
         %r = OpImageSampleImplicitLod %v4 %ts %m";
     assert_eq!(level(None, column, (2, 2)), sure(1.0));
     let right = image::Rules::default();
-    let flat = image::Rules { scale_factor: |[[ux, vx], _]| ux.hypot(vx), ..right };
+    let flat = image::Rules { scale_factor: |[[ux, vx, _], _]| ux.hypot(vx), ..right };
     assert_eq!(level(Some(flat), column, (2, 2)).0, 0.0, "a planted scale factor shows");
     let floor = image::Rules { nearest_level: f64::floor, ..right };
     assert_eq!(level(Some(floor), &implicit, (3, 5)).0, 0.0, "a planted level shows");

@@ -184,10 +184,10 @@ impl Bound {
             mag: Filter::Linear,
             min: Filter::Linear,
             mip: Filter::Linear,
-            address: [AddressMode::ClampToEdge; 2],
+            address: [AddressMode::ClampToEdge; 3],
             ..Sampler::default()
         };
-        let all = |mode| Sampler { address: [mode; 2], ..Sampler::default() };
+        let all = |mode| Sampler { address: [mode; 3], ..Sampler::default() };
         let compare = |compare| Sampler { compare: Some(compare), ..all(AddressMode::ClampToEdge) };
         let samplers = [
             (2, Sampler::default()),

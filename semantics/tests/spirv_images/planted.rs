@@ -27,7 +27,7 @@ fn planted_values_are_caught() {
         ("linear", ImageRules { linear: |u| (u.floor(), u - u.floor()), ..right }),
         ("wrap", ImageRules { wrap: |_, i, size| AddressMode::ClampToEdge.wrap(i, size), ..right }),
         ("weights", ImageRules { weights: |a, b| [a * b, (1.0 - a) * b, a * (1.0 - b), (1.0 - a) * (1.0 - b)], ..right }),
-        ("scale factor", ImageRules { scale_factor: |[[ux, vx], _]| ux.hypot(vx), ..right }),
+        ("scale factor", ImageRules { scale_factor: |[[ux, vx, _], _]| ux.hypot(vx), ..right }),
         ("bias", ImageRules { bias: |_, _| 1.0, ..right }),
         ("nearest level", ImageRules { nearest_level: f64::floor, ..right }),
         ("minified", ImageRules { minified: |lambda| lambda <= 0.0, ..right }),

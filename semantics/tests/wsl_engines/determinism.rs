@@ -35,7 +35,7 @@ fn dispatched(seed: u64, strategy: Strategy) -> String {
     let program = validate(&made.text).program.expect("it is valid");
     let entry = &program.entry_points[0];
     let buffers = made.bind(&program, entry).expect("its buffers are given");
-    let dispatch = group::Dispatch { program: &program, text: &made.text, entry, groups: made.groups, buffers };
+    let dispatch = group::Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources: buffers };
     let mut seen = String::new();
     for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(seed)] {
         let settings = group::Settings { strategy, schedule, fuel: 50_000, ways: 1, ..group::Settings::default() };

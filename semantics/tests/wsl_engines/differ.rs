@@ -3,7 +3,7 @@
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::{Buffer, Dispatch};
+use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
@@ -40,9 +40,9 @@ fn another_function_or_entry_point_is_a_difference() {
     assert!(matches!(call("gone", "up"), Compared::Differ { .. }) && matches!(call("up", "gone"), Compared::Differ { .. }));
     let dispatch = |compiled_as: &str, name: &str| {
         let entry = program.entry_points.iter().find(|e| e.function == function(&program, name)).expect("it is there");
-        let mut buffers = Buffer::of(&program, entry).expect("it is a buffer");
-        buffers[0].words = vec![0; 2];
-        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], buffers };
+        let mut buffers = Resource::of(&program, entry).expect("it is a buffer");
+        buffers[0].fill(&[0; 2]);
+        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources: buffers };
         beside::dispatch(&dispatch, &compiled(compiled_as), Strategy::First, FUEL).expect("what is bound fits")
     };
     assert_eq!(dispatch("one", "one"), Compared::Same("[[Some(1), Some(1)]]".into()));

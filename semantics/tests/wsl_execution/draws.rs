@@ -4,7 +4,7 @@ use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, buffers, entry_of};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, entry_of, resources};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::Semantic;
 use smallstep_semantics::wsl::execution::check::well_typed;
@@ -65,9 +65,12 @@ fn draws<'p>(program: &'p Program, text: &'p str) -> Vec<Draw<'p>> {
                 Vertices::Shaded { entry, .. } => Some(*entry),
                 Vertices::Screen(_) => None,
             };
-            let Ok(mut buffers) = buffers(program, entry, fragment) else { continue };
-            buffers.iter_mut().for_each(|b| b.words = (0..4 * b.stride).collect());
-            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth: Some(Compare::LessOrEqual), buffers });
+            let Ok(mut resources) = resources(program, entry, fragment) else { continue };
+            for resource in &mut resources {
+                let stride = resource.buffer().map_or(0, |b| b.stride);
+                resource.fill(&(0..4 * stride).collect::<Vec<u32>>());
+            }
+            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth: Some(Compare::LessOrEqual), resources });
         }
     }
     all
@@ -108,8 +111,8 @@ fn run(text: &str, vertex: bool, size: [u32; 2], given: Vec<Attribute>, settings
         },
         false => Vertices::Screen(vec![(0, Given::Place)]),
     };
-    let buffers = Vec::new();
-    Draw { program: &program, text, vertices, fragment, size, depth: None, buffers }.run(settings)
+    let resources = Vec::new();
+    Draw { program: &program, text, vertices, fragment, size, depth: None, resources }.run(settings)
 }
 
 fn of(ending: Ending) -> Shown {
@@ -187,10 +190,10 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
     let stores = text.replace("f()", "f(device float[] a : register(u0))");
     let program = program(&stores);
     let (vertex, fragment) = (&program.entry_points[0], &program.entry_points[1]);
-    let mut buffers = buffers(&program, Some(vertex), fragment).expect("they fit");
-    buffers[0].words = vec![0];
+    let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
+    resources[0].fill(&[0]);
     let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes: Vec::new() };
-    let draw = Draw { program: &program, text: &stores, vertices, fragment, size: [2, 2], depth: None, buffers };
+    let draw = Draw { program: &program, text: &stores, vertices, fragment, size: [2, 2], depth: None, resources };
     assert!(matches!(draw.run(&Settings::default()), Ending::Other(Outcome::Unsupported(_))));
 }
 

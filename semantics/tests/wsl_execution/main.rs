@@ -5,6 +5,9 @@ mod draws;
 mod generated;
 mod groups;
 mod preservation;
+#[path = "../common/random.rs"]
+mod random;
+mod textures;
 mod unspecified;
 
 use smallstep_semantics::outcome::Outcome;

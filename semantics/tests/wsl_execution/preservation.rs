@@ -30,9 +30,16 @@ pub struct Broken {
 }
 
 /// The steps of one way of an expression's execution, each checked; and the decisions of the way.
-fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways, rules: &mut BTreeSet<Rule>) -> (Result<usize, Broken>, Ways) {
+fn one_way(
+    shared: &Shared,
+    beside: &Memory,
+    start: &Expr,
+    strategy: Strategy,
+    ways: Ways,
+    rules: &mut BTreeSet<Rule>,
+) -> (Result<usize, Broken>, Ways) {
     let mut opens = Opens::new(strategy, ways);
-    let mut memory = Memory::default();
+    let mut memory = beside.clone();
     let words = vec![Word::Bits(0); shared.group_words];
     let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
     let mut thread = Thread::new(shared, &mut memory, 0, group, start.clone());
@@ -54,6 +61,18 @@ fn one_way(shared: &Shared, start: &Expr, strategy: Strategy, ways: Ways, rules:
 
 /// The steps of an expression's execution along a few ways, and of one that chooses at random.
 fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted, rules: &mut BTreeSet<Rule>) -> Result<usize, Broken> {
+    checked_beside(&Memory::default(), program, root, start, planted, rules)
+}
+
+/// Likewise, beside what is in memory already.
+pub fn checked_beside(
+    beside: &Memory,
+    program: &Program,
+    root: FunctionId,
+    start: &Expr,
+    planted: Planted,
+    rules: &mut BTreeSet<Rule>,
+) -> Result<usize, Broken> {
     let shared = Shared::new(program, root, planted).expect("the variables are few");
     let mut all = Ok(0);
     let mut add = |found: Result<usize, Broken>| {
@@ -62,11 +81,11 @@ fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted, 
         }
     };
     explore(4, |ways| {
-        let (found, ways) = one_way(&shared, start, Strategy::Carry, ways, rules);
+        let (found, ways) = one_way(&shared, beside, start, Strategy::Carry, ways, rules);
         add(found);
         vec![ways]
     });
-    add(one_way(&shared, start, Strategy::Random(5), Ways::default(), rules).0);
+    add(one_way(&shared, beside, start, Strategy::Random(5), Ways::default(), rules).0);
     all
 }
 
@@ -120,6 +139,7 @@ fn every_step_of_generated_programs_preserves_types() {
         let found = checked(&prepared.program, root, &start, Planted::default(), &mut rules);
         assert!(found.as_ref().is_ok_and(|&steps| steps > 30), "{expression}: {found:?}");
     }
+    assert!(crate::textures::preserved(&mut rules) > 1000);
     // What is discarded leaves no term; derivatives are of draws, whose steps are checked in `draws`.
     let elsewhere = [Rule::WslEDiscard, Rule::WslEDerivative];
     let missed = |r: &&Rule| r.name().starts_with("wsl/e-") && !elsewhere.contains(r) && !rules.contains(r);

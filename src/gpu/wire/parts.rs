@@ -53,7 +53,8 @@ impl<'d> Written<'d> {
         }
         self.words.push(bound.samplers.len() as u32);
         for SamplerBinding { set, binding, sampler: s } in bound.samplers {
-            self.words.extend([*set, *binding, s.mag as u32, s.min as u32, s.mip as u32, s.address[0] as u32, s.address[1] as u32]);
+            self.words.extend([*set, *binding, s.mag as u32, s.min as u32, s.mip as u32]);
+            self.words.extend(s.address.map(|mode| mode as u32));
             self.words.extend([s.border as u32, u32::from(s.unnormalized)]);
             self.words.extend([s.lod_bias, s.lod_min, s.lod_max].map(f32::to_bits));
             self.words.push(s.compare.map_or(0, |compare| 1 + compare as u32));
@@ -143,7 +144,7 @@ impl ImageHead {
 pub(super) struct BoundHead {
     buffers: Vec<[u32; 3]>,
     images: Vec<[u32; 7]>,
-    samplers: Vec<[u32; 13]>,
+    samplers: Vec<[u32; 14]>,
 }
 
 /// What is bound, in the order of its data.
@@ -175,15 +176,15 @@ impl BoundHead {
     }
 }
 
-fn sampler(words: [u32; 13]) -> Result<SamplerBinding, WireError> {
-    let [set, binding, mag, min, mip, x, y, border, unnormalized, bias, lod_min, lod_max, compare] = words;
+fn sampler(words: [u32; 14]) -> Result<SamplerBinding, WireError> {
+    let [set, binding, mag, min, mip, x, y, z, border, unnormalized, bias, lod_min, lod_max, compare] = words;
     let filter = |number| one_of(&FILTERS, number, "filter");
     let address = |number| one_of(&AddressMode::ALL, number, "address mode");
     let sampler = Sampler {
         mag: filter(mag)?,
         min: filter(min)?,
         mip: filter(mip)?,
-        address: [address(x)?, address(y)?],
+        address: [address(x)?, address(y)?, address(z)?],
         border: one_of(&BORDERS, border, "border")?,
         unnormalized: unnormalized != 0,
         lod_bias: f32::from_bits(bias),

@@ -287,7 +287,8 @@ pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
         mag: filter(sampler.mag),
         min: filter(sampler.min),
         mip: image::Filter::Nearest,
-        address: [address(sampler.address[0])?, address(sampler.address[1])?],
+        // Images have no third dimension here.
+        address: [address(sampler.address[0])?, address(sampler.address[1])?, image::AddressMode::Repeat],
         border: match sampler.border {
             BorderColour::FloatTransparentBlack | BorderColour::IntTransparentBlack => image::Border::TransparentBlack,
             BorderColour::FloatOpaqueBlack | BorderColour::IntOpaqueBlack => image::Border::OpaqueBlack,

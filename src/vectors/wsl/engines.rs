@@ -8,7 +8,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::call::{self, Prepared, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
-use smallstep_semantics::wsl::group::{self, Ending};
+use smallstep_semantics::wsl::group::{self, Buffer, Ending, Resource};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::Scalar;
@@ -136,7 +136,8 @@ pub(super) struct Grid<'a> {
     program: &'a Program,
     entry: &'a EntryPoint,
     groups: [u32; 3],
-    buffers: Vec<group::Buffer>,
+    /// Array references only.
+    resources: Vec<Resource>,
     /// The scalars of an element of each buffer.
     scalars: Vec<Vec<(usize, Scalar)>>,
 }
@@ -151,16 +152,17 @@ impl<'a> Grid<'a> {
         program: &'a Program,
         entry: &str,
         groups: [u32; 3],
-        bind: impl FnOnce(&EntryPoint) -> Result<Vec<group::Buffer>, String>,
+        bind: impl FnOnce(&EntryPoint) -> Result<Vec<Resource>, String>,
     ) -> Result<Grid<'a>, String> {
         let entry = compute_entry(program, Some(entry))?;
-        let buffers = bind(entry)?;
-        let scalars = buffers.iter().map(|b| {
-            let found = value::scalars(program, b.element, MAX_SCALARS).filter(|all| !all.is_empty());
-            found.ok_or_else(|| format!("the elements of `{}` are no numbers, or too many", b.name))
+        let resources = bind(entry)?;
+        let scalars = resources.iter().map(|r| {
+            let buffer = r.buffer().ok_or_else(|| format!("`{}` is no array reference; vectors have no textures and samplers", r.name))?;
+            let found = value::scalars(program, buffer.element, MAX_SCALARS).filter(|all| !all.is_empty());
+            found.ok_or_else(|| format!("the elements of `{}` are no numbers, or too many", r.name))
         });
-        let scalars = scalars.collect::<Result<_, _>>()?;
-        Ok(Grid { text, program, entry, groups, buffers, scalars })
+        let scalars = scalars.collect::<Result<_, String>>()?;
+        Ok(Grid { text, program, entry, groups, resources, scalars })
     }
 
     /// As a case has it.
@@ -168,14 +170,15 @@ impl<'a> Grid<'a> {
     /// # Errors
     /// If it does not fit the program.
     pub fn new(text: &'a str, program: &'a Program, of: &Dispatch) -> Result<Grid<'a>, String> {
-        let mut grid = Grid::of(text, program, &of.entry, of.groups, |entry| group::Buffer::of(program, entry).map_err(|e| e.0))?;
-        if grid.buffers.len() != of.buffers.len() {
-            return Err(format!("`buffers` has {}; `{}` takes {}", of.buffers.len(), of.entry, grid.buffers.len()));
+        let mut grid = Grid::of(text, program, &of.entry, of.groups, |entry| Resource::of(program, entry).map_err(|e| e.0))?;
+        if grid.resources.len() != of.buffers.len() {
+            return Err(format!("`buffers` has {}; `{}` takes {}", of.buffers.len(), of.entry, grid.resources.len()));
         }
-        for ((buffer, scalars), said) in grid.buffers.iter_mut().zip(&grid.scalars).zip(&of.buffers) {
-            let ty = program.env.type_name(buffer.element);
-            if (&buffer.name, &buffer.register, &ty) != (&said.name, &said.register, &said.ty) {
-                let (name, register) = (&buffer.name, &buffer.register);
+        for ((resource, scalars), said) in grid.resources.iter_mut().zip(&grid.scalars).zip(&of.buffers) {
+            let Some(buffer) = resource.buffer() else { continue };
+            let (ty, stride) = (program.env.type_name(buffer.element), buffer.stride as usize);
+            if (&resource.name, &resource.register, &ty) != (&said.name, &said.register, &said.ty) {
+                let (name, register) = (&resource.name, &resource.register);
                 return Err(format!(
                     "the buffer `{}` ({}) of {} stands where `{name}` ({register}) of {ty} is needed",
                     said.name, said.register, said.ty
@@ -193,29 +196,37 @@ impl<'a> Grid<'a> {
             if said.expected.len() != expected {
                 return Err(format!("`expected` of `{}` has {} lanes; {expected} are needed", said.name, said.expected.len()));
             }
-            buffer.words = vec![0; said.elements as usize * buffer.stride as usize];
+            let mut words = vec![0; said.elements as usize * stride];
             for (element, given) in said.given.chunks_exact(scalars.len()).enumerate() {
                 for (&(at, _), bits) in scalars.iter().zip(given) {
-                    buffer.words[element * buffer.stride as usize + at] = bits.0;
+                    words[element * stride + at] = bits.0;
                 }
             }
+            resource.fill(&words);
         }
         Ok(grid)
     }
 
     /// The buffers.
-    pub fn buffers(&self) -> &[group::Buffer] {
-        &self.buffers
+    pub fn buffers(&self) -> impl Iterator<Item = (&Resource, &Buffer)> {
+        self.resources.iter().filter_map(|r| Some((r, r.buffer()?)))
     }
 
     /// The scalars among a buffer's words.
     pub fn scalars<'w, W>(&self, buffer: usize, words: &'w [W]) -> impl Iterator<Item = (&'w W, Scalar)> {
         let scalars = &self.scalars[buffer];
-        words.chunks_exact(self.buffers[buffer].stride as usize).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
+        let stride = self.resources[buffer].buffer().map_or(1, |b| b.stride as usize);
+        words.chunks_exact(stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
     }
 
     fn dispatch(&self) -> group::Dispatch<'_> {
-        group::Dispatch { program: self.program, text: self.text, entry: self.entry, groups: self.groups, buffers: self.buffers.clone() }
+        group::Dispatch {
+            program: self.program,
+            text: self.text,
+            entry: self.entry,
+            groups: self.groups,
+            resources: self.resources.clone(),
+        }
     }
 
     /// What each buffer may hold, and the rules that were applied.

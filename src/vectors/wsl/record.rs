@@ -238,9 +238,9 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
         Err(Unfit::Wrong(what)) => return Tried::Disagree(Box::new(Verdict::Failed(what)), made.text),
     };
     rules.extend(fired);
-    let buffers = grid.buffers().iter().zip(lanes).enumerate().map(|(k, (buffer, lanes))| Buffer {
-        name: buffer.name.clone(),
-        register: buffer.register.clone(),
+    let buffers = grid.buffers().zip(lanes).enumerate().map(|(k, ((resource, buffer), lanes))| Buffer {
+        name: resource.name.clone(),
+        register: resource.register.clone(),
         space: buffer.space.keyword().into(),
         ty: program.env.type_name(buffer.element),
         elements: (buffer.words.len() / buffer.stride as usize) as u32,

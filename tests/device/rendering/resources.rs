@@ -69,7 +69,7 @@ fn textures_are_sampled_through_two_descriptors_or_one_that_is_split() {
     for combined in [true, false] {
         let mut dispatch = draw(textured(combined), &ALL, Format::Rgba8Unorm);
         dispatch.images = vec![ImageBinding { set: 1, binding: 3, kind: ImageKind::Sampled, image: image.clone() }];
-        let sampler = Sampler { address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
+        let sampler = Sampler { address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
         dispatch.samplers = vec![SamplerBinding { set: 1, binding: if combined { 3 } else { 8 }, sampler }];
         for (level, lod_max, expected) in [(0.0, 8.0, quadrants.clone()), (1.0, 8.0, grey.repeat(16)), (1.0, 0.25, quadrants.clone())] {
             dispatch.push_constants = floats([level]);
@@ -94,7 +94,7 @@ fn samplers_filter_and_clamp_as_they_say() {
     let linear = |address, border| Sampler {
         mag: Filter::Linear,
         min: Filter::Linear,
-        address: [address, AddressMode::ClampToEdge],
+        address: [address, AddressMode::ClampToEdge, AddressMode::ClampToEdge],
         border,
         ..Sampler::default()
     };
@@ -145,7 +145,7 @@ fn samplers_compare_depths() {
         for (compare, pictures) in
             [(Compare::LessOrEqual, ["..##", "..##", "####", "####"]), (Compare::Greater, ["##..", "##..", "....", "...."])]
         {
-            let sampler = Sampler { compare: Some(compare), address: [AddressMode::ClampToEdge; 2], ..Sampler::default() };
+            let sampler = Sampler { compare: Some(compare), address: [AddressMode::ClampToEdge; 3], ..Sampler::default() };
             dispatch.samplers = vec![SamplerBinding { set: 0, binding: 0, sampler }];
             let shown = run(&mut device, &dispatch).targets.remove(0);
             let expected: Vec<u8> = pictures.concat().bytes().flat_map(|pixel| [if pixel == b'#' { 255 } else { 0 }; 4]).collect();

@@ -17,7 +17,7 @@ use super::super::module::{Module, Variable, WHOLE};
 use super::super::types::{self, Type};
 use super::super::value::{Origin, Scalar, Scalars};
 use super::{Cell, Extent, Missing, ObjectId};
-use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
+use crate::image::{self, Format, Image, Numeric, Precision, Robustness, Shape};
 use crate::number::{Interval, Trust, Why};
 use crate::undefined::Unspecified;
 
@@ -161,7 +161,7 @@ impl Images {
     /// `origin` here.
     pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 2], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
         let held = &self.images[image as usize];
-        let texel = held.image.fetch_by(rules, at, level, self.robustness);
+        let texel = held.image.fetch_by(rules, [at[0], at[1], 0], level, self.robustness);
         let index = held.image.index(0, at[0], at[1]).filter(|_| level == 0);
         let component = |c: usize| {
             let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
@@ -288,6 +288,9 @@ fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Res
 fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), Missing> {
     let format = bound.image.format();
     let found = |rest: String| missing(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
+    if bound.image.shape() != Shape::D2 {
+        return found(format!(" and not of two dimensions and one layer, which %{variable} is; others are not modeled for SPIR-V"));
+    }
     let fits = match (module.types().get(declared.sampled), format.numeric()) {
         (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),
         (Some(Type::Int { signed, .. }), numeric) => numeric == if signed { Numeric::Sint } else { Numeric::Uint },

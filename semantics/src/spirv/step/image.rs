@@ -277,7 +277,7 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
         undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
     }
     let precision = images.precision(image.format());
-    let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
+    let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset: [offset[0], offset[1], 0] };
     let ids = operands[1..before_operands(head.op)].iter().chain(operands.get(before_operands(head.op) + 1..).unwrap_or(&[]));
     let certified = ids.clone().flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
     let bounded = are_certain(env, config, ids);
@@ -349,7 +349,7 @@ fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lo
         let scalars = config.scalars(id)?;
         Some([inexact(env, *scalars.first()?), inexact(env, *scalars.get(1)?)])
     };
-    Some(Lod::Derivatives { dx: derivative(ids[0])?, dy: derivative(ids[1])?, bias: 0.0 })
+    Some(Lod::flat(derivative(ids[0])?, derivative(ids[1])?, 0.0))
 }
 
 fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
@@ -374,7 +374,7 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
             };
             let [dx, dy] = of.map(|both| Some([either(both, 0)?, either(both, 1)?]));
             let certified = parts.all(|scalar| scalar.trust.grid.is_some());
-            sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
+            sampled(env, config, Lod::flat(dx?, dy?, f32::from_bits(bias.bits as u32)), certified)?
         }
     };
     // A bias that may be several numbers bounds nothing.
@@ -431,13 +431,13 @@ fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: u
     /// The place of the footprint's first texel, i0j0, among those gathered.
     const FIRST: usize = 3;
     let source = source(env, config)?;
-    let gather = |offset: [i32; 2]| {
+    let gather = |offset: [i32; 3]| {
         let sampling = Sampling { offset, ..source.sampling };
         source.scalars(env, config, sampling.gather(source.at, component, source.reference), 4)
     };
     match image_operand(config, head, ImageOperands::CONST_OFFSETS) {
         None => Some(gather(source.sampling.offset)),
-        Some(ids) => Some(offsets(config, ids[0])?.into_iter().take(4).map(|offset| gather(offset)[FIRST]).collect()),
+        Some(ids) => Some(offsets(config, ids[0])?.into_iter().take(4).map(|[x, y]| gather([x, y, 0])[FIRST]).collect()),
     }
 }
 

@@ -12,10 +12,10 @@ use crate::raster::{self, Interpolation, Lane, Setup, Topology, Triangle};
 use crate::rule::Rule;
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared, Thread, call_of};
-use crate::wsl::group::{Schedule, bound};
+use crate::wsl::group::{Resource, Schedule, bound};
 use crate::wsl::memory::{ObjectId, Words};
 use crate::wsl::open::{Opens, Word};
-use crate::wsl::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
+use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
 
 /// A triangle over the whole screen, front-facing: the position of each vertex, and its place on the screen, 0 to 1 from the top left.
@@ -145,7 +145,7 @@ impl Fragments<'_, '_, '_> {
                 Err(error) => return Err(Ending::Other(Outcome::Unsupported(error.to_string()))),
                 Ok(Setup::Nothing) => {}
                 Ok(Setup::Unknown) => {
-                    if draw.buffers.iter().any(|b| b.space == AddressSpace::Device) {
+                    if draw.resources.iter().any(Resource::is_writable) {
                         let what = "a triangle of which it is not known where it is, where shaders may store in buffers";
                         return Err(Ending::Other(Outcome::Unsupported(what.into())));
                     }
@@ -210,7 +210,7 @@ impl Fragments<'_, '_, '_> {
                     }
                     Some(words)
                 }
-                _ => bound(draw.program, &draw.buffers, item),
+                _ => bound(draw.program, &draw.resources, item),
             });
             let program = call_of(draw.program, draw.fragment.function, values);
             let mut thread = Thread::new(self.shared, &mut self.world.memory, thread, self.group, program);

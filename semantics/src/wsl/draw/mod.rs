@@ -32,7 +32,7 @@ use super::choice::Strategy;
 use super::entry::{EntryPoint, Item};
 use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
-use super::group::{Buffer, Schedule, Wrong};
+use super::group::{Held, Resource, Schedule, Wrong, push};
 use super::memory::{Memory, Object, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
@@ -111,8 +111,8 @@ pub struct Draw<'p> {
     pub size: [u32; 2],
     /// How depths are compared with a depth attachment of 32-bit floats that holds ones before, if there is one.
     pub depth: Option<Compare>,
-    /// What is bound to the resources of both shaders: those of [`buffers`].
-    pub buffers: Vec<Buffer>,
+    /// What is bound to the resources of both shaders: those of [`resources`].
+    pub resources: Vec<Resource>,
 }
 
 /// The functions that draws go by, each a rule. A test plants its bugs here.
@@ -284,26 +284,25 @@ pub enum Ending {
 /// The resources of both shaders, empty: those of the vertex shader, then those that only the fragment shader has.
 ///
 /// # Errors
-/// If there is a texture or a sampler, which draws do not have yet; elements without a size; or a register that is two different resources.
-pub fn buffers(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
-    let mut buffers = vertex.map_or(Ok(Vec::new()), |vertex| Buffer::of(program, vertex))?;
-    for buffer in Buffer::of(program, fragment)? {
-        match buffers.iter().find(|b| b.register == buffer.register) {
-            None => buffers.push(buffer),
-            Some(same) if (same.space, same.element) == (buffer.space, buffer.element) => {}
+/// If there are elements without a size; or a register that is two different resources.
+pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+    let mut resources = vertex.map_or(Ok(Vec::new()), |vertex| Resource::of(program, vertex))?;
+    let what = |resource: &Resource| match &resource.held {
+        Held::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
+        Held::Texture(texture) => format!("{} of {}", texture.kind.name(), program.env.type_name(texture.texel)),
+        Held::Sampler(_) => "a sampler".into(),
+    };
+    for resource in Resource::of(program, fragment)? {
+        match resources.iter().find(|r| r.register == resource.register) {
+            None => resources.push(resource),
+            Some(same) if what(same) == what(&resource) => {}
             Some(other) => {
-                return Err(Wrong(format!(
-                    "{} is {} of {} in the vertex stage, and {} of {} in the fragment stage",
-                    buffer.register,
-                    other.space.keyword(),
-                    program.env.type_name(other.element),
-                    buffer.space.keyword(),
-                    program.env.type_name(buffer.element)
-                )));
+                let (register, before, after) = (&resource.register, what(other), what(&resource));
+                return Err(Wrong(format!("{register} is {before} in the vertex stage, and {after} in the fragment stage")));
             }
         }
     }
-    Ok(buffers)
+    Ok(resources)
 }
 
 /// The stores that are known to race, of both stages.
@@ -354,7 +353,7 @@ impl<'p> Draw<'p> {
                 }
                 Ok(way) => {
                     fired.extend(&way.world.fired);
-                    let shown = way.shown(self.buffers.len());
+                    let shown = way.shown(self.resources.len());
                     match &mut all {
                         None => all = Some(shown),
                         Some(all) => all.also(shown),
@@ -401,13 +400,10 @@ impl<'p> Draw<'p> {
         known: &Known,
     ) -> Result<(Way<'a>, Known), Ending> {
         let mut memory = Memory::default();
-        for buffer in &self.buffers {
-            let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
-            memory.push(Object { space: buffer.space, name: buffer.name.clone(), words });
-        }
-        let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "no threadgroup variables".into(), words: Vec::new() });
         let mut opens = Opens::new(settings.strategy, ways);
         opens.precision = settings.precision;
+        push(&self.resources, &mut memory, &mut opens);
+        let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "no threadgroup variables".into(), words: Vec::new() });
         let mut world = World::new(self.text, settings, memory, opens);
         world.fuel = *fuel;
         let (mut races, mut found) = (Vec::new(), Known::default());

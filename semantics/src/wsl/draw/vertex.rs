@@ -86,7 +86,7 @@ pub(super) fn rows(
                     elements.at.iter().zip(data).for_each(|(&at, &bits)| words[at] = Word::Bits(bits));
                     Some(words)
                 }
-                _ => bound(draw.program, &draw.buffers, item),
+                _ => bound(draw.program, &draw.resources, item),
             });
             let program = call_of(draw.program, entry.function, values);
             let mut thread = Thread::new(shared, &mut world.memory, number, group, program);

@@ -39,7 +39,10 @@ impl Cx<'_, '_> {
             | M::InterlockedExchange => self.apply(Rule::WslEInterlocked, e_interlocked, e),
             M::InterlockedCompareExchange => self.apply(Rule::WslECompareExchange, e_compare_exchange, e),
             meaning if derivative::Derivative::of(meaning).is_some() => self.apply(Rule::WslEDerivative, derivative::e_derivative, e),
-            _ => self.apply(Rule::WslECallLibrary, e_call_library, e),
+            _ => match self.call_texture(function, e) {
+                Some(done) => done,
+                None => self.apply(Rule::WslECallLibrary, e_call_library, e),
+            },
         }
     }
 

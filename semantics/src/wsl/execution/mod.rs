@@ -11,7 +11,7 @@
 //! | `assign` | "Assignment", "Read-modify-write expressions" |
 //! | `call` | "Calls" |
 //! | `generated` | "Generated functions" |
-//! | `builtin` | "Standard library": calls of its functions |
+//! | `builtin`, `texture` | "Standard library": calls of its functions |
 //! | `derivative` | "Floating point arithmetic": what the threads of a quad compute together |
 //!
 //! `check` says whether a term is well typed, which every step preserves.
@@ -31,6 +31,7 @@ pub mod left;
 pub mod statement;
 pub mod switch;
 pub mod term;
+pub mod texture;
 
 pub use builtin::fence;
 

@@ -1,24 +1,23 @@
 //! What a compute entry point takes: built-in variables and resources (seed 004 "Built-in Variables", "Arguments and Return Types").
 
 use super::Dispatch;
+use crate::image::Sampler;
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::Shared;
 use crate::wsl::execution::term::Value;
 use crate::wsl::layout::Layouts;
-use crate::wsl::memory::{Address, ObjectId, Words};
-use crate::wsl::open::Word;
+use crate::wsl::memory::{Address, Memory, Object, ObjectId, Words};
+use crate::wsl::open::{Opens, Word};
 use crate::wsl::syntax::{AddressSpace, BuiltinSemantic};
-use crate::wsl::types::{StructId, Type, TypeId};
+use crate::wsl::texture::{Opaque, Texture, is_writable};
+use crate::wsl::types::{StructId, TextureKind, Type, TypeId};
 use crate::wsl::typing::program::Program;
+use rustc_hash::FxHashMap;
 
 /// What an array reference among the resources refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
-    /// Its name in the program.
-    pub name: String,
-    /// Its register, as `u0` or `u0, space1`.
-    pub register: String,
     /// Its address space.
     pub space: AddressSpace,
     /// The type of its elements.
@@ -29,40 +28,143 @@ pub struct Buffer {
     pub words: Vec<u32>,
 }
 
+/// What a texture among the resources is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Textured {
+    /// Its kind.
+    pub kind: TextureKind,
+    /// The type of its texels.
+    pub texel: TypeId,
+    /// Its texels.
+    pub texture: Option<Texture>,
+}
+
+/// What is bound to a resource, or is to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// The elements of an array reference.
+    Buffer(Buffer),
+    /// A texture.
+    Texture(Textured),
+    /// A sampler.
+    Sampler(Option<Sampler>),
+}
+
+/// An array reference, a texture or a sampler that an entry point takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Its name in the program.
+    pub name: String,
+    /// Its register, as `u0` or `u0, space1`.
+    pub register: String,
+    /// What is bound.
+    pub held: Held,
+}
+
 /// Why resources cannot be bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
-impl Buffer {
-    /// The buffers that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one buffer.
+impl Resource {
+    /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource.
     ///
     /// # Errors
-    /// If it takes a texture or a sampler, which dispatches do not have yet, or elements without a size.
-    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
+    /// If it takes elements without a size, or by one register resources of different types.
+    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
         let mut layouts = Layouts::default();
-        let mut buffers: Vec<Buffer> = Vec::new();
+        let mut resources: Vec<Resource> = Vec::new();
         for item in &entry.inputs {
             let Some((Semantic::Register(register, space), _)) = item.semantic else { continue };
             let name = item.name.map_or("", |n| program.env.names.name(n)).to_string();
-            let (address, element) = match program.env.types.get(item.ty) {
-                Type::ArrayReference(space, of) => (space, of),
+            let held = match program.env.types.get(item.ty) {
+                Type::ArrayReference(space, element) => {
+                    let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
+                    let Some(stride) = words else {
+                        return Err(Wrong(format!(
+                            "the elements of `{name}` have the type {}, which takes no memory",
+                            program.env.type_name(element)
+                        )));
+                    };
+                    Held::Buffer(Buffer { space, element, stride, words: Vec::new() })
+                }
+                Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
+                Type::Sampler => Held::Sampler(None),
                 _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
             };
             let register = register_text(program, register, space);
-            if buffers.iter().any(|b| b.register == register) {
-                continue;
+            match resources.iter().find(|r| r.register == register) {
+                None => resources.push(Resource { name, register, held }),
+                Some(other) if std::mem::discriminant(&other.held) == std::mem::discriminant(&held) => {}
+                Some(other) => return Err(Wrong(format!("`{}` and `{name}` are of different types, and both in {register}", other.name))),
             }
-            let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
-            let Some(stride) = words else {
-                return Err(Wrong(format!(
-                    "the elements of `{name}` have the type {}, which takes no memory",
-                    program.env.type_name(element)
-                )));
-            };
-            buffers.push(Buffer { name, register, space: address, element, stride, words: Vec::new() });
         }
-        Ok(buffers)
+        Ok(resources)
     }
+
+    /// The elements, of an array reference.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match &self.held {
+            Held::Buffer(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Whether threads may store in it.
+    pub fn is_writable(&self) -> bool {
+        match &self.held {
+            Held::Buffer(buffer) => buffer.space == AddressSpace::Device,
+            Held::Texture(texture) => is_writable(texture.kind),
+            Held::Sampler(_) => false,
+        }
+    }
+
+    /// The texture and the type of its texels, if one is bound.
+    pub fn texture(&self) -> Option<(&Texture, TypeId)> {
+        match &self.held {
+            Held::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
+            _ => None,
+        }
+    }
+
+    /// Gives an array reference these words.
+    pub fn fill(&mut self, words: &[u32]) {
+        if let Held::Buffer(buffer) = &mut self.held {
+            buffer.words = words.to_vec();
+        }
+    }
+
+    /// The object that stands for it.
+    fn object(&self, opens: &mut Opens) -> Object {
+        let (space, words) = match &self.held {
+            Held::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
+            Held::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
+                (AddressSpace::Device, texture.words(opens))
+            }
+            Held::Texture(_) | Held::Sampler(_) => (AddressSpace::Constant, Vec::new()),
+        };
+        Object { space, name: self.name.clone(), words }
+    }
+
+    /// What it is, if its object alone does not say.
+    fn opaque(&self) -> Option<Opaque> {
+        match &self.held {
+            Held::Buffer(_) => None,
+            Held::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
+            Held::Sampler(sampler) => sampler.map(Opaque::Sampler),
+        }
+    }
+}
+
+/// Makes objects of resources, the first of memory, in their order.
+pub(in crate::wsl) fn push(resources: &[Resource], memory: &mut Memory, opens: &mut Opens) {
+    // What is undefined before the first step is chosen by no thread.
+    opens.thread = u32::MAX;
+    let mut opaques = FxHashMap::default();
+    for resource in resources {
+        let object = memory.push(resource.object(opens));
+        opaques.extend(resource.opaque().map(|opaque| (object, opaque)));
+    }
+    memory.opaques.by_object = opaques.into();
 }
 
 fn register_text(program: &Program, register: crate::text::Symbol, space: Option<crate::text::Symbol>) -> String {
@@ -96,7 +198,7 @@ impl Dispatch<'_> {
         for item in &self.entry.inputs {
             let words: Words = match item.semantic {
                 Some((Semantic::Builtin(semantic), _)) => builtin(semantic).into_iter().map(Word::Bits).collect(),
-                _ => match bound(self.program, &self.buffers, item) {
+                _ => match bound(self.program, &self.resources, item) {
                     Some(words) => words,
                     None => continue,
                 },
@@ -112,14 +214,19 @@ impl Dispatch<'_> {
     }
 }
 
-/// The resource that an item is, where buffer k is object k; none if it is none, or not among them.
-pub(in crate::wsl) fn bound(program: &Program, buffers: &[Buffer], item: &Item) -> Option<Words> {
+/// The resource that an item is, where resource k is object k; none if it is none, or not among them.
+pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &Item) -> Option<Words> {
     let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
     let register = register_text(program, register, space);
-    let k = buffers.iter().position(|b| b.register == register)?;
-    let elements = buffers[k].words.len() as u32 / buffers[k].stride.max(1);
-    let address = Address::of(ObjectId(k as u32), 0);
-    Some(Words::from_slice(&[Word::Address(address), Word::Bits(elements), Word::Bits(0), Word::Bits(0)]))
+    let k = resources.iter().position(|r| r.register == register)?;
+    let address = Word::Address(Address::of(ObjectId(k as u32), 0));
+    Some(match resources[k].buffer() {
+        Some(buffer) => {
+            let elements = buffer.words.len() as u32 / buffer.stride.max(1);
+            Words::from_slice(&[address, Word::Bits(elements), Word::Bits(0), Word::Bits(0)])
+        }
+        None => Words::from_slice(&[address, Word::Bits(0)]),
+    })
 }
 
 /// Where an item is in its parameter or in what its entry point returns, in bytes.

@@ -43,7 +43,7 @@ impl Dispatch<'_> {
                 }
             }
         };
-        let mut buffers: Vec<Vec<u32>> = self.buffers.iter().map(|b| b.words.clone()).collect();
+        let mut buffers: Vec<Vec<u32>> = self.resources.iter().map(|r| r.buffer().map_or(Vec::new(), |b| b.words.clone())).collect();
         let (ended, stats) = compiled.dispatch(Grid { groups, threads }, &mut arguments, &mut buffers, settings)?;
         Ok(Fast { ended, buffers, stats })
     }

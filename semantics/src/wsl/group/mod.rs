@@ -10,8 +10,8 @@ mod rules;
 mod run;
 mod schedule;
 
-pub use arguments::{Buffer, Wrong};
-pub(in crate::wsl) use arguments::{bound, offset};
+pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
+pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 pub use schedule::Schedule;
@@ -73,7 +73,7 @@ impl Default for Settings {
 /// What a dispatch shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What each word of each buffer may hold at the end, over all ways.
+    /// What each word of each resource may hold at the end, over all ways; of textures that are not written, and of samplers, none.
     pub buffers: Vec<Vec<Possible>>,
     /// The races.
     pub races: Vec<Race>,
@@ -136,7 +136,7 @@ pub struct Dispatch<'p> {
     /// How many groups there are in each direction.
     pub groups: [u32; 3],
     /// What is bound to the entry point's resources, in the order of its resources.
-    pub buffers: Vec<Buffer>,
+    pub resources: Vec<Resource>,
 }
 
 impl Dispatch<'_> {

@@ -2,7 +2,7 @@
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
 use super::schedule::{Schedule, Turns};
-use super::{Dispatch, Divergence, Ending, OutOfFuel, Settings};
+use super::{Dispatch, Divergence, Ending, OutOfFuel, Settings, push};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
@@ -45,10 +45,9 @@ impl<'a, 'p> Run<'a, 'p> {
         known: &Known,
     ) -> Run<'a, 'p> {
         let mut memory = Memory::default();
-        for buffer in &dispatch.buffers {
-            let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
-            memory.push(Object { space: buffer.space, name: buffer.name.clone(), words });
-        }
+        let mut opens = Opens::new(settings.strategy, ways);
+        opens.precision = settings.precision;
+        push(&dispatch.resources, &mut memory, &mut opens);
         let size = dispatch.size();
         let mut groups = Vec::new();
         let mut number = 0;
@@ -70,19 +69,17 @@ impl<'a, 'p> Run<'a, 'p> {
         if let Some(races) = &mut memory.races {
             races.known.clone_from(known);
         }
-        let mut opens = Opens::new(settings.strategy, ways);
-        opens.precision = settings.precision;
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
         Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None }
     }
 
-    /// What the words of the buffers may be.
+    /// What the words of the resources may be.
     pub(super) fn buffers(&self) -> Vec<Vec<Possible>> {
         let object = |k: usize| self.world.memory.object(ObjectId(k as u32));
         let words = |k: usize| object(k).words.iter().map(|&w| self.world.opens.possible(w)).collect();
-        (0..self.dispatch.buffers.len()).map(words).collect()
+        (0..self.dispatch.resources.len()).map(words).collect()
     }
 
     /// Steps until every thread has ended, as the schedule says.

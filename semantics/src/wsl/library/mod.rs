@@ -18,7 +18,7 @@ mod page;
 pub mod pattern;
 mod table;
 mod text;
-mod texture;
+pub(crate) mod texture;
 pub mod types;
 
 pub use meaning::Meaning;

@@ -12,6 +12,8 @@
 //! | `lanes` | choices, and the built-in functions without instructions |
 //! | `grid` | threadgroups, barriers |
 //!
+//! Functions of textures are not compiled: a program that calls one is refused, and the relation is what runs it.
+//!
 //! Fuel is spent by iterations of loops, by calls, and by copies of 1,024 words and more.
 
 mod code;

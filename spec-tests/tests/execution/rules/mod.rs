@@ -3,6 +3,7 @@
 mod calls;
 mod expressions;
 mod statements;
+mod textures;
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
@@ -29,7 +30,8 @@ pub fn bugs() -> Vec<Bug> {
     let statements = [statements::blocks(), statements::switches(), statements::loops()];
     let expressions = [expressions::control(), expressions::values(), expressions::accesses(), expressions::lefts()];
     let calls = [calls::assignments(), calls::calls(), calls::built_in()];
-    statements.into_iter().chain(expressions).chain(calls).flatten().collect()
+    let textures = [textures::samples(), textures::texels()];
+    statements.into_iter().chain(expressions).chain(calls).chain(textures).flatten().collect()
 }
 
 /// A scalar of those bits.

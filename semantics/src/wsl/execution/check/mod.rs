@@ -5,7 +5,7 @@
 //!
 //! | term | rule |
 //! |---|---|
-//! | value | as many words as its type's size, addresses only where it is a pointer or an array reference, to what is within an object of its address space; of an enum, an element |
+//! | value | as many words as its type's size, addresses only where it is a pointer or an array reference, to what is within an object of its address space, or a texture or sampler, of an object that stands for one; of an enum, an element |
 //! | left-value | an object holds a value of its type at the address; its address space is the object's |
 //! | block | being executed, it knows its environment, which extends the one around it; other blocks know none |
 //! | `Cases`, `Loop` | the parts are those that the rules make of the statement of the source |
@@ -27,7 +27,7 @@ use crate::wsl::library::LibraryFunction;
 use crate::wsl::memory::{Address, Memory};
 use crate::wsl::open::Word;
 use crate::wsl::syntax::AddressSpace;
-use crate::wsl::types::{Scalar, Type, TypeId, Types, ValueType};
+use crate::wsl::types::{Scalar, StructId, Type, TypeId, Types, ValueType};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Program, StoreId};
 use smallvec::{SmallVec, smallvec};
 
@@ -150,6 +150,8 @@ impl Checker<'_, '_> {
                     _ => self.no_address(at, words, ty),
                 };
             }
+            Type::Texture(..) | Type::Sampler => return self.opaque(at, words, ty),
+            Type::Struct(id) => return self.fields(at, words, id),
             _ => return self.no_address(at, words, ty),
         };
         let Word::Address(address) = words[0] else {
@@ -159,6 +161,37 @@ impl Checker<'_, '_> {
         let found = self.held(at, address, to, count)?;
         if found != space {
             return self.wrong(at, format!("a value of type {} is to {} memory", self.show(ty), found.keyword()));
+        }
+        Ok(())
+    }
+
+    /// A texture or a sampler is an object that stands for such a one.
+    fn opaque(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
+        let opaques = &self.memory.opaques;
+        let named = match (words[0], ty) {
+            (Word::Address(Address { object, bytes: 0, open: None }), Type::Texture(kind, _)) => {
+                opaques.texture(object).is_some_and(|texture| texture.kind == kind)
+            }
+            (Word::Address(Address { object, bytes: 0, open: None }), _) => opaques.sampler(object).is_some(),
+            _ => false,
+        };
+        match named {
+            true => self.no_address(at, &words[1..], ty),
+            false => self.wrong(at, format!("a value of type {} is none", self.show(ty))),
+        }
+    }
+
+    /// A structure has addresses only where it has textures and samplers.
+    fn fields(&self, at: ExprId, words: &[Word], id: StructId) -> Check {
+        for (i, field) in self.program.env.structure(id).fields.iter().enumerate() {
+            let (ty, from) = (self.ty(field.ty), self.shared.field(id, i as u32) as usize / 4);
+            let size = self.size(at, ty)? as usize;
+            let Some(part) = words.get(from..from + size) else { return self.wrong(at, "a field is out of its structure") };
+            match ty {
+                Type::Texture(..) | Type::Sampler => self.opaque(at, part, ty)?,
+                Type::Struct(id) => deep(|| self.fields(at, part, id))?,
+                _ => self.no_address(at, part, ty)?,
+            }
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ mod uniform;
 
 use crate::wsl::choice::Strategy;
 use crate::wsl::entry::EntryPoint;
-use crate::wsl::group::{Buffer, Wrong};
+use crate::wsl::group::{Resource, Wrong};
 use crate::wsl::typing::program::Program;
 use std::ops::Range;
 
@@ -45,13 +45,13 @@ impl Dispatch {
     ///
     /// # Errors
     /// If the entry point takes others; that of this dispatch does not.
-    pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
-        let mut buffers = Buffer::of(program, entry)?;
-        for buffer in &mut buffers {
+    pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+        let mut resources = Resource::of(program, entry)?;
+        for buffer in &mut resources {
             let given = self.buffers.iter().find(|(name, _)| *name == buffer.name);
-            buffer.words = given.ok_or_else(|| Wrong(format!("nothing is given for `{}`", buffer.name)))?.1.clone();
+            buffer.fill(&given.ok_or_else(|| Wrong(format!("nothing is given for `{}`", buffer.name)))?.1);
         }
-        Ok(buffers)
+        Ok(resources)
     }
 }
 

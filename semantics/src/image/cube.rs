@@ -1,0 +1,141 @@
+//! Cubes: Vulkan, Cube Map Face Selection and Transformations, Cube Map Derivative Transformation, Cube Map Edge Handling.
+//!
+//! A place on a cube is a direction (rx, ry, rz) from its middle. The major axis says the face, and the three axes of the face give (sc, tc, rc).
+
+use super::{FaceTexel, Rules};
+use crate::number::{Inexact, Interval};
+use smallvec::SmallVec;
+
+/// An axis of a direction, and whether it is turned round.
+type Axis = (usize, f64);
+
+/// For each face, which axes of the direction are sc, tc and |rc|.
+const FACES: [[Axis; 3]; 6] = [
+    [(2, -1.0), (1, -1.0), (0, 1.0)],
+    [(2, 1.0), (1, -1.0), (0, -1.0)],
+    [(0, 1.0), (2, 1.0), (1, 1.0)],
+    [(0, 1.0), (2, -1.0), (1, -1.0)],
+    [(0, 1.0), (1, -1.0), (2, 1.0)],
+    [(0, -1.0), (1, -1.0), (2, -1.0)],
+];
+
+/// The face of a direction: of components of equal magnitude rz wins over ry, and ry over rx.
+pub fn face([x, y, z]: [f64; 3]) -> usize {
+    let major = if z.abs() >= x.abs().max(y.abs()) {
+        (4, z)
+    } else if y.abs() >= x.abs() {
+        (2, y)
+    } else {
+        (0, x)
+    };
+    major.0 + usize::from(major.1 < 0.0)
+}
+
+/// sc, tc and |rc| of a direction on that face.
+pub fn on_face(face: usize, direction: [f64; 3]) -> [f64; 3] {
+    FACES[face % 6].map(|(axis, sign)| sign * direction[axis])
+}
+
+/// The texel beside (i, j), of which one is -1 or the size: its face and its place there.
+///
+/// Places are counted in half texels from the middle of a cube whose sides are twice the size: what is half a texel beyond an edge of a face lies half a texel
+/// below the edge on the neighbour.
+pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
+    let n = size as f64;
+    let [s, t, _] = FACES[face % 6];
+    let r = FACES[face % 6][2];
+    let mut place = [0.0; 3];
+    let centre = |at: i64| (2 * at + 1 - size) as f64;
+    place[r.0] = r.1 * (n - 1.0);
+    for (axis, at) in [(s, i), (t, j)] {
+        let out = at < 0 || at >= size;
+        place[axis.0] = axis.1 * if out { n.copysign(centre(at)) } else { centre(at) };
+    }
+    // The component of magnitude n is the greatest, by one.
+    let to = self::face(place);
+    let [s, t, _] = on_face(to, place);
+    (to, [s, t].map(|c| (c as i64 + size - 1) / 2))
+}
+
+/// A face that a device may choose, and s and t there.
+pub(super) struct OnFace {
+    pub face: usize,
+    pub at: [Inexact; 2],
+}
+
+/// s or t of sc or tc over |rc|.
+fn coordinate(of: f64, major: f64) -> f64 {
+    0.5 * of / major + 0.5
+}
+
+/// The face of a direction by these rules, and all that a device may choose; none where that may be any.
+pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<SmallVec<[OnFace; 2]>>) {
+    let value = direction.map(|x| x.value);
+    let face = (rules.face)(value);
+    let [s, t, r] = (rules.on_face)(face, value);
+    let definite = OnFace { face, at: [Inexact::exact(coordinate(s, r)), Inexact::exact(coordinate(t, r))] };
+    if direction.iter().any(|x| !x.allowed.is_finite()) {
+        return (definite, None);
+    }
+    let least_major = direction.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
+    if least_major < f64::from(f32::MIN_POSITIVE) {
+        // A direction without a length, or so it may be.
+        return (definite, None);
+    }
+    let mut all = SmallVec::new();
+    for (face, [s, t, major]) in FACES.into_iter().enumerate() {
+        let turned = |(axis, sign): Axis| {
+            let x = direction[axis].allowed;
+            if sign < 0.0 { Interval::between(-x.high, -x.low) } else { x }
+        };
+        // Its magnitude may be the greatest, and its sign this one.
+        let r = turned(major);
+        if r.high < least_major {
+            continue;
+        }
+        let (low, high) = (r.low.max(least_major), r.high);
+        let on = |axis: Axis| {
+            let c = turned(axis);
+            let ratios = [c.low / low, c.low / high, c.high / low, c.high / high];
+            let ratio = ratios.into_iter().map(Interval::point).reduce(Interval::hull).unwrap_or(Interval::ANY);
+            let at = ratio.clamped(-1.0, 1.0);
+            let at = Interval::between(coordinate(at.low, 1.0), coordinate(at.high, 1.0));
+            // A quotient and a sum of 32-bit floats.
+            let exact = at.low == at.high && (at.low * 256.0).fract() == 0.0;
+            let allowed = if exact { at } else { at.widened(1.0 / f64::from(1 << 21)).clamped(0.0, 1.0) };
+            Inexact { value: at.low, allowed }
+        };
+        all.push(OnFace { face, at: [on(s), on(t)] });
+    }
+    (definite, Some(all))
+}
+
+/// ∂s and ∂t on the face, of the derivatives of the direction.
+pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], of: [Inexact; 3]) -> [Inexact; 2] {
+    let (definite, all) = faces(rules, direction);
+    let (value, change) = (direction.map(|x| x.value), of.map(|x| x.value));
+    let on = |face: usize| {
+        let ([s, t, r], [ds, dt, dr]) = ((rules.on_face)(face, value), (rules.on_face)(face, change));
+        // ½·(|rc|·∂sc - sc·∂|rc|)/rc², and what cancellation makes of the errors of products.
+        [(s, ds), (t, dt)].map(|(c, dc)| {
+            let error = 0.5 * ((r * dc).abs() + (c * dr).abs()) / (r * r) / f64::from(1 << 20);
+            (0.5 * (r * dc - c * dr) / (r * r), error)
+        })
+    };
+    let points = direction.iter().chain(&of).all(|x| x.allowed.low == x.allowed.high);
+    let values = on(definite.face);
+    [0, 1].map(|axis| {
+        let (value, _) = values[axis];
+        let allowed = match &all {
+            Some(all) if points => {
+                let one = |face: &OnFace| {
+                    let (value, error) = on(face.face)[axis];
+                    Interval::point(value).widened(error)
+                };
+                all.iter().map(one).reduce(Interval::hull).unwrap_or(Interval::ANY)
+            }
+            _ => Interval::ANY,
+        };
+        Inexact { value, allowed }
+    })
+}

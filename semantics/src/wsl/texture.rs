@@ -1,0 +1,294 @@
+//! Textures and samplers behind an entry point's arguments: seed 004 "Textures", "Samplers" (ERRATA WSL-D21).
+//!
+//! A value of such a type is the address of an object, which names it. A texture that can be written is device memory: its object holds a word for each component of
+//! each texel, as a load shows it after the conversion to the texture's format, so that stores, loads, races and unspecified values are those of any memory. Other
+//! textures never change: their objects and those of samplers hold nothing, and texels come from the image.
+
+use super::library::texture::{dimensions_of, layered};
+use super::meaning::Lanes;
+use super::memory::ObjectId;
+use super::open::{Opens, Possible, Word};
+use super::types::{Scalar, TextureKind};
+use crate::image::{Image, Numeric, Sampler, Shape, pack, pack_within, unpack, unpack_allowed};
+use crate::number::sets::Set;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The most components that the texels of a texture have together.
+pub const MAX_COMPONENTS: u64 = 1 << 26;
+
+/// Likewise, of one that can be written: each is a word of memory.
+pub const MAX_WRITABLE: u64 = 1 << 24;
+
+/// The most bits of a component whose codes are told one by one.
+const FEW_BITS: u8 = 8;
+
+/// A texture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texture {
+    /// Its kind.
+    pub kind: TextureKind,
+    /// Its texels at the beginning; of one that cannot be written, for ever.
+    pub image: Rc<Image>,
+}
+
+/// What an object without words stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Opaque {
+    /// A texture; of one that can be written the object has words.
+    Texture(Texture),
+    /// A sampler.
+    Sampler(Sampler),
+}
+
+/// The textures and samplers of a dispatch, by their objects.
+#[derive(Clone, Debug, Default)]
+pub struct Opaques {
+    /// Each.
+    pub by_object: Rc<FxHashMap<ObjectId, Opaque>>,
+    /// What undefined components of textures that cannot be written were found to be: by the object and the component's place.
+    pub undefined: FxHashMap<(ObjectId, u32), Word>,
+}
+
+impl Opaques {
+    /// The texture that an object stands for.
+    pub fn texture(&self, object: ObjectId) -> Option<&Texture> {
+        match self.by_object.get(&object) {
+            Some(Opaque::Texture(texture)) => Some(texture),
+            _ => None,
+        }
+    }
+
+    /// The sampler that an object stands for.
+    pub fn sampler(&self, object: ObjectId) -> Option<&Sampler> {
+        match self.by_object.get(&object) {
+            Some(Opaque::Sampler(sampler)) => Some(sampler),
+            _ => None,
+        }
+    }
+}
+
+/// Whether textures of the kind are written, and have no levels.
+pub fn is_writable(kind: TextureKind) -> bool {
+    kind.name().starts_with("RW")
+}
+
+/// Whether texels are depths.
+pub fn is_depth(kind: TextureKind) -> bool {
+    kind.name().contains("Depth")
+}
+
+/// The shape of textures of the kind.
+pub fn shape(kind: TextureKind) -> Shape {
+    match (kind, dimensions_of(kind), layered(kind)) {
+        (TextureKind::TextureCube | TextureKind::TextureDepthCube, ..) => Shape::Cube,
+        (_, 1, false) => Shape::D1,
+        (_, 1, true) => Shape::D1Array,
+        (_, 2, false) => Shape::D2,
+        (_, 2, true) => Shape::D2Array,
+        _ => Shape::D3,
+    }
+}
+
+/// How images of a shape are called.
+fn shape_text(shape: Shape) -> &'static str {
+    match shape {
+        Shape::D1 => "of one dimension (`1d W`)",
+        Shape::D1Array => "of one dimension with layers (`1d W layers=N`)",
+        Shape::D2 => "of two dimensions (`WxH`)",
+        Shape::D2Array => "of two dimensions with layers (`WxH layers=N`)",
+        Shape::D3 => "of three dimensions (`3d WxHxD`)",
+        Shape::Cube => "a cube (`cube NxN`)",
+    }
+}
+
+/// The bits of a float; every NaN is one.
+pub(super) fn float_bits(x: f32) -> u32 {
+    if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() }
+}
+
+impl Texture {
+    /// A texture of that kind and of texels made of that scalar with these texels.
+    ///
+    /// # Errors
+    /// If the image is none of such a texture: another shape, numbers of another type, no depths, more than one level if it can be written, or too many texels. A
+    /// sentence that continues "the image for t is …".
+    pub fn new(kind: TextureKind, scalar: Scalar, image: Image) -> Result<Texture, String> {
+        let (found, needed, format) = (image.shape(), shape(kind), image.format());
+        let name = kind.name();
+        if found != needed {
+            return Err(format!("{}; a {name} is {}", shape_text(found), shape_text(needed)));
+        }
+        let fits = match format.numeric() {
+            Numeric::Sint => scalar == Scalar::Int,
+            Numeric::Uint => scalar == Scalar::Uint,
+            _ => scalar == Scalar::Float,
+        };
+        if !fits {
+            return Err(format!("of {}, which has other numbers than the type {}", format.name(), scalar.name()));
+        }
+        if is_depth(kind) && !format.is_depth() {
+            return Err(format!("of {}; a {name} has the format D16_UNORM or D32_SFLOAT", format.name()));
+        }
+        if is_writable(kind) && image.levels() > 1 {
+            return Err(format!("of {} levels; a {name} has one", image.levels()));
+        }
+        let texture = Texture { kind, image: Rc::new(image) };
+        let texels = (0..texture.image.levels()).map(|level| texture.texels(level)).sum::<u64>();
+        let most = if is_writable(kind) { MAX_WRITABLE } else { MAX_COMPONENTS };
+        match texels.checked_mul(texture.channels() as u64) {
+            Some(components) if components <= most => Ok(texture),
+            _ => Err(format!("too large: {texels} texels; all components of a {name} together are at most {most}")),
+        }
+    }
+
+    /// How many components its format has.
+    pub fn channels(&self) -> usize {
+        self.image.format().channels().len()
+    }
+
+    fn texels(&self, level: u32) -> u64 {
+        self.image.sides(level).map_or(0, |sides| sides.iter().map(|&side| u64::from(side)).product())
+    }
+
+    /// The bytes before the texel at a place of a level, 4 for each component; none if there is no such texel.
+    pub fn offset(&self, level: u32, at: [i64; 3]) -> Option<u32> {
+        let index = self.image.index_at(level, at)? as u64;
+        let before: u64 = (0..level).map(|level| self.texels(level)).sum();
+        u32::try_from((before + index) * self.channels() as u64 * 4).ok()
+    }
+
+    /// The words of the object of a texture that can be written.
+    pub fn words(&self, opens: &mut Opens) -> Vec<Word> {
+        let (format, mut words) = (self.image.format(), Vec::new());
+        for index in 0..self.texels(0) as usize {
+            let (texel, undefined) = self.image.raw_of(0, index).unwrap_or_default();
+            for (c, channel) in format.channels().iter().enumerate() {
+                let code = (texel >> channel.offset) as u64 & (u64::MAX >> (64 - channel.width));
+                words.push(match undefined >> c & 1 {
+                    0 => Word::Bits(self.bits(c, code)),
+                    // A list of codes for each would be long.
+                    _ => opens.leaf(None, self.scalar(), 0),
+                });
+            }
+        }
+        words
+    }
+
+    /// The word that a component with that code is.
+    fn bits(&self, component: usize, code: u64) -> u32 {
+        let format = self.image.format();
+        let width = format.channels()[component].width;
+        match format.numeric() {
+            Numeric::Float if width == 32 => code as u32,
+            Numeric::Uint | Numeric::Sint => self.image.shader_bits(unpack(format.numeric(), width, code)),
+            numeric => float_bits(unpack(numeric, width, code) as f32),
+        }
+    }
+
+    /// Scalars of the texels.
+    pub fn scalar(&self) -> Scalar {
+        match self.image.format().numeric() {
+            Numeric::Sint => Scalar::Int,
+            Numeric::Uint => Scalar::Uint,
+            _ => Scalar::Float,
+        }
+    }
+
+    /// An unspecified value among those that a component can hold.
+    pub fn any_code(&self, opens: &mut Opens, component: usize) -> Word {
+        let width = self.image.format().channels()[component].width;
+        if width > FEW_BITS {
+            return opens.leaf(None, self.scalar(), 0);
+        }
+        let values = self.values((0..1u64 << width).map(|code| self.bits(component, code)));
+        opens.leaf(Some(&values), self.scalar(), values.first().copied().unwrap_or(0))
+    }
+
+    fn values(&self, bits: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut values: Vec<u32> = bits.collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// What a component holds after a store of a word: the value converted to the format (Vulkan, Texel Output Format Conversion). With a profile of precision
+    /// it is one of those that the conversion may give.
+    pub fn stored(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
+        let format = self.image.format();
+        let (numeric, width) = (format.numeric(), format.channels()[component].width);
+        if width == 32 {
+            return opens.read(word);
+        }
+        let word = opens.read(word);
+        match word.definite() {
+            Some(bits) => {
+                let codes = pack(numeric, width, bits);
+                match codes.any {
+                    Some(_) => self.any_code(opens, component),
+                    None if opens.precision.is_some() && !codes.others.is_empty() => {
+                        let values = self.values(codes.others.iter().chain([&codes.best]).map(|&code| self.bits(component, code)));
+                        opens.leaf(Some(&values), self.scalar(), self.bits(component, codes.best))
+                    }
+                    None => Word::Bits(self.bits(component, codes.best)),
+                }
+            }
+            None => match opens.possible(word) {
+                Possible::Values(values) => {
+                    let cases: Vec<(u32, Word)> =
+                        values.iter().map(|&bits| (bits, self.stored(opens, component, Word::Bits(bits)))).collect();
+                    opens.among(word, &cases)
+                }
+                Possible::Floats(set) => match pack_within(numeric, width, &set) {
+                    Some(codes) => {
+                        let values = self.values(codes.into_iter().map(|code| self.bits(component, code)));
+                        opens.leaf(Some(&values), self.scalar(), values.first().copied().unwrap_or(0))
+                    }
+                    None => self.any_code(opens, component),
+                },
+                Possible::Any => self.any_code(opens, component),
+            },
+        }
+    }
+
+    /// What a load shows of a component that holds a word: under a profile of precision, of a format of fractions what the conversion may give.
+    pub fn loaded(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
+        let format = self.image.format();
+        let (numeric, width) = (format.numeric(), format.channels()[component].width);
+        let fraction = matches!(numeric, Numeric::Unorm | Numeric::Snorm);
+        match (opens.read(word), opens.precision) {
+            (Word::Bits(bits), Some(_)) if fraction => {
+                let code = pack(numeric, width, bits).best;
+                opens.within(Set::of_f32(unpack_allowed(numeric, width, code).of_f32()))
+            }
+            (word, _) => word,
+        }
+    }
+
+    /// A component of a texel of a level of a texture that cannot be written; none if there is no such texel. What is undefined is found once.
+    pub fn texel(&self, opens: &mut Opens, opaques: &mut Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
+        let place = self.offset(level, at)? + c as u32 * 4;
+        let (texel, undefined) = self.image.raw_of(level, self.image.index_at(level, at)?)?;
+        let channel = self.image.format().channels()[c];
+        if undefined >> c & 1 == 1 {
+            if let Some(&word) = opaques.undefined.get(&(object, place)) {
+                return Some(opens.read(word));
+            }
+            let word = self.any_code(opens, c);
+            opaques.undefined.insert((object, place), word);
+            return Some(word);
+        }
+        let code = (texel >> channel.offset) as u64 & (u64::MAX >> (64 - channel.width));
+        let word = Word::Bits(self.bits(c, code));
+        Some(self.loaded(opens, c, word))
+    }
+}
+
+/// The words of a value of so many elements: vectors of three take as much room as those of four.
+pub(super) fn padded(opens: &mut Opens, mut elements: super::memory::Words) -> super::memory::Words {
+    if elements.len() == 3 {
+        let zero = opens.bits(0);
+        elements.push(zero);
+    }
+    elements
+}
