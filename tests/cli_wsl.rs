@@ -137,14 +137,24 @@ fn fragments_are_drawn_alone_and_behind_vertices() {
     // The heights are 5/16 and 13/16, so 8 times that is a half from whole numbers; it changes by 4 to the right and by 16 to the helpers below, at 1.5.
     assert_eq!(text(&out.stdout), "(0,0)  float4(0.025, 0.025, 0.025, 1.0)\n(1,0)  float4(0.025, 0.025, 0.025, 1.0)\n");
     let data = ["--attribute", "0=f32:-1,-1,3,-1,-1,3", "--attribute", "1=f32:1,0,0,1,0,0,1,0,0"];
-    let drawn = |more: &[&str]| smallstep(&[&["run", TRIANGLE, "--entry", "shade", "--vertex", "corner", "--size", "1x1"], &data[..], more].concat());
+    let drawn = |more: &[&str]| {
+        smallstep(&[&["run", TRIANGLE, "--entry", "shade", "--vertex", "corner", "--size", "1x1"], &data[..], more].concat())
+    };
     assert_eq!(text(&drawn(&[]).stdout), "(0,0)  float4(1.0, 0.0, 0.0, 1.0)\n");
     assert_eq!(text(&drawn(&["--depth"]).stdout), "(0,0)  float4(1.0, 0.0, 0.0, 1.0)\ndepth (0,0)  0.5\n");
-    assert_eq!(text(&drawn(&["--vertices=0"]).stderr).lines().next().unwrap_or_default(), "error[wsl/d-attribute]: 6 floats are given for attribute(0); `position` of type float2 needs 0 floats for 0 vertices");
+    assert_eq!(
+        text(&drawn(&["--vertices=0"]).stderr).lines().next().unwrap_or_default(),
+        "error[wsl/d-attribute]: 6 floats are given for attribute(0); `position` of type float2 needs 0 floats for 0 vertices"
+    );
     let json = text(&drawn(&["--json"]).stdout);
-    assert!(json.lines().next().is_some_and(|l| l.contains("\"value\":\"float4(1.0, 0.0, 0.0, 1.0)\"")) && json.contains("\"kind\":\"summary\""), "{json}");
+    assert!(
+        json.lines().next().is_some_and(|l| l.contains("\"value\":\"float4(1.0, 0.0, 0.0, 1.0)\""))
+            && json.contains("\"kind\":\"summary\""),
+        "{json}"
+    );
     let picture = std::env::temp_dir().join(format!("smallstep-wsl-{}.png", std::process::id()));
-    let out = smallstep(&["run", TRIANGLE, "--entry=contour", "--input=0=screen", "--size=32x32", "--image", &picture.display().to_string()]);
+    let out =
+        smallstep(&["run", TRIANGLE, "--entry=contour", "--input=0=screen", "--size=32x32", "--image", &picture.display().to_string()]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(text(&out.stdout).starts_with("output 0: ") && std::fs::read(&picture).is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")));
     std::fs::remove_file(&picture).expect("it was written");
@@ -157,11 +167,17 @@ fn what_is_wrong_with_a_draw_is_said() {
         (&[], "there are several fragment entry points: shade, contour"),
         (&["--entry=none"], "no entry point is called none; there are: corner (vertex), shade (fragment), contour (fragment)"),
         (&["--entry=shade", "--vertex=none"], "no vertex entry point is called none; there are: corner"),
-        (&["--entry=shade", "--vertex=corner", "--input=0=screen"], "an input is given for attribute 0, which the vertex entry point gives"),
+        (
+            &["--entry=shade", "--vertex=corner", "--input=0=screen"],
+            "an input is given for attribute 0, which the vertex entry point gives",
+        ),
         (&["--entry=shade", "--vertices=3"], "a number of vertices are given, and no vertex entry point"),
         (&["--entry=shade", "--vertex=corner", "--topology=triangle-strip"], "strips and fans are not supported by WSL"),
         (&["--entry=shade", "--vertex=corner", "--topology=blob"], "\"blob\" is no topology"),
-        (&["--entry=shade", "--vertex=corner"], "error[wsl/d-attribute]: nothing is given for attribute(0), which is `position` of type float2"),
+        (
+            &["--entry=shade", "--vertex=corner"],
+            "error[wsl/d-attribute]: nothing is given for attribute(0), which is `position` of type float2",
+        ),
         (&["--entry=shade", "--vertex=corner", "--attribute=0=u32:0*6"], "6 uints are given for attribute(0)"),
         (&["--entry=shade", "--vertex=corner", "--attribute=0=f32:0", "--attribute=0=f32:0"], "attribute 0 is given twice"),
         (&["--entry=shade", "--vertex=corner", "--attribute=0=f64:0"], "attribute 0 is written as f64; attributes are f32, u32 or i32"),

@@ -307,7 +307,7 @@ fn rounding_is_held_to_what_is_declared() {
 fn a_schedule_that_cannot_be_is_caught() {
     assert_eq!(verdict(TICKET, &TICKET.replace("OpStore %po %t", "OpStore %po %u0"), false), "another value");
     // Where not all were tried, that is not known.
-    let few = Settings { budget: smallstep_semantics::spirv::concurrency::explore::Budget { executions: 1, steps: 1_000 }, ..settings() };
+    let few = Settings { budget: smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 }, ..settings() };
     let reverse = text(&TICKET.replace("OpStore %po %t", "%r = OpISub %u %u3 %i\nOpStore %po %r"), false);
     let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &reverse), &few, |_| {}).expect("the interfaces match");
     assert_ne!(summary.verdict(), Verdict::Disagree);

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod image;
+pub mod interleavings;
 pub mod lambda_v;
 pub mod number;
 pub mod outcome;

@@ -311,6 +311,7 @@ pub fn dispatch(
             (Found { notes, ..Found::default() }, shown.fired)
         }
         group::Ending::Diverged(_) => (Found::ending("diverged", ""), Vec::new()),
+        group::Ending::OutOfFuel(_) => (ending(Outcome::<()>::OutOfFuel), Vec::new()),
         group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
     })
 }

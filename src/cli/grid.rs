@@ -9,7 +9,7 @@ use smallstep::compute::given::Place;
 use smallstep::run::grid::{Bound, bind, compute_entry};
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, OutOfFuel, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -118,8 +118,10 @@ impl GridArgs {
                 );
                 Err((exit::UNDEFINED, text))
             }
-            Ending::Other(Outcome::OutOfFuel) => {
-                Err((exit::LIMIT, format!("out of fuel: {} took more steps than --fuel allows", running.name)))
+            Ending::OutOfFuel(OutOfFuel { thread, at }) => {
+                let text =
+                    format!("out of fuel: the threads took {} steps; thread {thread} stands at {}; see --fuel", settings.fuel, place(at));
+                Err((exit::LIMIT, text))
             }
             Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),

@@ -103,8 +103,8 @@ macro_rules! wsl_execution_rules {
             // derivative
             WslEDerivative "wsl/e-derivative" ExpressionExecution "004 Floating point arithmetic; WSL-D26" "wsl::execution::derivative::e_derivative" "ddx(v) → b - a, and so on, once the quad of the thread stands at it";
             // group
-            WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::g_thread" "t → t' gives G → G', t a thread of G";
-            WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::g_barrier" "All threads of a group at the same instance of the same barrier go on";
+            WslGThread "wsl/g-thread" GroupExecution "004 Definitions" "wsl::group::rules::g_thread" "t → t' gives G → G', t a thread of G";
+            WslGBarrier "wsl/g-barrier" GroupExecution "004 Barriers and discard; WSL-D12" "wsl::group::rules::g_barrier" "All threads of a group at the same instance of the same barrier go on";
             WslGQuad "wsl/g-quad" GroupExecution "004 Floating point arithmetic; WSL-D26" "wsl::draw::quad::g_quad" "The four threads of a quad, at the same instance of an operation over it, go on with the operands of all";
             WslGQuadApart "wsl/g-quad-apart" GroupExecution "004 Floating point arithmetic, Barriers and discard; WSL-D25, WSL-D26" "wsl::draw::quad::g_quad_apart" "Threads of a quad at an operation over it that not all come to go on, each with unspecified operands for the others";
             // draw

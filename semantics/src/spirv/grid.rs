@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use super::check::is_atomic;
 use super::concurrency::schedule::Ready;
-use super::concurrency::{Agent, Arrival, Detector, Footprint, Kind, Picker, Schedule, Topology, Wait, arrival};
+use super::concurrency::{Agent, Arrival, Detector, Kind, Picker, Schedule, Topology, Wait, arrival};
 use super::environment::{Dispatch, InvocationId, Observation};
 use super::error::LoadError;
 use super::grammar::Op;
@@ -33,6 +33,7 @@ use super::shared::{Extent, ObjectId, Shared};
 use super::step::over;
 use super::step::run::{emit, only};
 use super::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
+use crate::interleavings::Footprint;
 use crate::number::sets::{Sets, Unsettled};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;

@@ -153,6 +153,11 @@ impl Prepared {
         self.evaluation().run(settings, on)
     }
 
+    /// The type of the expression's value.
+    pub fn ty(&self) -> TypeId {
+        self.program.expr(self.expr).ty.right()
+    }
+
     /// What is to be evaluated.
     pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
@@ -167,7 +172,7 @@ impl Prepared {
         if settings.precision.is_some() {
             return None;
         }
-        let ty = self.program.expr(self.expr).ty.right();
+        let ty = self.ty();
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         // The expression's function, as one that returns it.
         let mut program = self.program.clone();
@@ -228,7 +233,7 @@ impl Evaluation<'_> {
         let mut other = None;
         shown.complete = explore(settings.ways, |ways| {
             if other.is_some() {
-                return ways;
+                return Vec::new();
             }
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
@@ -247,7 +252,7 @@ impl Evaluation<'_> {
                 }
                 Ended::Other(outcome) => other = Some(outcome),
             }
-            opens.ways
+            vec![opens.ways]
         });
         other.unwrap_or(Outcome::Observed(shown))
     }
@@ -287,7 +292,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) | Stop::Barrier | Stop::Quad(_) => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier | Stop::Quad(_) | Stop::Turn(_) => Outcome::Deadlock,
         }
     }
 }

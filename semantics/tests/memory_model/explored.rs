@@ -5,10 +5,8 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use smallstep_semantics::spirv::concurrency::explore::{Budget, Stepped};
-use smallstep_semantics::spirv::concurrency::{
-    AtomicOp, Class, Detector, Explored, Footprint, Kind, Ordering, Scope, Semantics, Turn, explore,
-};
+use smallstep_semantics::interleavings::{Budget, Explored, Footprint, Stepped, Turn, explore};
+use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics};
 
 use super::oracle::Action;
 use super::random::{step, topology};

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Buffer;
-use smallstep_semantics::spirv::concurrency::explore::Budget;
 use smallstep_semantics::spirv::environment::{BoundImage, InvocationId, ObservedImage, UndefinedTexels};
 use smallstep_semantics::spirv::grid::{self, DoubtfulTexels, Report};
 use smallstep_semantics::spirv::step::Relation;

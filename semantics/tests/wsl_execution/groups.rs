@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, OutOfFuel, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -147,9 +147,100 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
 }
 
 #[test]
+fn every_load_that_races_is_unspecified() {
+    // The second load is after the first one of its thread, and both are before the store in some order.
+    let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
+        threadgroup uint x;
+        threadgroup uint y;
+        if (lane == 0) { out[0] = x; out[1] = x; out[2] = y; } else { x = 5; }
+    }";
+    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
+        let shown = shown(text, [1, 1, 1], &[&[9; 3]], schedule);
+        assert_eq!(definite(&shown.buffers[0]), [None, None, Some(0)], "{schedule:?}");
+        assert_eq!(shown.races.len(), 2, "{schedule:?}: a pair of places each");
+    }
+    // Of two stores that race, one is by the thread that loads.
+    let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
+        threadgroup uint x;
+        x = lane + 1;
+        if (lane == 1) { out[0] = x; out[1] = x; }
+    }";
+    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
+        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 2]], schedule).buffers[0]), [None, None], "{schedule:?}");
+    }
+    // In one iteration of a loop around barriers, and only there.
+    let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
+        threadgroup uint x;
+        for (uint i = 0; i < 3; i++) {
+            if (lane == 0) { out[i] = x; }
+            if (lane == 1 && i == 1) { x = 7; }
+            AllMemoryBarrierWithGroupSync();
+        }
+    }";
+    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
+        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 3]], schedule).buffers[0]), [Some(0), None, Some(7)], "{schedule:?}");
+    }
+}
+
+#[test]
+fn an_atomic_operation_that_races_is_unspecified_whichever_comes_first() {
+    let text = "[numthreads(2, 1, 1)] compute void main(device atomic_uint[] x : register(u0), device uint[] out : register(u1),
+                                                        device uint[] plain : register(u0), uint lane : SV_GroupIndex) {
+        uint old;
+        if (lane == 0) { InterlockedAdd(&x[0], 1, &old); out[0] = old; InterlockedAdd(&x[1], 1, &old); out[1] = old; } else { plain[0] = 5; }
+    }";
+    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
+        let shown = shown(text, [1, 1, 1], &[&[1, 2], &[9, 9]], schedule);
+        assert_eq!(definite(&shown.buffers[1]), [None, Some(2)], "{schedule:?}");
+    }
+}
+
+#[test]
+fn orders_that_no_thread_can_tell_apart_are_one() {
+    // Each thread has its own word, and each operation is atomic: 3 threads with 4 of them.
+    let text = "[numthreads(3, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
+        threadgroup atomic_uint[3] own;
+        threadgroup atomic_uint all;
+        uint old;
+        for (uint i = 0; i < 4; i++) { InterlockedAdd(&own[lane], i, &old); }
+        out[lane] = old;
+    }";
+    let apart = shown(text, [1, 1, 1], &[&[9; 3]], Schedule::All);
+    assert_eq!((apart.ways, apart.complete), (1, true));
+    assert_eq!(definite(&apart.buffers[0]), [Some(3); 3]);
+    // One of them on one word: 3! orders.
+    let text = text.replace("out[lane]", "InterlockedAdd(&all, 1, &old); out[lane]");
+    let one = shown(&text, [1, 1, 1], &[&[9; 3]], Schedule::All);
+    assert_eq!((one.ways, one.complete), (6, true));
+    assert_eq!(one.buffers[0], vec![Possible::Values(vec![0, 1, 2]); 3]);
+}
+
+#[test]
+fn orders_and_unspecified_values_are_followed_together() {
+    // Whoever comes first decides what 1 / 0 is; both ways of both orders are seen, each once.
+    let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
+        threadgroup atomic_uint turn;
+        uint old;
+        bool b = 1u / lane == 1u;
+        InterlockedExchange(&turn, lane + 1, &old);
+        if (lane == 0) { if (1u / lane > 7u) { old += 10; } }
+        out[lane] = old;
+    }";
+    let all = shown(text, [1, 1, 1], &[&[9, 9]], Schedule::All);
+    assert!(all.complete);
+    assert_eq!(all.ways, 4);
+    assert_eq!(all.buffers[0], [Possible::Values(vec![0, 2, 10, 12]), Possible::Values(vec![0, 1])]);
+}
+
+#[test]
 fn hostile_dispatches_end_with_a_limit() {
     let text = "[numthreads(1024, 1024, 64)] compute void main() { }";
     assert!(matches!(run(text, [u32::MAX; 3], &[], &Settings::default()), Ending::Other(Outcome::Limit(_))));
-    let text = "[numthreads(1, 1, 1)] compute void main() { while (true) { } }";
-    assert!(matches!(run(text, [1; 3], &[], &Settings { fuel: 10_000, ..Settings::default() }), Ending::Other(Outcome::OutOfFuel)));
+    let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 1) while (true) { } }";
+    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
+        let ending = run(text, [1; 3], &[], &Settings { fuel: 10_000, schedule, ..Settings::default() });
+        let Ending::OutOfFuel(OutOfFuel { thread, at }) = ending else { panic!("{ending:?}") };
+        assert_eq!(thread, 1, "{schedule:?}");
+        assert!(text[at.start as usize..].starts_with("true) { }"), "{schedule:?}: {:?}", &text[at.start as usize..]);
+    }
 }

@@ -64,7 +64,7 @@ fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted, 
     explore(4, |ways| {
         let (found, ways) = one_way(&shared, start, Strategy::Carry, ways, rules);
         add(found);
-        ways
+        vec![ways]
     });
     add(one_way(&shared, start, Strategy::Random(5), Ways::default(), rules).0);
     all
@@ -554,7 +554,7 @@ fn terms_that_are_not_well_typed_are_refused_at_the_step_that_makes_them() {
     for (name, expression, rule, replacement) in bugs() {
         let found = of_expression(TEXT, expression, Planted::default());
         assert!(found.is_ok(), "{expression}: {found:?}");
-        match of_expression(TEXT, expression, Planted { rule: Some((rule, replacement)), scalar: None }) {
+        match of_expression(TEXT, expression, Planted { rule: Some((rule, replacement)), ..Planted::default() }) {
             Err(broken) => {
                 println!("{name}: {}", broken.why);
                 assert_eq!(broken.rule, Some(rule), "{name}: {}", broken.why);

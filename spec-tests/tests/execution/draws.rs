@@ -223,9 +223,9 @@ fn stores_of_helpers_are_caught() {
         }),
     ));
     let files = drawing();
-    let by = caught(&files, Rules { execution: Planted { rule, scalar: None }, ..Rules::default() });
+    let by = caught(&files, Rules { execution: Planted { rule, ..Planted::default() }, ..Rules::default() });
     assert!(by.is_some_and(|by| by.contains("helper")), "{by:?}");
     // What is stored is what is loaded: nothing else of the rule was changed.
     let same = Some((Rule::WslELoad, Replacement::Expr(e_load)));
-    assert_eq!(caught(&files, Rules { execution: Planted { rule: same, scalar: None }, ..Rules::default() }), None);
+    assert_eq!(caught(&files, Rules { execution: Planted { rule: same, ..Planted::default() }, ..Rules::default() }), None);
 }

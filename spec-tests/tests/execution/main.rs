@@ -1,12 +1,14 @@
 //! No wrong rule of WSL's execution and of its draws, and no wrong meaning of its library, passes the cases.
 
 mod draws;
+mod groups;
 mod library;
 mod rules;
 
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::execution::Planted;
-use smallstep_spec_tests::file::{CaseFile, Command, Language};
+use smallstep_semantics::wsl::group::Replacement;
+use smallstep_spec_tests::file::{CaseFile, Command, Language, Test};
 use smallstep_spec_tests::root;
 use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::wsl::Rules;
@@ -14,10 +16,15 @@ use std::collections::BTreeSet;
 
 /// The files that call expressions or draw, without what they say of rules, and without calls by the letter: what is left is what calls evaluate to, and draws show.
 fn calls() -> Vec<CaseFile> {
+    files(|t| t.command == Command::Call || draws::is_draw(t))
+}
+
+/// Likewise, those that run entry points.
+fn files(wanted: impl Fn(&Test) -> bool) -> Vec<CaseFile> {
     let paths = run::collect(&root(), "wsl/").expect("the folder can be read");
     let files = paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}")));
     let calling = files.filter(|f| f.language == Language::Wsl).filter_map(|mut file| {
-        file.tests.retain(|t| (t.command == Command::Call || draws::is_draw(t)) && t.option("literal").is_none());
+        file.tests.retain(|t| wanted(t) && t.option("literal").is_none());
         (file.rules, file.not_rules, file.errors) = Default::default();
         (!file.tests.is_empty()).then_some(file)
     });
@@ -37,7 +44,7 @@ fn every_wrong_rule_of_execution_is_caught() {
     let mut survived = Vec::new();
     let bugs = rules::bugs();
     for bug in &bugs {
-        let planted = Planted { rule: Some((bug.rule, bug.by)), scalar: None };
+        let planted = Planted { rule: Some((bug.rule, bug.by)), ..Planted::default() };
         if caught(&files, planted).is_none() {
             survived.push(format!("{}: {}", bug.rule, bug.what));
         }
@@ -54,11 +61,24 @@ fn every_rule_of_execution_has_a_planted_bug() {
 }
 
 #[test]
+fn every_wrong_rule_of_groups_is_caught() {
+    let files = files(|t| t.command == Command::Run && !draws::is_draw(t));
+    assert_eq!(caught(&files, Planted::default()), None, "nothing is planted");
+    let without = |(_, _, by): &&(Rule, &str, Replacement)| caught(&files, Planted { group: Some(*by), ..Planted::default() }).is_none();
+    let survived: Vec<String> = groups::BUGS.iter().filter(without).map(|(rule, what, _)| format!("{rule}: {what}")).collect();
+    assert!(survived.is_empty(), "no case sees {} of {}:\n{}", survived.len(), groups::BUGS.len(), survived.join("\n"));
+    // Those of quads are `draws`'.
+    let of_groups = |r: &&Rule| r.judgement() == Judgement::GroupExecution && !r.item().starts_with("wsl::draw");
+    let bare: Vec<&Rule> = Rule::ALL.iter().filter(of_groups).filter(|r| groups::BUGS.iter().all(|(rule, ..)| rule != *r)).collect();
+    assert!(bare.is_empty(), "{bare:?} has no planted bug");
+}
+
+#[test]
 fn every_wrong_meaning_of_the_library_is_caught() {
     let files = calls();
     let survived: Vec<&str> = library::BUGS
         .iter()
-        .filter(|(_, scalar)| caught(&files, Planted { rule: None, scalar: Some(*scalar) }).is_none())
+        .filter(|(_, scalar)| caught(&files, Planted { scalar: Some(*scalar), ..Planted::default() }).is_none())
         .map(|(what, _)| *what)
         .collect();
     assert!(survived.is_empty(), "no case sees {} of {}:\n{}", survived.len(), library::BUGS.len(), survived.join("\n"));

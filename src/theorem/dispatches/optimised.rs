@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Seek};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use smallstep_semantics::spirv::concurrency::explore::Budget;
+use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
 use crate::compute::{ComputeModule, Prepared};

@@ -29,7 +29,7 @@ mod side;
 
 use std::collections::BTreeMap;
 
-use smallstep_semantics::spirv::concurrency::explore::Budget;
+use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::environment::Robustness;
 
 use crate::compute::given::Place;

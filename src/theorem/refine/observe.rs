@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::concurrency::explore::Budget;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::{Relation, grid};
 use smallstep_semantics::undefined::Undefined;

@@ -11,18 +11,17 @@
 //! - [`rules`]: the choices of the model, one function each;
 //! - [`order`]: happens-before, kept as the run goes on;
 //! - [`race`]: the accesses that it leaves unordered;
-//! - [`schedule`]: who steps next, and when nobody can;
-//! - [`mod@explore`]: all schedules of a small program, one for each class of equivalent ones.
+//! - [`schedule`]: who steps next, and when nobody can.
+//!
+//! All schedules of a small program: [`crate::interleavings`].
 
 pub mod clock;
-pub mod explore;
 pub mod order;
 pub mod race;
 pub mod rules;
 pub mod schedule;
 pub mod scope;
 
-pub use explore::{Exploration, Explored, Footprint, Turn, explore};
 pub use order::Order;
 pub use race::{Access, AtomicOp, Detector, Kind, Race, Site};
 pub use rules::Rules;

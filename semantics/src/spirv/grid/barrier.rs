@@ -4,9 +4,10 @@ use smallvec::SmallVec;
 
 use super::work::Work;
 use super::{Grid, State};
+use crate::interleavings::Footprint;
 use crate::rule::Rule;
+use crate::spirv::concurrency::Wait;
 use crate::spirv::concurrency::schedule::Divergence;
-use crate::spirv::concurrency::{Footprint, Wait};
 use crate::spirv::report::{self, Elsewhere};
 use crate::spirv::step::{Arrived, Part, Sink};
 use crate::undefined::{Ub, Undefined};

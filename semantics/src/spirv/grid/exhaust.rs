@@ -1,12 +1,12 @@
-//! All schedules of a small dispatch, one for each class of equivalent ones ([`explore`](super::super::concurrency::explore)).
+//! All schedules of a small dispatch, one for each class of equivalent ones ([`crate::interleavings`]).
 
 use std::ops::ControlFlow;
 
 use super::prepare::Dispatched;
 use super::{Grid, RESIDENT, State};
+use crate::interleavings::{Budget, Exploration, Explored, Stepped, Turn, explore};
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::concurrency::explore::{Budget, Stepped};
-use crate::spirv::concurrency::{Exploration, Explored, Schedule, Turn, explore};
+use crate::spirv::concurrency::Schedule;
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
@@ -40,7 +40,7 @@ pub fn exhaust(
         grid.admit(&mut ());
         grid
     };
-    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, schedule| visit(&grid.report().outcome, schedule)))
+    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, steps| visit(&grid.report().outcome, &Schedule::Replay(steps))))
 }
 
 impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {

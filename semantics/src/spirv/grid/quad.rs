@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::work::Work;
 use super::{Grid, State};
+use crate::interleavings::Footprint;
 use crate::rule::Rule;
-use crate::spirv::concurrency::Footprint;
 use crate::spirv::declare::waits_for_quad;
 use crate::spirv::lockstep::order;
 use crate::spirv::module::Module;

@@ -10,6 +10,7 @@ use crate::wsl::memory::{Address, Words};
 use crate::wsl::open::Word;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Scalar, Type, TypeId};
+use crate::wsl::typing::program::{self, ExprId, Program};
 
 impl Cx<'_, '_> {
     pub(super) fn call_library(&mut self, function: LibraryFunction, e: &mut Expr) -> Done {
@@ -116,6 +117,7 @@ fn read_by_helper(cx: &mut Cx, e: &mut Expr, z: Address) -> Done {
 impl Cx<'_, '_> {
     /// What an atomic operation reads; unspecified if it races with a store that is not atomic.
     fn atomic_read(&mut self, at: Address, stores: bool) -> Result<Word, Stop> {
+        self.gate(at, 1, true)?;
         self.note_place();
         if self.memory.atomic(self.opens, at, stores) {
             return Ok(self.opens.leaf(None, Scalar::Uint, 0));
@@ -184,14 +186,27 @@ pub fn e_compare_exchange(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// barrier() → Void, once every thread of the group stands at it               [wsl/e-barrier, 004 Fences and atomic operations; WSL-D12]
-pub fn e_barrier(cx: &mut Cx, e: &mut Expr) -> Done {
-    let (function, _) = called(cx, e)?;
-    let (threadgroup, device) = match function.meaning() {
+/// Whether a barrier's fence is of threadgroup memory, and of device memory.
+fn fences(barrier: Meaning) -> (bool, bool) {
+    match barrier {
         Meaning::DeviceMemoryBarrierWithGroupSync => (false, true),
         Meaning::GroupMemoryBarrierWithGroupSync => (true, false),
         _ => (true, true),
-    };
+    }
+}
+
+/// Likewise, of the barrier that an expression calls.
+pub fn fence(program: &Program, barrier: ExprId) -> (bool, bool) {
+    match &program.expr(barrier).form {
+        program::Form::Call(Callee::Library(function), _) => fences(function.meaning()),
+        _ => (true, true),
+    }
+}
+
+/// barrier() → Void, once every thread of the group stands at it               [wsl/e-barrier, 004 Fences and atomic operations; WSL-D12]
+pub fn e_barrier(cx: &mut Cx, e: &mut Expr) -> Done {
+    let (function, _) = called(cx, e)?;
+    let (threadgroup, device) = fences(function.meaning());
     cx.events.push(Event::Fence { threadgroup, device });
     e.form = Form::Value(Words::new());
     Ok(())

@@ -32,6 +32,8 @@ pub mod statement;
 pub mod switch;
 pub mod term;
 
+pub use builtin::fence;
+
 use super::environment::FunctionId;
 use super::environment::access::{Callee, Generated};
 use super::layout::Layouts;
@@ -41,6 +43,7 @@ use super::open::{Opens, Word};
 use super::syntax::AddressSpace;
 use super::types::{Type, TypeId};
 use super::typing::program::{Constant, ExprId, Program, StmtId, StoreId};
+use crate::interleavings::Footprint;
 use crate::outcome::Limit;
 use crate::rule::Rule;
 use crate::text::Span;
@@ -79,6 +82,8 @@ pub enum Stop {
     Barrier,
     /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
     Quad(Words),
+    /// It stands before an access whose place in the order of all threads' accesses is not its own to choose: what it touches.
+    Turn(Footprint),
     /// It was discarded, by this step.
     Discarded(Box<Step>),
     /// No rule applies: why, and where.
@@ -116,11 +121,25 @@ pub enum Replacement {
     Left(fn(&mut Cx, &mut Expr) -> Result<bool, Stop>),
 }
 
+/// Before which accesses a thread waits for its turn ([`Stop::Turn`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Gate {
+    /// Before none.
+    #[default]
+    Open,
+    /// Before atomic ones.
+    Atomics,
+    /// Before all of memory that threads share.
+    Shared,
+}
+
 /// Bugs that stand beside the rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planted {
     /// The rule that does something else.
     pub rule: Option<(Rule, Replacement)>,
+    /// The rule of groups that does something else.
+    pub group: Option<super::group::Replacement>,
     /// What the library gives instead.
     pub scalar: Option<super::meaning::Replacement>,
 }
@@ -202,6 +221,10 @@ pub struct Thread {
     generated: FxHashMap<Generated, ObjectId>,
     /// Whether the barrier that it stands at lets it go on.
     pub released: bool,
+    /// Where it waits for its turn.
+    pub gate: Gate,
+    /// Whether it has its turn: the next step goes through the gate.
+    pub passes: bool,
     /// What it is to a draw, if it is of one.
     pub stage: Option<InDraw>,
 }
@@ -233,7 +256,8 @@ impl Thread {
     pub fn new(shared: &Shared, memory: &mut Memory, number: u32, group: ObjectId, program: Expr) -> Thread {
         let words = vec![Word::Bits(0); shared.thread_words];
         let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
-        Thread { number, program, own, group, generated: FxHashMap::default(), released: false, stage: None }
+        let generated = FxHashMap::default();
+        Thread { number, program, own, group, generated, released: false, gate: Gate::Open, passes: false, stage: None }
     }
 
     /// The value that the thread ended with, if it has.
@@ -275,6 +299,7 @@ pub struct Cx<'a, 'p> {
     generated: &'a mut FxHashMap<Generated, ObjectId>,
     released: &'a mut bool,
     stage: &'a mut Option<InDraw>,
+    gate: Gate,
     env: Env,
     rule: Option<Rule>,
     within: SmallVec<[Rule; 8]>,
@@ -302,6 +327,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         generated: &mut thread.generated,
         released: &mut thread.released,
         stage: &mut thread.stage,
+        gate: if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate },
         env: Rc::default(),
         rule: None,
         within: SmallVec::new(),
@@ -374,6 +400,27 @@ impl Cx<'_, '_> {
         Address::of(object, self.shared.offsets[store.0 as usize])
     }
 
+    /// Stops before an access if the thread waits for its turn there.
+    fn gate(&self, at: Address, words: usize, atomic: bool) -> Done {
+        let shared = matches!(self.memory.object(at.object).space, AddressSpace::Device | AddressSpace::Threadgroup);
+        let waits = match self.gate {
+            Gate::Open => false,
+            Gate::Atomics => atomic,
+            Gate::Shared => true,
+        };
+        if !(waits && shared) {
+            return Ok(());
+        }
+        // A step may go on to other words, and an open address to others of its object.
+        Err(Stop::Turn(match (self.gate, at.open) {
+            (Gate::Atomics, None) => {
+                Footprint::Memory { object: at.object.0, offset: at.bytes.into(), bytes: 4 * words as u64, writes: true }
+            }
+            (Gate::Atomics, Some(_)) => Footprint::Memory { object: at.object.0, offset: 0, bytes: u64::MAX, writes: true },
+            _ => Footprint::Everything,
+        }))
+    }
+
     /// Where the accesses of this step stand.
     fn note_place(&mut self) {
         let place = self.span();
@@ -388,6 +435,7 @@ impl Cx<'_, '_> {
     /// If its object does not hold that much there.
     pub fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
         let words = self.shared.words(ty)?;
+        self.gate(at, words as usize, false)?;
         self.note_place();
         match self.memory.load(self.opens, at, words) {
             Some(words) => {
@@ -416,6 +464,7 @@ impl Cx<'_, '_> {
         if self.helps(at) {
             return Ok(());
         }
+        self.gate(at, words.len(), false)?;
         self.note_place();
         match self.memory.store(self.opens, at, words) {
             Some(()) => {

@@ -1,10 +1,6 @@
 //! In which order threads take their steps.
 
 use crate::wsl::choice::Strategy;
-use crate::wsl::execution::{Event, Step};
-use crate::wsl::memory::Memory;
-use crate::wsl::open::Ways;
-use crate::wsl::syntax::AddressSpace;
 
 /// An order of the steps of all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -16,11 +12,11 @@ pub enum Schedule {
     RoundRobin,
     /// Each step of a thread drawn by this seed.
     Random(u64),
-    /// Every order, by the ways of a run: what threads do to shared memory is interleaved, one access after the other.
+    /// Every order, one of each class of orders that no thread can tell apart ([`crate::interleavings`]).
     All,
 }
 
-/// Whose turn it is.
+/// Whose turn it is, in one order.
 pub(super) struct Turns {
     schedule: Schedule,
     count: u64,
@@ -33,34 +29,22 @@ impl Turns {
     }
 
     /// Which of the threads that run goes on.
-    pub(super) fn next(&mut self, running: &[(usize, usize)], ways: &mut Ways) -> usize {
+    pub(super) fn next(&mut self, running: &[(usize, usize)]) -> usize {
         self.count += 1;
         let next = match self.schedule {
-            Schedule::InOrder => 0,
+            Schedule::InOrder | Schedule::All => 0,
             Schedule::RoundRobin => {
                 let last = self.last;
                 running.iter().position(|t| last.is_none_or(|last| *t > last)).unwrap_or(0)
             }
             Schedule::Random(seed) => Strategy::Random(seed).choose(u32::MAX, self.count, running.len() as u64).unwrap_or(0) as usize,
-            Schedule::All if running.len() == 1 => 0,
-            Schedule::All => ways.next(running.len() as u32) as usize,
         };
         self.last = Some(running[next]);
         next
     }
 
-    /// Whether another thread may go on after this step. A step that leaves shared memory alone commutes with those of all other threads, so where every order is
-    /// tried it needs no turn of its own.
-    pub(super) fn ends_after(&self, step: &Step, memory: &Memory) -> bool {
-        match self.schedule {
-            Schedule::InOrder => false,
-            Schedule::RoundRobin | Schedule::Random(_) => true,
-            Schedule::All => step.events.iter().any(|event| match event {
-                Event::Load(at, _) | Event::Store(at, _) | Event::AtomicLoad(at, _) | Event::ReadModifyWrite(at, ..) => {
-                    matches!(memory.object(at.object).space, AddressSpace::Device | AddressSpace::Threadgroup)
-                }
-                Event::Fence { .. } => false,
-            }),
-        }
+    /// Whether a turn ends after a step.
+    pub(super) fn ends(&self) -> bool {
+        matches!(self.schedule, Schedule::RoundRobin | Schedule::Random(_))
     }
 }

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use smallstep_semantics::spirv::concurrency::explore::Budget;
-use smallstep_semantics::spirv::concurrency::{
-    Exploration, Explored, Footprint, Picker, Schedule, Turn, explore, explore::Stepped, schedule::Ready,
-};
+use smallstep_semantics::interleavings::{Budget, Exploration, Explored, Footprint, Stepped, Turn, explore};
+use smallstep_semantics::spirv::concurrency::{Picker, Schedule, schedule::Ready};
 
 /// What an invocation of a toy program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +150,8 @@ fn explored(program: &[Vec<Act>]) -> (Exploration, BTreeSet<Ending>) {
     let done = explore(
         || Toy::new(program),
         Budget::default(),
-        |state, schedule| {
+        |state, steps| {
+            let schedule = &Schedule::Replay(steps);
             endings.insert(state.ending());
             assert_eq!(replay(program, schedule), state.ending(), "{schedule} ends otherwise when it is replayed");
             ControlFlow::Continue(())

@@ -1,4 +1,4 @@
-//! All schedules of a small program, one for each class of equivalent ones.
+//! All orders of what several threads ("invocations") do in a small program, one for each class of equivalent ones. No language is seen here.
 //!
 //! Two schedules are equivalent if swapping neighbouring independent steps leads from one to the other (Mazurkiewicz traces); they end
 //! alike and have the same happens-before, so one of each class tells all. The search is depth first and replays prefixes from the start.
@@ -17,7 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use super::schedule::Schedule;
+/// A schedule: who steps, and how many times in a row.
+pub type Steps = Vec<(u32, u64)>;
 
 /// What an invocation's next action touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +149,7 @@ struct Search {
 
 /// Runs one execution of each class of equivalent ones, from states that `start` makes, and shows each at its end with the schedule that
 /// replays it.
-pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, &Schedule) -> ControlFlow<()>) -> Exploration {
+pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, Steps) -> ControlFlow<()>) -> Exploration {
     let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), done: Exploration::default(), budget };
     loop {
         let mut state = start();
@@ -157,7 +158,7 @@ pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: im
             Some(false) => search.done.blocked += 1,
             Some(true) => {
                 search.done.executions += 1;
-                if visit(&state, &search.schedule()).is_break() {
+                if visit(&state, search.schedule()).is_break() {
                     return search.done;
                 }
             }
@@ -173,15 +174,15 @@ pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: im
 }
 
 impl Search {
-    fn schedule(&self) -> Schedule {
-        let mut steps: Vec<(u32, u64)> = Vec::new();
+    fn schedule(&self) -> Steps {
+        let mut steps = Steps::new();
         for event in &self.events {
             match steps.last_mut() {
                 Some((last, times)) if *last == event.invocation as u32 => *times += 1,
                 _ => steps.push((event.invocation as u32, 1)),
             }
         }
-        Schedule::Replay(steps)
+        steps
     }
 
     /// Replays what is chosen and goes on to the end: complete, or cut short; nothing where the budget ends.

@@ -1,0 +1,254 @@
+//! A dispatch being run, one way and in one order.
+
+use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
+use super::schedule::{Schedule, Turns};
+use super::{Dispatch, Divergence, Ending, OutOfFuel, Settings};
+use crate::interleavings::{Explored, Footprint, Stepped, Turn};
+use crate::outcome::{Outcome, Stuck};
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::wsl::execution::{Gate, Shared, Stop, Thread, call_of};
+use crate::wsl::memory::{Memory, Object, ObjectId};
+use crate::wsl::open::{Opens, Possible, Ways, Word};
+use crate::wsl::race::Known;
+use crate::wsl::syntax::AddressSpace;
+use rustc_hash::FxHashSet;
+
+/// All threads.
+pub(super) struct Run<'a, 'p> {
+    pub(super) world: World<'a, 'p>,
+    groups: Vec<Group>,
+    dispatch: &'a Dispatch<'p>,
+    settings: &'a Settings,
+    /// Of each thread by its number: what it touches next, where every order is tried.
+    next: Vec<Footprint>,
+    /// Of each thread by its number: where its last step was.
+    last: Vec<Span>,
+    pub(super) steps: u64,
+    pub(super) fired: FxHashSet<Rule>,
+    /// How it ended, if not by all threads.
+    pub(super) halted: Option<Ending>,
+}
+
+/// The places of a box, x fastest.
+fn places(size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..size[2]).flat_map(move |z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z])))
+}
+
+impl<'a, 'p> Run<'a, 'p> {
+    /// Before the first step.
+    pub(super) fn new(
+        dispatch: &'a Dispatch<'p>,
+        shared: &'a Shared<'p>,
+        settings: &'a Settings,
+        ways: Ways,
+        known: &Known,
+    ) -> Run<'a, 'p> {
+        let mut memory = Memory::default();
+        for buffer in &dispatch.buffers {
+            let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
+            memory.push(Object { space: buffer.space, name: buffer.name.clone(), words });
+        }
+        let size = dispatch.size();
+        let mut groups = Vec::new();
+        let mut number = 0;
+        for at in places(dispatch.groups) {
+            let words = vec![Word::Bits(0); shared.group_words];
+            let object = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
+            let mut threads = Vec::new();
+            for (index, inside) in places(size).enumerate() {
+                let arguments = dispatch.arguments(shared, at, inside, index as u32);
+                let program = call_of(dispatch.program, dispatch.entry.function, arguments);
+                threads.push((Thread::new(shared, &mut memory, number, object, program), State::Running));
+                number += 1;
+            }
+            groups.push(Group { threads, epochs: (0, 0) });
+        }
+        if settings.races {
+            memory.races = Some(Box::default());
+        }
+        if let Some(races) = &mut memory.races {
+            races.known.clone_from(known);
+        }
+        let mut opens = Opens::new(settings.strategy, ways);
+        opens.precision = settings.precision;
+        let world = World { shared, memory, opens };
+        let next = vec![Footprint::Local; number as usize];
+        let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
+        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None }
+    }
+
+    /// What the words of the buffers may be.
+    pub(super) fn buffers(&self) -> Vec<Vec<Possible>> {
+        let object = |k: usize| self.world.memory.object(ObjectId(k as u32));
+        let words = |k: usize| object(k).words.iter().map(|&w| self.world.opens.possible(w)).collect();
+        (0..self.dispatch.buffers.len()).map(words).collect()
+    }
+
+    /// Steps until every thread has ended, as the schedule says.
+    pub(super) fn finish(&mut self) {
+        let mut turns = Turns::new(self.settings.schedule);
+        while self.halted.is_none() {
+            for g in 0..self.groups.len() {
+                self.meet(g);
+            }
+            let running = self.running();
+            if running.is_empty() {
+                return;
+            }
+            let (g, t) = running[turns.next(&running)];
+            while self.halted.is_none() && self.groups[g].threads[t].1 == State::Running {
+                self.step_once(g, t);
+                if turns.ends() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn running(&self) -> Vec<(usize, usize)> {
+        let of = |(g, group): (usize, &Group)| {
+            let running = group.threads.iter().enumerate().filter(|(_, t)| t.1 == State::Running);
+            running.map(move |(t, _)| (g, t)).collect::<Vec<_>>()
+        };
+        self.groups.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// A step of a thread that runs. What it touches next, if it waits for its turn to do that.
+    fn step_once(&mut self, g: usize, t: usize) -> Option<Footprint> {
+        let group = &mut self.groups[g];
+        let (thread, state) = &mut group.threads[t];
+        if thread.value().is_some() {
+            *state = State::Ended;
+            return None;
+        }
+        if self.steps == self.settings.fuel {
+            let thread = thread.number;
+            self.halted = Some(Ending::OutOfFuel(OutOfFuel { thread, at: self.last[thread as usize] }));
+            return None;
+        }
+        self.steps += 1;
+        if let Some(races) = &mut self.world.memory.races {
+            (races.thread, races.group, races.epochs) = (thread.number, g as u32, group.epochs);
+        }
+        let rule = match self.settings.planted.group {
+            Some(Replacement::Thread(planted)) => planted,
+            _ => g_thread,
+        };
+        match rule(&mut self.world, group, t) {
+            Ok(step) => {
+                self.fired.insert(Rule::WslGThread);
+                self.fired.extend(step.within.iter().copied().chain([step.rule]));
+                self.last[group.threads[t].0.number as usize] = step.at;
+            }
+            Err((Stop::Barrier, instance)) => group.threads[t].1 = State::Waiting(instance),
+            Err((Stop::Turn(footprint), _)) => {
+                self.steps -= 1;
+                return Some(footprint);
+            }
+            Err((Stop::Discarded(_), _)) => group.threads[t].1 = State::Ended,
+            Err((stop, _)) => self.halted = Some(Ending::Other(self.outcome(stop))),
+        }
+        None
+    }
+
+    fn outcome(&self, stop: Stop) -> Outcome<()> {
+        let place = |span: Span| self.dispatch.place(span);
+        match stop {
+            Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: place(span) }),
+            Stop::Limit(limit) => Outcome::Limit(limit),
+            Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", place(span))),
+            // No thread of a dispatch is in a quad.
+            Stop::Barrier | Stop::Quad(_) | Stop::Discarded(_) | Stop::Turn(_) => Outcome::Deadlock,
+        }
+    }
+
+    /// What a group does together once none of its threads runs. Whether they go on.
+    fn meet(&mut self, g: usize) -> bool {
+        let group = &mut self.groups[g];
+        if group.threads.iter().any(|t| t.1 == State::Running) || group.threads.iter().all(|t| t.1 == State::Ended) {
+            return false;
+        }
+        let rule = match self.settings.planted.group {
+            Some(Replacement::Barrier(planted)) => planted,
+            _ => g_barrier,
+        };
+        match rule(self.dispatch.program, group) {
+            Err(Divergence { waiting, barrier, other, at }) => {
+                self.halted = Some(Ending::Diverged(Divergence { waiting, barrier, other, at }))
+            }
+            Ok(()) => {
+                self.fired.insert(Rule::WslGBarrier);
+            }
+        }
+        self.halted.is_none()
+    }
+
+    /// Takes a thread up to the next thing that others may see the order of.
+    fn up_to_next(&mut self, g: usize, t: usize) {
+        while self.halted.is_none() && self.groups[g].threads[t].1 == State::Running {
+            if let Some(footprint) = self.step_once(g, t) {
+                let number = self.groups[g].threads[t].0.number;
+                self.next[number as usize] = footprint;
+                return;
+            }
+        }
+    }
+
+    fn place_of(&self, number: usize) -> (usize, usize) {
+        let each = self.groups.first().map_or(1, |group| group.threads.len());
+        (number / each, number % each)
+    }
+}
+
+/// Every order: what threads do that others may see the order of is atomic operations, for other accesses that are not ordered race, and are unspecified in every
+/// order. Without looking for races, it is every access of shared memory.
+impl Explored for Run<'_, '_> {
+    fn invocations(&self) -> usize {
+        self.next.len()
+    }
+
+    fn turn(&self, number: usize) -> Turn {
+        let (g, t) = self.place_of(number);
+        match self.groups[g].threads[t].1 {
+            _ if self.halted.is_some() => Turn::Ended,
+            State::Running => Turn::Ready(self.next[number]),
+            State::Waiting(_) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
+    fn step(&mut self, number: usize) -> Stepped {
+        let (g, t) = self.place_of(number);
+        self.groups[g].threads[t].0.passes = true;
+        self.up_to_next(g, t);
+        let mut released = Vec::new();
+        while self.halted.is_none() && self.meet(g) {
+            let first = number - t;
+            released = (first..first + self.groups[g].threads.len()).collect();
+            for t in 0..released.len() {
+                self.up_to_next(g, t);
+            }
+        }
+        Stepped { released, stop: self.halted.is_some() }
+    }
+}
+
+impl Run<'_, '_> {
+    /// Before the first thing that others may see the order of.
+    pub(super) fn gated(mut self) -> Self {
+        debug_assert_eq!(self.settings.schedule, Schedule::All);
+        for g in 0..self.groups.len() {
+            for t in 0..self.groups[g].threads.len() {
+                self.groups[g].threads[t].0.gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
+                self.up_to_next(g, t);
+            }
+            while self.meet(g) {
+                for t in 0..self.groups[g].threads.len() {
+                    self.up_to_next(g, t);
+                }
+            }
+        }
+        self
+    }
+}
