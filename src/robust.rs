@@ -10,7 +10,7 @@ mod wsl;
 pub use dispatch::{dispatch, engines};
 pub use draw::{draw, modules, stages};
 pub use edit::{EDIT, edited};
-pub use wsl::{wsl_lex, wsl_parse, wsl_validate};
+pub use wsl::{wsl_execute, wsl_lex, wsl_parse, wsl_validate};
 
 use crate::amber;
 use crate::run::amber::{self as playing, Engine, Interpreter, Modules, Player, Step};

@@ -204,3 +204,115 @@ fn the_readme_s_draw_prints_what_it_says() {
     let shown = shown.split("```").next().unwrap_or_default();
     assert_eq!(text(&smallstep(&arguments).stdout), shown);
 }
+
+/// What is said of bad input: the exit code, and a part of what is printed.
+fn said(arguments: &[&str], code: i32, part: &str) {
+    let out = smallstep(arguments);
+    let printed = text(&out.stdout) + &text(&out.stderr);
+    assert_eq!(out.status.code(), Some(code), "{arguments:?}: {printed}");
+    assert!(printed.contains(part), "{arguments:?}: {printed:?} lacks {part:?}");
+}
+
+#[test]
+fn an_expression_may_begin_with_a_minus_sign() {
+    let out = smallstep(&["call", VALUES, "-5 + 3", "-2147483648", "-(1.5)", "--engine", "reference"]);
+    assert_eq!(text(&out.stdout), "int -2\nint -2147483648\nfloat -1.5\n", "{}", text(&out.stderr));
+    let out = smallstep(&["trace", VALUES, "--call", "-5 + 3"]);
+    assert_eq!(text(&out.stdout).lines().last(), Some("int -2"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn what_a_program_lacks_at_its_end_is_not_missed_in_the_expression() {
+    for (program, place) in
+        [("int f() { return 1;", "-:1:20"), ("int f() { return 1; } struct S { int a;", "-:1:40"), ("int f() { return 1; } /* x", "-:1:23")]
+    {
+        let out = with(program, &["call", "-", "f()"]);
+        assert_eq!(out.status.code(), Some(2));
+        let printed = text(&out.stderr);
+        assert!(printed.contains(place) && !printed.contains("the expression"), "{printed}");
+    }
+}
+
+#[test]
+fn bad_values_of_options_are_told() {
+    said(&["call", VALUES, "at(7)", "--ways", "0"], 2, "one at least is followed");
+    said(&["call", VALUES, "at(7)", "--fuel", "0"], 7, "out of fuel");
+    said(&["call", VALUES, "at(7)", "--fuel", "99999999999999999999999"], 2, "too large");
+    said(&["call", VALUES, "at(7)", "--unspecified", "random:x"], 2, "is no seed");
+    said(&["call", VALUES, "at(7)", "--precision", "loose"], 2, "no profile is called");
+    said(&["call", "/nowhere.wsl", "1"], 2, "No such file");
+    said(&["call", VALUES, "median(99999999999999999999, 1, 2)"], 2, "no function `median` takes the arguments");
+    said(&["trace", VALUES, "--call", ""], 2, "one expression is expected");
+}
+
+#[test]
+fn a_grid_takes_what_is_its_own() {
+    let given = ["run", VALUES, "--set", "0.0=u32:1,2,3,4", "--bind", "sums=u32:0"];
+    let with = |more: &[&'static str]| given.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
+    said(&with(&[]), 0, "sums (u1): uint[1] { 10 }");
+    said(&with(&["--engine", "reference"]), 0, "{ 10 }");
+    said(&with(&["--engine", "machine"]), 6, "run on the reference, not on machine");
+    for (option, value) in
+        [("--push", "u32:1"), ("--schedule", "round-robin"), ("--buffer", VALUES), ("--out", "0.0=/tmp/none"), ("--route", "naga")]
+    {
+        said(&with(&[option, value]), 2, &format!("{option} is for SPIR-V modules, and this is a WSL program"));
+    }
+    said(&with(&["--bind", "u0=u32:1"]), 2, "is given twice");
+    said(&with(&["--groups", "4294967295,4294967295,4294967295"]), 7, "more than 65536 threads");
+    said(&with(&["--fuel", "0"]), 7, "out of fuel");
+    said(&with(&["--ways", "0"]), 2, "one at least is followed");
+    said(&with(&["--spec", "scale=1"]), 2, "no specialization constant of sum is called scale; there is none");
+    said(&with(&["--spec", "scale"]), 2, "gives no specialization constant a value");
+    said(&["run", VALUES, "--bind", "data=u8:1,2,3", "--bind", "sums=u32:0"], 2, "3 bytes are given for data");
+    said(&["run", VALUES, "--bind", "data=u32:zero*99999999999", "--bind", "sums=u32:0"], 2, "makes more than");
+}
+
+#[test]
+fn bytes_that_are_no_program_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("it is written");
+        path.display().to_string()
+    };
+    let binary = file("binary.wsl", &[0x7f, b'E', b'L', b'F', 0xff, 0xfe]);
+    said(&["call", &binary, "1"], 2, "no UTF-8 text (at byte 4)");
+    said(&["run", &binary], 2, "no UTF-8 text (at byte 4)");
+    said(&["call", &file("empty.wsl", b""), "1 + 1"], 0, "int 2");
+    said(&["run", &file("empty.wsl", b"")], 2, "no compute entry point");
+    let nested = format!("int f() {{ return {}1{}; }}", "(".repeat(1_000_000), ")".repeat(1_000_000));
+    said(&["call", &file("nested.wsl", nested.as_bytes()), "f()"], 2, "nested more than 10000 deep");
+    let doubled: String = (1..60).map(|i| format!("struct S{i} {{ S{} a; S{} b; }} ", i - 1, i - 1)).collect();
+    let doubled = format!("struct S0 {{ int a; int b; }} {doubled} int f() {{ S59 s; return 1; }}");
+    said(&["call", &file("doubled.wsl", doubled.as_bytes()), "f()"], 7, "limit exceeded");
+    let calls: String = (1..60).map(|i| format!("int f{i}(int x) {{ return f{}(x) + f{}(x); }} ", i - 1, i - 1)).collect();
+    let calls = format!("int f0(int x) {{ return x; }} {calls}");
+    said(&["call", &file("calls.wsl", calls.as_bytes()), "f59(1)", "--fuel", "10000"], 7, "out of fuel at 1:");
+}
+
+#[test]
+fn wsl_vectors_go_out_and_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("v.jsonl").display().to_string();
+    said(&["vectors", "--format", "wsl", "--count", "8", "-o", &file], 0, "8 cases of");
+    said(&["replay", &file], 0, "reference and machine: 8 agree");
+    said(&["replay", &file, "--engine", "machine"], 0, "machine: 8 agree");
+    said(&["replay", &file, "--engine", "spirv"], 2, "WSL has no SPIR-V");
+    said(&["replay", &file, "--adapter", "0"], 2, "no device runs WSL");
+    said(&["vectors", VALUES, "at(7)", "-o", &file], 2, "are recorded with --format wsl");
+    said(&["vectors", "--format", "wsl", VALUES, "nobody(1)", "-o", &file], 2, "there is no function `nobody`");
+    said(&["vectors", "--format", "wsl", "--count", "8", "--size", "2x2", "-o", &file], 2, "--size is for λV programs");
+    said(&["vectors", "--format", "wsl", VALUES, "at(7)", "median(3, 1, 2)", "-o", &file], 0, "2 lanes decided");
+    let written = std::fs::read_to_string(&file).expect("it is there");
+    std::fs::write(&file, written.replace("\"00000002\"", "\"00000003\"")).expect("it is written");
+    said(&["replay", &file], 1, "`median(3, 1, 2)`, scalar 0: expected 00000003, saw 00000002");
+}
+
+#[test]
+fn two_processes_print_the_same_trace() {
+    let trace =
+        || text(&smallstep(&["trace", VALUES, "--call", "at(7) + median(1 / 0, 2, 3)", "--unspecified", "random:5", "--json"]).stdout);
+    let first = trace();
+    assert!(first.lines().count() > 20, "{first}");
+    assert_eq!(first, trace());
+}

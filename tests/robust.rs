@@ -43,6 +43,18 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
+/// A few digits or signs instead of others, so that a text often stays a program.
+fn retouched(bytes: &mut [u8], random: &mut Random) {
+    const KINDS: [&[u8]; 3] = [b"0123456789", b"+-*&|^", b"<>"];
+    let places: Vec<(usize, &[u8])> =
+        bytes.iter().enumerate().filter_map(|(i, b)| Some((i, *KINDS.iter().find(|kind| kind.contains(b))?))).collect();
+    for _ in 0..=random.below(4) {
+        if let Some(&(at, kind)) = places.get(random.below(places.len().max(1) as u32) as usize) {
+            bytes[at] = kind[random.below(kind.len() as u32) as usize];
+        }
+    }
+}
+
 fn mutated(samples: Vec<Vec<u8>>, property: fn(&[u8])) {
     let mut random = Random::new(20);
     for i in 0..samples.len() {
@@ -136,6 +148,26 @@ fn any_text_is_wsl_or_is_refused() {
     mutated(texts, robust::wsl_parse);
     let typed = (0..100).map(|seed| wsl::typed::program(seed).into_bytes()).collect();
     mutated(typed, robust::wsl_validate);
+}
+
+#[test]
+fn any_wsl_program_runs_alike_on_both_engines() {
+    let dispatches = (0..60).map(|seed| wsl::dispatch::dispatch(seed).text);
+    let texts: Vec<Vec<u8>> = (0..200).map(wsl::typed::program).chain(dispatches).map(String::into_bytes).collect();
+    let (mut random, mut whole, mut edited) = (Random::new(24), 0, 0);
+    for i in 0..texts.len() {
+        whole += robust::wsl_execute(&texts[i]);
+        for k in 0..8 {
+            let mut bytes = texts[i].clone();
+            match k % 2 {
+                0 => mutate(&mut bytes, &texts[(i + 1) % texts.len()], &mut random),
+                _ => retouched(&mut bytes, &mut random),
+            }
+            edited += robust::wsl_execute(&bytes);
+        }
+    }
+    println!("{whole} runs of {} programs, {edited} of edited ones", texts.len());
+    assert!(whole > 500 && edited > 200, "{whole} runs, {edited} of edited programs");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) struct Evaluation {
     #[arg(long, value_parser = super::translate::profile, value_name = "PROFILE", help_heading = "WSL")]
     precision: Option<Profile>,
     /// The most ways through branches on unspecified values.
-    #[arg(long, default_value_t = 256, help_heading = "WSL")]
+    #[arg(long, default_value_t = 256, value_parser = ways, help_heading = "WSL")]
     ways: usize,
 }
 
@@ -63,9 +63,13 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     }
 }
 
+fn ways(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("\"{text}\" is no number of ways; one at least is followed"))
+}
+
 impl Evaluation {
     pub(super) fn settings(&self, fuel: u64) -> Settings {
-        Settings { strategy: self.unspecified, precision: self.precision, fuel, ways: self.ways.max(1), ..Settings::default() }
+        Settings { strategy: self.unspecified, precision: self.precision, fuel, ways: self.ways, ..Settings::default() }
     }
 }
 
@@ -85,7 +89,7 @@ impl Call {
                         let errors: Vec<_> = wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect();
                         say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
                     }
-                    report(&name, &text, wrong, &mut told);
+                    report(&name, wrong, &mut told);
                     exit::INVALID
                 }
                 Ok(prepared) => {
@@ -151,9 +155,9 @@ impl Call {
 }
 
 /// The errors of a program by their own places, those of an expression by places in it.
-fn report(name: &str, program: &str, wrong: Wrong, told: &mut HashSet<String>) {
+fn report(name: &str, wrong: Wrong, told: &mut HashSet<String>) {
     for mut error in wrong.errors {
-        if error.span.start < program.len() as u32 {
+        if error.span.start < wrong.offset {
             // What is wrong with the program is wrong whatever is called.
             let text = Diagnostic::from(error).render(name, &wrong.text);
             if told.insert(text.clone()) {
@@ -226,7 +230,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let prepared = match prepare(program, expression) {
         Ok(prepared) => prepared,
         Err(wrong) => {
-            report(&name, program, wrong, &mut HashSet::new());
+            report(&name, wrong, &mut HashSet::new());
             return exit::INVALID.into();
         }
     };

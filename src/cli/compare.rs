@@ -76,7 +76,7 @@ impl Compare {
         if self.compute.schedule.is_some() {
             return Err(invalid("--schedule is for one run; a comparison tries several"));
         }
-        let before = self.side(&self.before, &self.compute.spec)?;
+        let before = self.side(&self.before, &self.compute.spec_values()?)?;
         let after = self.side(&self.after, &self.values_after()?)?;
         let settings = Settings {
             inputs: self.inputs,
@@ -116,14 +116,14 @@ impl Compare {
             let name = self.after.display();
             return Err(invalid(format!("{name}: a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
-        Ok(self.compute.spec.iter().filter(|value| after.contains(&value.id)).cloned().collect())
+        Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect())
     }
 
     fn replay(&self, file: &str, shape: &Shape<'_>, minimal: &Input) -> String {
         let mut words = vec!["smallstep".into(), "run".into(), quoted(file)];
         words.extend(self.entry.iter().flat_map(|entry| ["--entry".into(), quoted(entry)]));
         words.extend(shape.arguments(minimal).iter().map(|word| quoted(word)));
-        words.extend(self.compute.spec.iter().flat_map(|s| ["--spec".into(), quoted(&format!("{}={}", s.id, s.value))]));
+        words.extend(self.compute.spec.iter().flat_map(|s| ["--spec".into(), quoted(&format!("{}={}", s.constant, s.value))]));
         words.extend(self.compute.robustness_name().into_iter().flat_map(|name| ["--robustness".into(), name.into()]));
         words.extend(self.compute.lenient.then(|| "--lenient".into()));
         words.join(" ")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use smallstep::compute::carried::{self, Carried};
-use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Texels};
+use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Specialized, Texels};
 use smallstep::compute::told::{self, AssemblyLines, Invocations};
 use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound};
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
@@ -41,9 +41,9 @@ pub(crate) struct ComputeArgs {
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
-    /// A value for the specialization constant with this SpecId.
+    /// A value for the specialization constant with this SpecId, or of a WSL program with this name.
     #[arg(long, value_name = "SPECID=v")]
-    pub(super) spec: Vec<SpecValue>,
+    pub(super) spec: Vec<Specialized>,
     /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with invocations.
     #[arg(long, value_parser = schedule)]
     pub(super) schedule: Option<Schedule>,
@@ -132,7 +132,22 @@ impl ComputeArgs {
 
     /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of them, is a compute one.
     pub(crate) fn source(&self, name: &str, bytes: &[u8], entry: Option<&str>) -> Result<Option<Source>, Failure> {
-        self.source_with(name, bytes, entry, &self.spec)
+        self.source_with(name, bytes, entry, &self.spec_values()?)
+    }
+
+    /// The values of a SPIR-V module's specialization constants.
+    pub(super) fn spec_values(&self) -> Result<Vec<SpecValue>, Failure> {
+        self.spec.iter().map(|s| s.by_id().map_err(invalid)).collect()
+    }
+
+    /// The values of a WSL program's specialization constants, by name.
+    pub(super) fn specialized(&self) -> Vec<(String, String)> {
+        self.spec.iter().map(|s| (s.constant.clone(), s.value.clone())).collect()
+    }
+
+    /// The option that was given and that a WSL program does not take.
+    pub(super) fn given_beside_wsl(&self) -> Option<&'static str> {
+        self.all_given().find(|option| matches!(*option, "--push" | "--schedule" | "--robustness" | "--lenient"))
     }
 
     /// [`ComputeArgs::source`] with these values for specialization constants.
@@ -196,8 +211,8 @@ impl ComputeArgs {
         let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
         let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
         let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
-        let values = if self.spec.is_empty() { &carried.spec } else { &self.spec };
-        let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
+        let values = if self.spec.is_empty() { carried.spec.clone() } else { self.spec_values()? };
+        let module = compute::load(name, &words, self.lenient, &values).map_err(|e| unread(&e))?;
         let asked = always || !inputs.is_empty() || self.given().is_some();
         let pixels = asked || screen::entry_of(&module, entry).is_ok() && subset::lambda_v(&module).is_err();
         if !pixels {

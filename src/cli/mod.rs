@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -87,8 +88,22 @@ enum Command {
     Worker(worker::Worker),
 }
 
+/// The words of the command line. An expression of `call` may begin with a minus sign, as no option does that it has: a blank in front keeps it from being taken for one.
+fn words() -> impl Iterator<Item = OsString> {
+    let mut call = false;
+    std::env::args_os().enumerate().map(move |(i, word)| {
+        call |= i == 1 && word == "call";
+        let text = word.to_string_lossy();
+        if call && text.len() > 1 && text.starts_with('-') && !text.starts_with("--") && text != "-h" {
+            format!(" {text}").into()
+        } else {
+            word
+        }
+    })
+}
+
 pub(crate) fn run() -> ExitCode {
-    match Cli::parse().command {
+    match Cli::parse_from(words()).command {
         Command::Check(command) => command.run(),
         Command::Compare(command) => command.run(),
         Command::TypeOf(command) => command.run(),

@@ -13,12 +13,14 @@ use smallstep::compute::told::Invocations;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
+use smallstep::run::grid::compute_entry;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
 use smallstep::source::{self, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -147,6 +149,17 @@ impl Run {
             let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
             return Err((exit::INVALID, text.trim_end().to_string()));
         };
+        if let Some(option) = self.given_beside_wsl() {
+            return Err((exit::INVALID, format!("error: {name}: {option} is for SPIR-V modules, and this is a WSL program")));
+        }
+        if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
+            return Err((exit::UNSUPPORTED, format!("unsupported: entry points of WSL run on the reference, not on {engine}")));
+        }
+        if !self.compute.spec.is_empty() {
+            let specialized = compute_entry(program, self.entry.as_deref())
+                .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
+            specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
+        }
         let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
         let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
         let (placed, bound) = (placed.collect::<Result<_, Failure>>()?, bound.collect::<Result<_, Failure>>()?);
@@ -193,6 +206,17 @@ impl Run {
             values: self.values,
             json: self.json,
         })
+    }
+
+    /// The option that was given and that a WSL program does not take.
+    fn given_beside_wsl(&self) -> Option<&'static str> {
+        let given = [
+            (self.buffer.is_some(), "--buffer"),
+            (!self.out.is_empty(), "--out"),
+            (self.keep_going, "--keep-going"),
+            (self.route.is_some(), "--route"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option).or(self.compute.given_beside_wsl())
     }
 
     /// A fragment module that draws with more than one pixel's coordinate, over the whole screen.

@@ -53,7 +53,7 @@ pub(crate) struct Trace {
     #[arg(long, value_name = "LOC=…")]
     input: Vec<Input>,
     /// Of a WSL program: the expression that is evaluated, as `foo(42, float2(1.0, 2.0))`.
-    #[arg(long, value_name = "EXPRESSION", help_heading = "WSL")]
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true, help_heading = "WSL")]
     call: Option<String>,
     #[command(flatten)]
     evaluation: super::call::Evaluation,

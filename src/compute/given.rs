@@ -226,6 +226,26 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
     }
 }
 
+/// A value for a specialization constant that is not looked up yet, written `SPECID=v`, or of WSL `NAME=v`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Specialized {
+    /// The SpecId or the name.
+    pub constant: String,
+    /// The value.
+    pub value: String,
+}
+
+impl FromStr for Specialized {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Specialized, String> {
+        match text.split_once('=').map(|(constant, value)| (constant.trim(), value.trim())) {
+            Some((constant, value)) if !constant.is_empty() => Ok(Specialized { constant: constant.into(), value: value.into() }),
+            _ => Err(format!("\"{text}\" gives no specialization constant a value; write SpecId, or of WSL the name, and value as 3=64")),
+        }
+    }
+}
+
 /// A value for a specialization constant, written `SPECID=v`; what `v` means is for the constant's type to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecValue {
@@ -239,10 +259,19 @@ impl FromStr for SpecValue {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SpecValue, String> {
-        let parts = text.split_once('=').and_then(|(id, value)| Some((id.trim().parse().ok()?, value.trim().to_string())));
-        let (id, value) =
-            parts.ok_or_else(|| format!("\"{text}\" gives no specialization constant a value; write SpecId and value as 3=64"))?;
-        Ok(SpecValue { id, value })
+        text.parse::<Specialized>()?.by_id()
+    }
+}
+
+impl Specialized {
+    /// The value of a constant of a SPIR-V module.
+    ///
+    /// # Errors
+    /// If it is not named by its SpecId.
+    pub fn by_id(&self) -> Result<SpecValue, String> {
+        let Specialized { constant, value } = self;
+        let id = constant.parse().map_err(|_| format!("\"{constant}\" is no SpecId; write SpecId and value as 3=64"))?;
+        Ok(SpecValue { id, value: value.clone() })
     }
 }
 
@@ -358,6 +387,10 @@ mod tests {
         }
         assert_eq!("a:b".parse(), Ok(Contents::File("a:b".into())), "other names with a colon are files");
         assert!("0=u32:1".parse::<Assignment<Contents>>().is_err());
+        assert_eq!("3 = 64".parse(), Ok(SpecValue { id: 3, value: "64".into() }));
+        assert_eq!("scale=-0.5".parse(), Ok(Specialized { constant: "scale".into(), value: "-0.5".into() }));
+        assert_eq!("scale=1".parse::<SpecValue>().expect_err("a name"), "\"scale\" is no SpecId; write SpecId and value as 3=64");
+        assert!("scale".parse::<Specialized>().is_err() && "=1".parse::<Specialized>().is_err());
         assert!("0.1".parse::<Assignment<Contents>>().is_err());
     }
 }

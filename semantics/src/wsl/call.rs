@@ -40,7 +40,7 @@ pub struct Prepared {
 pub struct Wrong {
     /// The text that the errors' places are in.
     pub text: String,
-    /// Where the expression begins in it.
+    /// Where the expression begins in it; past its end if the program alone is wrong.
     pub offset: u32,
     /// The errors.
     pub errors: Vec<Error>,
@@ -63,7 +63,12 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
     let wrong = |text: String, errors: Vec<Error>| Wrong { text, offset, errors };
     let (tree, errors) = parse::parse(&text);
     if !errors.is_empty() {
-        return Err(wrong(text, errors));
+        // What a program lacks at its end would be missed in the expression.
+        let (_, own) = parse::parse(program);
+        return Err(match own.is_empty() {
+            true => wrong(text, errors),
+            false => Wrong { text: program.into(), offset: u32::MAX, errors: own },
+        });
     }
     let (mut core, _) = desugar::desugar(tree);
     let place = Span { start: offset, end: offset + expression.len() as u32 };
@@ -292,7 +297,7 @@ impl Evaluation<'_> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: at(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", at(span))),
-            Stop::Discarded(_) | Stop::Barrier | Stop::Quad(_) | Stop::Turn(_) => Outcome::Deadlock,
+            Stop::Discarded(_) | Stop::Barrier | Stop::Turn(_) | Stop::Quad(_) => Outcome::Deadlock,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! (`environment`, `typing`) → a typed program that execution needs nothing but.
 
 mod arena;
+pub mod beside;
 pub mod call;
 pub mod choice;
 pub mod core;
@@ -27,6 +28,7 @@ pub mod print;
 pub mod race;
 pub mod recheck;
 mod same;
+pub mod specialization;
 pub mod syntax;
 pub mod token;
 pub mod types;

@@ -35,7 +35,7 @@ use super::execution::{Planted, Shared, Thread};
 use super::group::{Buffer, Schedule, Wrong};
 use super::memory::{Memory, Object, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
-use super::race::{Known, Race, Races};
+use super::race::{self, Race};
 use super::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
 use super::types::Scalar;
 use super::typing::program::Program;
@@ -306,6 +306,9 @@ pub fn buffers(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryP
     Ok(buffers)
 }
 
+/// The stores that are known to race, of both stages.
+type Known = [race::Known; 2];
+
 /// One way, to its end.
 struct Way<'a> {
     world: World<'a>,
@@ -333,60 +336,70 @@ impl<'p> Draw<'p> {
         let fragment = shared(self.fragment)?;
         let interface =
             Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
-        let (mut fuel, mut known) = (settings.fuel, [Known::default(), Known::default()]);
-        for _ in 0..MAX_PASSES {
-            let mut learnt = [Known::default(), Known::default()];
-            let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
-            fired.extend(&interface.fired);
-            let mut spent = false;
-            let complete = explore(settings.ways, |ways| {
-                if halted.is_some() || spent {
-                    return Vec::new();
-                }
-                match self.way((vertex.as_ref(), &fragment), &interface, settings, (ways, &mut fuel), (&known, &mut learnt)) {
-                    Err(Ending::OutOfFuel(_)) if all.is_some() => {
-                        spent = true;
-                        Vec::new()
-                    }
-                    Err(ending) => {
-                        halted = Some(ending);
-                        Vec::new()
-                    }
-                    Ok(way) => {
-                        fired.extend(&way.world.fired);
-                        let shown = way.shown(self.buffers.len());
-                        match &mut all {
-                            None => all = Some(shown),
-                            Some(all) => all.also(shown),
-                        }
-                        vec![way.world.opens.ways]
-                    }
-                }
-            });
-            if let Some(ending) = halted {
-                return Err(ending);
+        let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
+        fired.extend(&interface.fired);
+        let (mut fuel, mut spent) = (settings.fuel, false);
+        let complete = explore(settings.ways, |ways| {
+            if halted.is_some() || spent {
+                return Vec::new();
             }
-            let Some(mut shown) = all else { return Err(limit("ways", settings.ways as u64)) };
-            let [more, more_yet] = [0, 1].map(|stage| known[stage].merge(&learnt[stage]));
-            if !(more || more_yet) {
-                shown.complete = complete && !spent;
-                shown.fired = fired.into_iter().collect();
-                shown.fired.sort_unstable();
-                return Ok(Ending::Shown(Box::new(shown)));
+            match self.way((vertex.as_ref(), &fragment), &interface, settings, (&ways, &mut fuel)) {
+                Err(Ending::OutOfFuel(_)) if all.is_some() => {
+                    spent = true;
+                    Vec::new()
+                }
+                Err(ending) => {
+                    halted = Some(ending);
+                    Vec::new()
+                }
+                Ok(way) => {
+                    fired.extend(&way.world.fired);
+                    let shown = way.shown(self.buffers.len());
+                    match &mut all {
+                        None => all = Some(shown),
+                        Some(all) => all.also(shown),
+                    }
+                    vec![way.world.opens.ways]
+                }
+            }
+        });
+        if let Some(ending) = halted {
+            return Err(ending);
+        }
+        let Some(mut shown) = all else { return Err(limit("ways", settings.ways as u64)) };
+        shown.complete = complete && !spent;
+        shown.fired = fired.into_iter().collect();
+        shown.fired.sort_unstable();
+        Ok(Ending::Shown(Box::new(shown)))
+    }
+
+    /// One way, run again until no more stores are known to race.
+    fn way<'a>(
+        &'a self,
+        shared: (Option<&Shared<'p>>, &Shared<'p>),
+        interface: &Interface<'p>,
+        settings: &'a Settings,
+        (ways, fuel): (&Ways, &mut u64),
+    ) -> Result<Way<'a>, Ending> {
+        let mut known = Known::default();
+        for _ in 0..MAX_PASSES {
+            let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), &known)?;
+            let more = known.iter_mut().zip(&found).fold(false, |more, (known, found)| known.merge(found) || more);
+            if !more {
+                return Ok(way);
             }
         }
         Err(limit("runs to find the stores that race", MAX_PASSES as u64))
     }
 
-    /// One way; what is learnt of its races is added.
-    fn way<'a>(
+    fn pass<'a>(
         &'a self,
         (vertex, fragment): (Option<&Shared<'p>>, &Shared<'p>),
         interface: &Interface<'p>,
         settings: &'a Settings,
         (ways, fuel): (Ways, &mut u64),
-        (known, learnt): (&[Known; 2], &mut [Known; 2]),
-    ) -> Result<Way<'a>, Ending> {
+        known: &Known,
+    ) -> Result<(Way<'a>, Known), Ending> {
         let mut memory = Memory::default();
         for buffer in &self.buffers {
             let words = buffer.words.iter().map(|&w| Word::Bits(w)).collect();
@@ -397,17 +410,17 @@ impl<'p> Draw<'p> {
         opens.precision = settings.precision;
         let mut world = World::new(self.text, settings, memory, opens);
         world.fuel = *fuel;
-        let mut races = Vec::new();
+        let (mut races, mut found) = (Vec::new(), Known::default());
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
-                let mut next = Box::<Races>::default();
+                let mut next = Box::<race::Races>::default();
                 next.known.clone_from(&known[stage]);
                 world.memory.races = Some(next);
             }
         };
         let mut end = |world: &mut World, stage: usize| {
             if let Some(stage_races) = world.memory.races.take() {
-                learnt[stage].merge(&stage_races.learnt);
+                found[stage].clone_from(&stage_races.learnt);
                 races.extend(stage_races.found);
             }
         };
@@ -419,7 +432,7 @@ impl<'p> Draw<'p> {
         let attachments = fragments.all()?;
         end(&mut world, 1);
         *fuel = world.fuel;
-        Ok(Way { world, attachments, races })
+        Ok((Way { world, attachments, races }, found))
     }
 }
 

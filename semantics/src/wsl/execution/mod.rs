@@ -80,10 +80,10 @@ pub enum Event {
 pub enum Stop {
     /// It stands at a barrier, and its group does not go on yet.
     Barrier,
-    /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
-    Quad(Words),
     /// It stands before an access whose place in the order of all threads' accesses is not its own to choose: what it touches.
     Turn(Footprint),
+    /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
+    Quad(Words),
     /// It was discarded, by this step.
     Discarded(Box<Step>),
     /// No rule applies: why, and where.
@@ -256,8 +256,8 @@ impl Thread {
     pub fn new(shared: &Shared, memory: &mut Memory, number: u32, group: ObjectId, program: Expr) -> Thread {
         let words = vec![Word::Bits(0); shared.thread_words];
         let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
-        let generated = FxHashMap::default();
-        Thread { number, program, own, group, generated, released: false, gate: Gate::Open, passes: false, stage: None }
+        let (released, gate, passes, stage) = (false, Gate::Open, false, None);
+        Thread { number, program, own, group, generated: FxHashMap::default(), released, gate, passes, stage }
     }
 
     /// The value that the thread ended with, if it has.
@@ -298,8 +298,8 @@ pub struct Cx<'a, 'p> {
     number: u32,
     generated: &'a mut FxHashMap<Generated, ObjectId>,
     released: &'a mut bool,
-    stage: &'a mut Option<InDraw>,
     gate: Gate,
+    stage: &'a mut Option<InDraw>,
     env: Env,
     rule: Option<Rule>,
     within: SmallVec<[Rule; 8]>,
@@ -326,8 +326,8 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
         number: thread.number,
         generated: &mut thread.generated,
         released: &mut thread.released,
-        stage: &mut thread.stage,
         gate: if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate },
+        stage: &mut thread.stage,
         env: Rc::default(),
         rule: None,
         within: SmallVec::new(),

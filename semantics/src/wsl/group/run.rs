@@ -158,8 +158,7 @@ impl<'a, 'p> Run<'a, 'p> {
             Stop::Stuck(why, span) => Outcome::Stuck(Stuck { why, at: place(span) }),
             Stop::Limit(limit) => Outcome::Limit(limit),
             Stop::Unsupported(what, span) => Outcome::Unsupported(format!("{what} (at {})", place(span))),
-            // No thread of a dispatch is in a quad.
-            Stop::Barrier | Stop::Quad(_) | Stop::Discarded(_) | Stop::Turn(_) => Outcome::Deadlock,
+            Stop::Barrier | Stop::Discarded(_) | Stop::Turn(_) | Stop::Quad(_) => Outcome::Deadlock,
         }
     }
 

@@ -1,0 +1,97 @@
+//! The same seed and strategy give the same trace and observation, whatever else runs beside, and on however many threads of the host.
+
+use smallstep_semantics::wsl::call::{self, prepare};
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::generate::{arguments, dispatch, typed};
+use smallstep_semantics::wsl::group::{self, Ending, Schedule};
+use smallstep_semantics::wsl::machine::{self, Compiled};
+use smallstep_semantics::wsl::validate::validate;
+use std::fmt::Write;
+
+/// All that is seen of a program's calls: every step with its rules, place and events, and what is shown, by both engines.
+fn calls(seed: u64, strategy: Strategy) -> String {
+    let text = typed::program(seed);
+    let program = validate(&text).program.expect("it is valid");
+    let mut seen = String::new();
+    let mut count = 0;
+    for f in 0..program.env.functions.len() as u32 {
+        let Some(expression) = arguments::call(&program, FunctionId(f), seed).filter(|_| count < 3) else { continue };
+        let Ok(prepared) = prepare(&text, &expression) else { continue };
+        count += 1;
+        let settings = call::Settings { strategy, fuel: 500, ways: 4, ..call::Settings::default() };
+        let outcome = prepared.evaluation().run_ways(&settings, &mut |way, step, _| {
+            let _ = writeln!(seen, "{way} {step:?}");
+        });
+        let _ = writeln!(seen, "{expression}: {outcome:?}");
+        let _ = writeln!(seen, "{:?}", prepared.evaluate_fast(&settings));
+    }
+    seen
+}
+
+/// All that is shown of a dispatch, with its races, by both engines.
+fn dispatched(seed: u64, strategy: Strategy) -> String {
+    let made = if seed % 2 == 0 { dispatch::dispatch(seed) } else { dispatch::racy(seed) };
+    let program = validate(&made.text).program.expect("it is valid");
+    let entry = &program.entry_points[0];
+    let buffers = made.bind(&program, entry).expect("its buffers are given");
+    let dispatch = group::Dispatch { program: &program, text: &made.text, entry, groups: made.groups, buffers };
+    let mut seen = String::new();
+    for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(seed)] {
+        let settings = group::Settings { strategy, schedule, fuel: 50_000, ways: 1, ..group::Settings::default() };
+        match dispatch.run(&settings) {
+            Ending::Shown(shown) => {
+                let _ = writeln!(seen, "{shown:?}");
+            }
+            other => {
+                let _ = writeln!(seen, "{other:?}");
+            }
+        }
+    }
+    if strategy != Strategy::Carry {
+        let compiled = Compiled::new(&program, entry.function).expect("it compiles");
+        let settings = machine::Settings { strategy, fuel: 1_000_000, ..machine::Settings::default() };
+        let _ = writeln!(seen, "{:?}", dispatch.run_fast(&compiled, &settings));
+    }
+    seen
+}
+
+fn seen(i: u64) -> String {
+    let seed = i / 6;
+    let strategy = [Strategy::Carry, Strategy::First, Strategy::Random(seed)][(i / 2 % 3) as usize];
+    if i % 2 == 0 { calls(seed, strategy) } else { dispatched(seed, strategy) }
+}
+
+#[test]
+fn the_same_is_seen_on_any_number_of_threads() {
+    const COUNT: u64 = 30;
+    let alone: Vec<String> = (0..COUNT).map(seen).collect();
+    assert!(alone.iter().map(String::len).sum::<usize>() > 50_000, "there are steps to be compared");
+    for threads in [1, 2, 8] {
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let alone = &alone;
+                // Each thread sees all of it, from another place on.
+                scope.spawn(move || {
+                    for i in (0..COUNT).map(|i| (i + thread * 7) % COUNT) {
+                        let again = seen(i);
+                        let first = again.lines().zip(alone[i as usize].lines()).find(|(a, b)| a != b);
+                        assert!(again == alone[i as usize], "{i} on thread {thread} of {threads}: {first:?}");
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn another_seed_shows_another_trace() {
+    // What is compared depends on the seeds: a strategy that ignored its own would pass everywhere else.
+    let of = |seed| {
+        let prepared = prepare("int f(int z) { return 1 / z; }", "f(0)").expect("it is typed");
+        let settings = call::Settings { strategy: Strategy::Random(seed), ..call::Settings::default() };
+        format!("{:?}", prepared.evaluate(&settings, &mut |_, _| {}))
+    };
+    assert_ne!(of(1), of(2));
+    assert_eq!(of(1), of(1));
+}
