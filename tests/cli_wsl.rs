@@ -184,6 +184,7 @@ fn what_is_wrong_with_a_draw_is_said() {
         (&["--entry=shade", "--vertex=corner", "--attribute=0=screen"], "attribute 0 of vertices is no place on the screen"),
         (&["--entry=contour"], "error[wsl/d-attribute]: nothing is given for attribute(0), which is `place`"),
         (&["--entry=contour", "--input=0=screen", "--output=3"], "no result SV_Target 3"),
+        (&["--entry=contour", "--input=0=screen", "--spec=x=1"], "no specialization constant of contour is called x; there is none"),
         (&["--entry=contour", "--input=0=screen", "--groups=2"], "--groups is for compute entry points"),
     ];
     for (arguments, said) in wrong {

@@ -65,6 +65,7 @@ pub(super) struct Running<'a> {
     pub entry: Option<&'a str>,
     pub placed: Vec<(Place, Vec<u8>)>,
     pub bound: Vec<(String, Vec<u8>)>,
+    pub specialized: Vec<(String, String)>,
     pub inputs: &'a [Input],
     pub size: (u32, u32),
     pub pixel: Option<(u32, u32)>,
@@ -127,6 +128,7 @@ impl DrawArgs {
             inputs: running.inputs,
             size: running.size,
             depth: self.depth,
+            specialized: &running.specialized,
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.bound, &running.placed).map_err(invalid)?;
         let evaluation = grid.evaluation(running.fuel.unwrap_or(Settings::default().fuel));

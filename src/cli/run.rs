@@ -155,11 +155,6 @@ impl Run {
         if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
             return Err((exit::UNSUPPORTED, format!("unsupported: entry points of WSL run on the reference, not on {engine}")));
         }
-        if !self.compute.spec.is_empty() {
-            let specialized = compute_entry(program, self.entry.as_deref())
-                .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
-            specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
-        }
         let placed = self.compute.set.iter().map(|s| Ok((s.place, compute::contents(&s.given)?)));
         let bound = self.grid.bind.iter().map(|b| Ok((b.name.clone(), compute::contents(&b.given)?)));
         let (placed, bound) = (placed.collect::<Result<_, Failure>>()?, bound.collect::<Result<_, Failure>>()?);
@@ -169,9 +164,6 @@ impl Run {
             if self.compute.groups.is_some() {
                 return Err(invalid("--groups is for compute entry points, and this draws".into()));
             }
-            if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
-                return Err((exit::UNSUPPORTED, format!("unsupported: draws of WSL run on the reference, not on {engine}")));
-            }
             let running = draw::Running {
                 name,
                 text,
@@ -179,6 +171,7 @@ impl Run {
                 entry,
                 placed,
                 bound,
+                specialized: self.compute.specialized(),
                 inputs: &self.input,
                 size,
                 pixel: self.pixel,
@@ -193,6 +186,11 @@ impl Run {
         }
         if let Some(option) = self.draw.given().or_else(|| self.given_for_pixels()) {
             return Err(invalid(format!("{option} is for draws, and this is a compute entry point")));
+        }
+        if !self.compute.spec.is_empty() {
+            let specialized = compute_entry(program, self.entry.as_deref())
+                .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
+            specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
         }
         self.grid.run(grid::Running {
             name,
