@@ -215,6 +215,7 @@ fn what_is_wrong_with_a_draw_is_said() {
         (&["--entry=shade", "--vertex=corner", "--attribute=0=screen"], "attribute 0 of vertices is no place on the screen"),
         (&["--entry=contour"], "error[wsl/d-attribute]: nothing is given for attribute(0), which is `place`"),
         (&["--entry=contour", "--input=0=screen", "--output=3"], "no result SV_Target 3"),
+        (&["--entry=contour", "--input=0=screen", "--spec=x=1"], "no specialization constant of contour is called x; there is none"),
         (&["--entry=contour", "--input=0=screen", "--groups=2"], "--groups is for compute entry points"),
     ];
     for (arguments, said) in wrong {
@@ -224,6 +225,16 @@ fn what_is_wrong_with_a_draw_is_said() {
     }
     let out = smallstep(&["run", VALUES, "--entry=sum", "--vertices=3"]);
     assert!(text(&out.stderr).contains("--vertices is for draws, and this is a compute entry point"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn the_readme_s_draw_prints_what_it_says() {
+    let readme = std::fs::read_to_string("README.md").expect("there is one");
+    let (_, rest) = readme.split_once("$ smallstep run examples/wsl/triangle.wsl").expect("the README draws");
+    let (arguments, shown) = rest.split_once('\n').expect("it shows what is printed");
+    let arguments: Vec<&str> = ["run", TRIANGLE].into_iter().chain(arguments.split_whitespace()).collect();
+    let shown = shown.split("```").next().unwrap_or_default();
+    assert_eq!(text(&smallstep(&arguments).stdout), shown);
 }
 
 /// What is said of bad input: the exit code, and a part of what is printed.

@@ -64,6 +64,7 @@ pub(super) struct Running<'a> {
     pub program: &'a Program,
     pub entry: Option<&'a str>,
     pub given: Vec<(To, Given)>,
+    pub specialized: Vec<(String, String)>,
     pub inputs: &'a [Input],
     pub size: (u32, u32),
     pub pixel: Option<(u32, u32)>,
@@ -126,6 +127,7 @@ impl DrawArgs {
             inputs: running.inputs,
             size: running.size,
             depth: self.depth,
+            specialized: &running.specialized,
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
         let evaluation = grid.evaluation(running.fuel.unwrap_or(Settings::default().fuel));

@@ -156,11 +156,6 @@ impl Run {
         if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
             return Err((exit::UNSUPPORTED, format!("unsupported: entry points of WSL run on the reference, not on {engine}")));
         }
-        if !self.compute.spec.is_empty() {
-            let specialized = compute_entry(program, self.entry.as_deref())
-                .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
-            specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
-        }
         let mut given: Vec<(To, Given)> = self.grid.bind.iter().cloned().map(Into::into).collect();
         for Assignment { place, given: contents } in &self.compute.set {
             given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
@@ -179,15 +174,13 @@ impl Run {
             if self.compute.groups.is_some() {
                 return Err(invalid("--groups is for compute entry points, and this draws".into()));
             }
-            if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
-                return Err((exit::UNSUPPORTED, format!("unsupported: draws of WSL run on the reference, not on {engine}")));
-            }
             let running = draw::Running {
                 name,
                 text,
                 program,
                 entry,
                 given,
+                specialized: self.compute.specialized(),
                 inputs: &self.input,
                 size,
                 pixel: self.pixel,
@@ -202,6 +195,11 @@ impl Run {
         }
         if let Some(option) = self.draw.given().or_else(|| self.given_for_pixels()) {
             return Err(invalid(format!("{option} is for draws, and this is a compute entry point")));
+        }
+        if !self.compute.spec.is_empty() {
+            let specialized = compute_entry(program, self.entry.as_deref())
+                .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
+            specialized.map_err(|what| (exit::INVALID, format!("error: {name}: {what}")))?;
         }
         self.grid.run(grid::Running {
             name,

@@ -7,6 +7,7 @@ use crate::dispatch::Target;
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Shown, Vertices, entry_of, resources};
 use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub struct Asked<'a> {
     pub size: (u32, u32),
     /// How depths are compared, if they are.
     pub depth: Option<Compare>,
+    /// The specialization constants of both stages, by name.
+    pub specialized: &'a [(String, String)],
 }
 
 /// The scalars of that written type.
@@ -54,7 +57,7 @@ fn once(inputs: &[Input]) -> Result<(), String> {
 ///
 /// # Errors
 /// An entry point that is not there, or that cannot be told from others; what is given to no purpose, twice, or as another type than there is; resources as
-/// [`super::grid::bind`] has them. What the two stages hand on is checked when the draw runs.
+/// [`super::grid::bind`] has them, specialization constants likewise. What the two stages hand on is checked when the draw runs.
 pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,
@@ -104,8 +107,10 @@ pub fn draw<'p>(
     };
     let empty = resources(program, entry, fragment).map_err(|e| e.0)?;
     let resources = bind_to(program, empty, given, read)?;
+    let entries: Vec<_> = entry.into_iter().chain([fragment]).collect();
+    let specialization = Specialization::new(program, &entries, asked.specialized)?;
     let (width, height) = asked.size;
-    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, resources })
+    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, resources, specialization })
 }
 
 /// The targets as a picture: a pixel has a value where it has exactly one.

@@ -13,6 +13,7 @@ use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::group::Schedule;
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::specialization::{Specialization, constants};
 use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
@@ -70,7 +71,15 @@ fn draws<'p>(program: &'p Program, text: &'p str) -> Vec<Draw<'p>> {
                 let stride = resource.buffer().map_or(0, |b| b.stride);
                 resource.fill(&(0..4 * stride).collect::<Vec<u32>>());
             }
-            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth: Some(Compare::LessOrEqual), resources });
+            let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();
+            let value = |of| String::from(if of == Scalar::Bool { "true" } else { "1" });
+            let mut given: Vec<(String, String)> =
+                entries.iter().flat_map(|e| constants(program, e)).map(|(name, of)| (name.to_string(), value(of))).collect();
+            given.sort();
+            given.dedup_by(|a, b| a.0 == b.0);
+            let Ok(specialization) = Specialization::new(program, &entries, &given) else { continue };
+            let depth = Some(Compare::LessOrEqual);
+            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth, resources, specialization });
         }
     }
     all
@@ -112,7 +121,8 @@ fn run(text: &str, vertex: bool, size: [u32; 2], given: Vec<Attribute>, settings
         false => Vertices::Screen(vec![(0, Given::Place)]),
     };
     let resources = Vec::new();
-    Draw { program: &program, text, vertices, fragment, size, depth: None, resources }.run(settings)
+    let specialization = Specialization::default();
+    Draw { program: &program, text, vertices, fragment, size, depth: None, resources, specialization }.run(settings)
 }
 
 fn of(ending: Ending) -> Shown {
@@ -193,7 +203,16 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
     let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
     resources[0].fill(&[0]);
     let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes: Vec::new() };
-    let draw = Draw { program: &program, text: &stores, vertices, fragment, size: [2, 2], depth: None, resources };
+    let draw = Draw {
+        program: &program,
+        text: &stores,
+        vertices,
+        fragment,
+        size: [2, 2],
+        depth: None,
+        resources,
+        specialization: Specialization::default(),
+    };
     assert!(matches!(draw.run(&Settings::default()), Ending::Other(Outcome::Unsupported(_))));
 }
 
@@ -219,4 +238,32 @@ fn what_is_too_much_is_refused() {
 fn a_thread_that_is_in_no_quad_has_no_derivatives() {
     let ending = crate::call_with("float f(float x) { return ddx(x); }", "f(1)", &smallstep_semantics::wsl::call::Settings::default());
     assert!(ending.contains("an operation over a quad of threads, and no fragment is drawn here"), "{ending}");
+}
+
+#[test]
+fn specialization_constants_are_those_of_both_stages() {
+    let text = "
+        vertex float4 v(uint i : SV_VertexID, float scale : specialized) : SV_Position {
+            return float4(i == 1 ? 3 * scale : -scale, i == 2 ? 3 * scale : -scale, 0, scale);
+        }
+        fragment float4 f(float scale : specialized, int n : specialized) : SV_Target 0 { return float4(scale, float(n), 0, 0); }";
+    let program = program(text);
+    let (vertex, fragment) = (&program.entry_points[0], &program.entry_points[1]);
+    let of = |specialization| {
+        let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes: Vec::new() };
+        let draw = Draw { program: &program, text, vertices, fragment, size: [1, 1], depth: None, resources: Vec::new(), specialization };
+        draw.run(&Settings::default())
+    };
+    let given = [("scale".to_string(), "0.5".to_string()), ("n".to_string(), "-3".to_string())];
+    let shown = match of(Specialization::new(&program, &[vertex, fragment], &given).expect("both are given")) {
+        Ending::Shown(shown) => shown,
+        other => panic!("{other:?}"),
+    };
+    let texel = [0.5f32, -3.0, 0.0, 0.0].map(|x| Possible::Values(vec![x.to_bits()]));
+    assert_eq!(shown.targets[0].texels, [texel]);
+    let bare = of(Specialization::default());
+    assert!(
+        matches!(&bare, Ending::Refused(error) if error.message.contains("`scale` is a specialization constant, and nothing is given")),
+        "{bare:?}"
+    );
 }

@@ -120,6 +120,7 @@ impl Run<'_> {
             inputs: of_fragments,
             size: self.pair("size", 'x', (1, 1))?,
             depth: self.test.option("depth").map(stages::comparison).transpose()?,
+            specialized: &[],
         };
         let precision = match self.test.option("precision") {
             None => None,

@@ -195,7 +195,8 @@ impl Fragments<'_, '_, '_> {
             self.world.opens.thread = thread;
             let (opens, fired) = (&mut self.world.opens, &mut self.world.fired);
             let mut inputs = self.interface.inputs.iter();
-            let values = arguments(draw.program, self.shared, draw.fragment, |_, item| match item.semantic {
+            let values = arguments(draw.program, self.shared, draw.fragment, |k, item| match item.semantic {
+                Some((Semantic::Specialized, _)) => Some(Words::from_slice(&[Word::Bits(draw.specialization.word(draw.fragment, k)?)])),
                 Some((Semantic::Builtin(built_in), _)) => {
                     fired.insert(Rule::WslDFragment);
                     Some(Words::from_slice(&[(rules.fragment)(opens, built_in, triangle.front, triangle.front_certain)?]))

@@ -137,11 +137,13 @@ pub fn d_position(results: &[Item]) -> Option<&Item> {
     results.iter().find(|item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Position), _))))
 }
 
-/// Refuses specialization constants, to which nothing gives a value here.
-fn unspecialized(program: &Program, entry: &EntryPoint) -> Result<(), Error> {
-    let constant = entry.inputs.iter().find(|item| matches!(item.semantic, Some((Semantic::Specialized, _))));
-    constant.map_or(Ok(()), |item| {
-        let what = format!("{} is a specialization constant; draws do not give these values yet", name(program, item));
+/// Each specialization constant has a value.
+fn specialized(draw: &Draw, entry: &EntryPoint) -> Result<(), Error> {
+    let is_bare = |&(k, item): &(usize, &Item)| {
+        matches!(item.semantic, Some((Semantic::Specialized, _))) && draw.specialization.word(entry, k).is_none()
+    };
+    entry.inputs.iter().enumerate().find(is_bare).map_or(Ok(()), |(_, item)| {
+        let what = format!("{} is a specialization constant, and nothing is given for it", name(draw.program, item));
         Err(Error::new(Rule::WslEpSpecialized, item.span, what))
     })
 }
@@ -177,7 +179,7 @@ impl<'p> Interface<'p> {
             offset(program, shared, item, program.env.function(entry.function).result) as usize / 4
         };
         if let (Vertices::Shaded { entry, .. }, Some(shared)) = (&draw.vertices, stages.0) {
-            unspecialized(program, entry)?;
+            specialized(draw, entry)?;
             single(program, entry, rules)?;
             let Some(position) = (rules.position)(&entry.outputs) else {
                 let span = program.env.function(entry.function).name.span;
@@ -188,7 +190,7 @@ impl<'p> Interface<'p> {
             interface.position = result(shared, entry, position);
             interface.attributes(draw, entry, rules)?;
         }
-        unspecialized(program, draw.fragment)?;
+        specialized(draw, draw.fragment)?;
         single(program, draw.fragment, rules)?;
         interface.fired.push(Rule::WslDSingle);
         for item in &draw.fragment.inputs {

@@ -36,6 +36,7 @@ use super::group::{Held, Resource, Schedule, Wrong, push};
 use super::memory::{Memory, Object, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
+use super::specialization::Specialization;
 use super::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
 use super::types::Scalar;
 use super::typing::program::Program;
@@ -113,6 +114,8 @@ pub struct Draw<'p> {
     pub depth: Option<Compare>,
     /// What is bound to the resources of both shaders: those of [`resources`].
     pub resources: Vec<Resource>,
+    /// The values of the specialization constants of both.
+    pub specialization: Specialization,
 }
 
 /// The functions that draws go by, each a rule. A test plants its bugs here.

@@ -75,7 +75,8 @@ pub(super) fn rows(
         let mut groups = Vec::new();
         for number in next..next + batch {
             let (instance, vertex) = (number / count, number % count);
-            let values = arguments(draw.program, shared, entry, |_, item| match item.semantic {
+            let values = arguments(draw.program, shared, entry, |k, item| match item.semantic {
+                Some((Semantic::Specialized, _)) => Some(Words::from_slice(&[Word::Bits(draw.specialization.word(entry, k)?)])),
                 Some((Semantic::Builtin(built_in), _)) => {
                     (rules.vertex)(vertex, instance, built_in).map(|bits| Words::from_slice(&[Word::Bits(bits)]))
                 }
