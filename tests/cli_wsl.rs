@@ -335,13 +335,18 @@ fn wsl_vectors_go_out_and_in() {
     said(&["vectors", "--format", "wsl", VALUES, "nobody(1)", "-o", &file], 2, "there is no function `nobody`");
     said(&["vectors", "--format", "wsl", "--count", "8", "--size", "2x2", "-o", &file], 2, "--size is for λV programs");
     said(&["vectors", "--format", "wsl", VALUES, "at(7)", "median(3, 1, 2)", "-o", &file], 0, "2 lanes decided");
+    let dispatch = ["vectors", "--format", "wsl", VALUES, "--groups", "2", "--bind", "data=u32:1*8", "--bind", "sums=u32:0,0", "-o", &file];
+    said(&dispatch, 0, "10 lanes decided");
+    said(&["replay", &file], 0, "1 agree");
+    said(&["vectors", "--format", "wsl", VALUES, "-o", &file], 2, "nothing is given for data");
+    said(&["vectors", "--format", "wsl", VALUES, "at(7)", "median(3, 1, 2)", "-o", &file], 0, "2 lanes decided");
     let written = std::fs::read_to_string(&file).expect("it is there");
     std::fs::write(&file, written.replace("\"00000002\"", "\"00000003\"")).expect("it is written");
     said(&["replay", &file], 1, "`median(3, 1, 2)`, scalar 0: expected 00000003, saw 00000002");
 }
 
 #[test]
-fn two_processes_print_the_same_trace() {
+fn a_second_run_prints_the_same_trace() {
     let trace =
         || text(&smallstep(&["trace", VALUES, "--call", "at(7) + median(1 / 0, 2, 3)", "--unspecified", "random:5", "--json"]).stdout);
     let first = trace();

@@ -2,12 +2,11 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::theorem::Verdict;
-use smallstep::vectors::format::Lines;
 use smallstep::vectors::replay::Replayed;
-use smallstep::vectors::wsl::record::{Plan, record, record_given};
+use smallstep::vectors::wsl::record::{Given, Plan, record, record_given};
 use smallstep::vectors::wsl::replay::{Ours, replay};
 use smallstep::vectors::wsl::{Case, Checks, Lane};
-use smallstep::vectors::{LineError, Opened, Reader};
+use smallstep::vectors::{LineError, Lines, Opened, Reader};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::wsl::open::Possible;
@@ -24,9 +23,12 @@ fn recorded(plan: &Plan) -> String {
 }
 
 fn given(program: &str, expressions: &[&str]) -> Result<String, String> {
+    given_as(program, &Given::Expressions(expressions.iter().map(|e| e.to_string()).collect()))
+}
+
+fn given_as(program: &str, given: &Given) -> Result<String, String> {
     let mut file = Vec::new();
-    let expressions: Vec<String> = expressions.iter().map(|e| e.to_string()).collect();
-    match record_given(program, &expressions, Profile::Strict, "a test".into(), &mut file) {
+    match record_given(program, given, Profile::Strict, "a test".into(), &mut file) {
         Ok(_) => Ok(String::from_utf8(file).expect("JSON is text")),
         Err(e) => Err(e.to_string()),
     }
@@ -112,6 +114,28 @@ fn each_form_of_lane_is_recorded_of_what_shows_it() {
     for engine in Ours::ALL {
         assert!(matches!(verdict(&file, engine), Verdict::Undecided(_)), "a quotient by zero says nothing");
     }
+}
+
+#[test]
+fn a_dispatch_that_is_given_is_recorded() {
+    let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let of = |entry: Option<&str>, sums: &[u32]| {
+        let bound = vec![("data".into(), bytes(&[1, 2, 3, 4, 10, 20, 30, 40])), ("u1".into(), bytes(sums))];
+        given_as(VALUES, &Given::Dispatch { entry: entry.map(str::to_string), groups: [2, 1, 1], bound })
+    };
+    let file = of(None, &[0, 0]).expect("it is recorded");
+    assert!(file.contains("\"expected\":[\"0000000a\",\"00000064\"]"), "{file}");
+    for engine in Ours::ALL {
+        assert_eq!(verdict(&file, engine), Verdict::Agree);
+        assert!(
+            verdict(&file.replace("00000064", "00000065"), engine)
+                .why()
+                .contains("`sums`, element 1, scalar 0: expected 00000065, saw 00000064")
+        );
+    }
+    // Both groups store to what may be the only element.
+    assert_eq!(of(Some("sum"), &[0]).expect_err("it races"), "the dispatch: it races");
+    assert!(of(Some("other"), &[0, 0]).expect_err("there is none").contains("no compute entry point is called other"));
 }
 
 #[test]

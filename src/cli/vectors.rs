@@ -1,12 +1,15 @@
 //! `smallstep vectors`: programs with what every conforming engine must show, for other machines.
 
 use super::check::constants;
+use super::compute::contents;
 use super::translate::profile;
 use super::{exit, input};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
+use smallstep::compute::carried::groups;
 use smallstep::generate::spirv::Limits;
+use smallstep::run::grid::Bound;
 use smallstep::vectors::amber;
 use smallstep::vectors::format::profile_name;
 use smallstep::vectors::record::{Plan, RecordError, left_out_text, record};
@@ -28,12 +31,21 @@ enum Format {
 /// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows; or WSL programs, calls and dispatches.
 #[derive(Args)]
 pub(crate) struct Vectors {
-    /// A WSL program whose expressions are recorded, with --format wsl.
-    #[arg(requires = "expressions", conflicts_with_all = ["count", "seed"])]
+    /// A WSL program of which expressions or a dispatch are recorded, with --format wsl.
+    #[arg(conflicts_with_all = ["count", "seed"])]
     program: Option<PathBuf>,
-    /// The expressions beside it, as `foo(42, float2(1.0, 2.0))`.
+    /// The expressions beside it, as `foo(42, float2(1.0, 2.0))`; without one, its compute entry point is dispatched.
     #[arg(value_name = "EXPRESSION")]
     expressions: Vec<String>,
+    /// The compute entry point, where there are several.
+    #[arg(long, requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
+    entry: Option<String>,
+    /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
+    #[arg(long, value_name = "X,Y,Z", value_parser = groups, requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
+    groups: Option<[u32; 3]>,
+    /// What a resource holds, by its name or register: NAME=FILE or NAME=type:v,v,…
+    #[arg(long, value_name = "NAME=…", requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
+    bind: Vec<Bound>,
     /// What is written: lines (λV programs, one JSON line each, in one file), amber (compute modules, a script each, in a folder) or wsl (WSL programs with calls and
     /// dispatches, one JSON line each, in one file).
     #[arg(long, value_enum, default_value_t = Format::Lines)]
@@ -79,7 +91,7 @@ impl Vectors {
         let Vectors { seed, size, profile, constants, decided, .. } = self;
         let count = self.count.unwrap_or(1);
         let threads = if self.threads == 0 { cores } else { self.threads };
-        let given = match self.program.as_deref().map(input::text).transpose() {
+        let given = match self.given() {
             Ok(given) => given,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
@@ -101,7 +113,7 @@ impl Vectors {
         let progress = |cases| bar.set_position(cases);
         let recorded = match (self.format, given) {
             (Format::Wsl, None) => wsl::record(&wsl::Plan { count, seed, profile, decided, threads }, &mut file, &progress),
-            (Format::Wsl, Some(text)) => wsl::record_given(&text, &self.expressions, profile, self.command(), &mut file),
+            (Format::Wsl, Some((text, given))) => wsl::record_given(&text, &given, profile, self.command(), &mut file),
             _ => record(&Plan { count, seed, size, profile, constants, decided, threads }, &mut file, &progress),
         };
         bar.finish_and_clear();
@@ -144,11 +156,25 @@ impl Vectors {
         [(self.size != (4, 4), "--size"), (self.constants != Constants::InModule, "--constants")]
     }
 
-    /// The command that records the same expressions again.
+    /// The program that is given, and what is done with it.
+    fn given(&self) -> Result<Option<(String, wsl::Given)>, String> {
+        let Some(text) = self.program.as_deref().map(input::text).transpose()? else { return Ok(None) };
+        if !self.expressions.is_empty() {
+            return Ok(Some((text, wsl::Given::Expressions(self.expressions.clone()))));
+        }
+        let bound = self.bind.iter().map(|b| Ok((b.name.clone(), contents(&b.given).map_err(|(_, what)| what)?)));
+        let bound = bound.collect::<Result<_, String>>()?;
+        Ok(Some((text, wsl::Given::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
+    }
+
+    /// The command that records the same again, but for what is bound.
     fn command(&self) -> String {
         let program = self.program.as_deref().and_then(|p| p.file_name()).map_or("-".into(), |name| name.to_string_lossy().into_owned());
-        let expressions: Vec<String> = self.expressions.iter().map(|e| format!("'{}'", e.replace('\'', "'\\''"))).collect();
-        format!("smallstep vectors --format wsl --profile {} {program} {}", profile_name(self.profile), expressions.join(" "))
+        let mut words: Vec<String> = self.expressions.iter().map(|e| format!("'{}'", e.replace('\'', "'\\''"))).collect();
+        words.extend(self.entry.iter().map(|entry| format!("--entry {entry}")));
+        words.extend(self.groups.iter().map(|[x, y, z]| format!("--groups {x},{y},{z}")));
+        words.extend(self.bind.iter().map(|b| format!("--bind {}=…", b.name)));
+        format!("smallstep vectors --format wsl --profile {} {program} {}", profile_name(self.profile), words.join(" "))
     }
 
     /// Writes Amber scripts.

@@ -1,6 +1,7 @@
 //! Checking an engine or a device against a vectors file.
 
-use super::format::{Case, Header, LineError, Reader};
+use super::format::{Case, Header, LineError};
+use super::reader::Reader;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::run::{self, Ending, Grid, Interpreter};
 use crate::source::{Loaded, Source};

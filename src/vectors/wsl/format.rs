@@ -1,14 +1,14 @@
 //! The lines of a file of WSL cases: FORMAT.md, "WSL".
 
-use crate::vectors::format::Provenance;
+use crate::vectors::Lines;
 use crate::vectors::format::{
-    FORMAT, Lines, bits_from_text, from_hex, from_json, hex, json_line, lane_from_text, lane_text, profile_from_name, profile_name, short,
+    FORMAT, Provenance, bits_from_text, from_hex, from_json, hex, json_line, lane_from_text, lane_text, profile_from_name, profile_name,
+    short,
 };
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use smallstep_semantics::number::Expected;
-use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Set;
+use smallstep_semantics::number::{Expected, Profile};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::Scalar;

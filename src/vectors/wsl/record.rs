@@ -3,14 +3,19 @@
 use super::engines::{Bounds, Expression, Grid, Unfit};
 use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Header, Lane};
 use super::replay::{Ours, WAYS, judge};
+use crate::run::grid::{self, compute_entry};
 use crate::theorem::{Lanes, Verdict};
 use crate::vectors::format::{Provenance, profile_name};
 use crate::vectors::record::{RecordError, Recorded, TRIES, try_all};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::generate::{arguments, dispatch, typed};
+use smallstep_semantics::wsl::group;
 use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -97,29 +102,50 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
     Ok(recorded)
 }
 
-/// Writes a file of one case: expressions beside a program.
+/// What is done with a program that is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// These expressions are evaluated beside it.
+    Expressions(Vec<String>),
+    /// A compute entry point, the one of that name or the only one, runs over so many groups with these bytes bound to its resources by their names or registers.
+    Dispatch {
+        /// Its name.
+        entry: Option<String>,
+        /// Threadgroups.
+        groups: [u32; 3],
+        /// The names and the bytes.
+        bound: Vec<(String, Vec<u8>)>,
+    },
+}
+
+/// Writes a file of one case: a program and what is done with it.
 ///
 /// # Errors
-/// As [`record`]; and if an expression is wrong, or cannot be recorded.
-pub fn record_given(
-    program: &str,
-    expressions: &[String],
-    profile: Profile,
-    command: String,
-    to: &mut dyn Write,
-) -> Result<Recorded, RecordError> {
+/// As [`record`]; and if an expression or what is bound is wrong, or cannot be recorded.
+pub fn record_given(program: &str, given: &Given, profile: Profile, command: String, to: &mut dyn Write) -> Result<Recorded, RecordError> {
     let bounds = Bounds { fuel: FUEL_GIVEN, ways: WAYS };
-    let mut rules: BTreeSet<Rule> = validate(program).fired.rules().collect();
-    let mut calls = Vec::new();
-    for expression in expressions {
-        let unfit = |unfit: Unfit| match unfit {
-            Unfit::Room(what) | Unfit::Wrong(what) => RecordError::Unfit(format!("`{expression}`: {what}")),
-            Unfit::Unsupported(what) => RecordError::Unfit(format!("`{expression}`: unsupported: {what}")),
-        };
-        calls.push(call(program, expression, profile, bounds, &mut rules).map_err(RecordError::Unfit)?.map_err(unfit)?);
-    }
-    let case = case(0, 0, program.into(), Checks::Calls(calls), rules);
-    match settled(case, profile, FUEL_GIVEN) {
+    let unfit = |what: &str, unfit: Unfit| match unfit {
+        Unfit::Room(why) | Unfit::Wrong(why) => RecordError::Unfit(format!("{what}: {why}")),
+        Unfit::Unsupported(why) => RecordError::Unfit(format!("{what}: unsupported: {why}")),
+    };
+    let (checks, rules) = match given {
+        Given::Expressions(expressions) => {
+            let mut rules: BTreeSet<Rule> = validate(program).fired.rules().collect();
+            let mut calls = Vec::new();
+            for expression in expressions {
+                let call = call(program, expression, profile, bounds, &mut rules).map_err(RecordError::Unfit)?;
+                calls.push(call.map_err(|e| unfit(&format!("`{expression}`"), e))?);
+            }
+            (Checks::Calls(calls), rules)
+        }
+        Given::Dispatch { entry, groups, bound } => {
+            let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, bound, &[]);
+            let made = dispatched(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
+            let (dispatch, rules) = made.map_err(|e| unfit("the dispatch", e))?;
+            (Checks::Dispatch(dispatch), rules)
+        }
+    };
+    match settled(case(0, 0, program.into(), checks, rules), profile, FUEL_GIVEN) {
         Tried::Fit(fit) => {
             let (case, lanes) = *fit;
             to.write_all(header(0, profile, 1, command).to_line().as_bytes())?;
@@ -198,7 +224,7 @@ fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried {
             let Some(expression) = drawn.filter(|e| calls.len() < CALLS && calls.iter().all(|c| c.expression != *e)) else { continue };
             // What is not a number, or would be another function, is not called.
             let Ok(prepared) = Expression::new(&text, &expression) else { continue };
-            match prepared.by_machine(smallstep_semantics::wsl::choice::Strategy::First, bounds) {
+            match prepared.by_machine(Strategy::First, bounds) {
                 Err(Unfit::Room(_) | Unfit::Unsupported(_)) => continue,
                 Ok(_) | Err(Unfit::Wrong(_)) => {}
             }
@@ -223,19 +249,43 @@ fn refused(text: String) -> Tried {
 
 fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
     let made = dispatch::dispatch(seed);
-    let found = validate(&made.text);
-    let mut rules: BTreeSet<Rule> = found.fired.rules().collect();
-    let Some(program) = found.program else { return refused(made.text) };
     let bounds = Bounds { fuel: FUEL_DISPATCHED, ways: FEW_WAYS };
-    let grid = match Grid::of(&made.text, &program, "main", made.groups, |entry| made.bind(&program, entry).map_err(|e| e.0)) {
-        Ok(grid) => grid,
-        Err(what) => return Tried::Disagree(Box::new(Verdict::Failed(what)), made.text),
-    };
-    let (lanes, fired) = match grid.by_relation(plan.profile, bounds) {
+    let bind = |program: &Program, entry: &EntryPoint| made.bind(program, entry).map_err(|e| e.0);
+    let tried = dispatched(&made.text, Some("main"), made.groups, &bind, plan.profile, bounds);
+    let wrong = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), made.text.clone());
+    match tried {
+        Ok(Ok((checks, rules))) => {
+            settled(case(number, seed, made.text.clone(), Checks::Dispatch(checks), rules), plan.profile, FUEL_DISPATCHED)
+        }
+        Ok(Err(Unfit::Room(_))) => Tried::LeftOut("over a limit"),
+        Ok(Err(Unfit::Unsupported(_))) => Tried::LeftOut("not run by the relation"),
+        Ok(Err(Unfit::Wrong(what))) | Err(what) => wrong(what),
+    }
+}
+
+/// What binds an entry point's resources.
+type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Buffer>, String>;
+
+/// A dispatch with what the relation shows, and the rules. The outer error: the program or what is bound is wrong.
+fn dispatched(
+    text: &str,
+    entry: Option<&str>,
+    groups: [u32; 3],
+    bind: Bind,
+    profile: Profile,
+    bounds: Bounds,
+) -> Result<Result<(Dispatch, BTreeSet<Rule>), Unfit>, String> {
+    let found = validate(text);
+    let mut rules: BTreeSet<Rule> = found.fired.rules().collect();
+    let program = found.program.ok_or_else(|| {
+        let first = found.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
+        format!("the program is not valid: {first}")
+    })?;
+    let entry = program.env.names.name(program.env.function(compute_entry(&program, entry)?.function).name.name);
+    let grid = Grid::of(text, &program, entry, groups, |entry| bind(&program, entry))?;
+    let (lanes, fired) = match grid.by_relation(profile, bounds) {
         Ok(shown) => shown,
-        Err(Unfit::Room(_)) => return Tried::LeftOut("over a limit"),
-        Err(Unfit::Unsupported(_)) => return Tried::LeftOut("not run by the relation"),
-        Err(Unfit::Wrong(what)) => return Tried::Disagree(Box::new(Verdict::Failed(what)), made.text),
+        Err(unfit) => return Ok(Err(unfit)),
     };
     rules.extend(fired);
     let buffers = grid.buffers().zip(lanes).enumerate().map(|(k, ((resource, buffer), lanes))| Buffer {
@@ -247,6 +297,5 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
         given: grid.scalars(k, &buffer.words).map(|(&word, _)| Bits(word)).collect(),
         expected: if buffer.space == AddressSpace::Device { lanes } else { Vec::new() },
     });
-    let checks = Checks::Dispatch(Dispatch { entry: "main".into(), groups: made.groups, buffers: buffers.collect() });
-    settled(case(number, seed, made.text.clone(), checks, rules), plan.profile, FUEL_DISPATCHED)
+    Ok(Ok((Dispatch { entry: entry.into(), groups, buffers: buffers.collect() }, rules)))
 }

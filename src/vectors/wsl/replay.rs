@@ -3,8 +3,8 @@
 use super::engines::{Bounds, Expression, Grid, Scalars, Unfit};
 use super::format::{Call, Case, Checks, Dispatch, Ends, Lane};
 use crate::theorem::{Difference, Engine, Lack, Lanes, Verdict};
-use crate::vectors::format::{LineError, Reader};
 use crate::vectors::replay::Replayed;
+use crate::vectors::{LineError, Reader};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::validate::validate;

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `expressions` | values, conditions, elements that may be read |
 //! | `statements` | what a thread does between barriers |
-//! | `uniform` | barriers and what stands around them, the helper functions, the planted race |
+//! | `uniform` | barriers and what stands around them, the functions that are called, the planted race |
 
 mod expressions;
 mod statements;
