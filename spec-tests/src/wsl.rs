@@ -307,7 +307,7 @@ pub fn dispatch(
         group::Ending::Shown(shown) => {
             let mut notes: Vec<String> = Vec::new();
             for (resource, words) in dispatch.resources.iter().zip(&shown.buffers) {
-                let name = &resource.name;
+                let name = resource.name();
                 if let Some(buffer) = resource.buffer().filter(|buffer| buffer.space == AddressSpace::Device) {
                     let elements = words.chunks(buffer.stride as usize).map(|e| value::show(&program, buffer.element, e));
                     notes.push(format!("buffer {name}: {}", elements.collect::<Vec<_>>().join(", ")));

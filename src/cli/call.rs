@@ -13,6 +13,7 @@ use smallstep_semantics::wsl::execution::{Event, Step};
 use smallstep_semantics::wsl::memory::Address;
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::value;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -76,6 +77,7 @@ impl Call {
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         let mut worst = exit::DONE;
+        let mut told = HashSet::new();
         for expression in &self.expressions {
             let code = match prepare(&text, expression) {
                 Err(wrong) => {
@@ -83,7 +85,7 @@ impl Call {
                         let errors: Vec<_> = wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect();
                         say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
                     }
-                    report(&name, &text, wrong);
+                    report(&name, &text, wrong, &mut told);
                     exit::INVALID
                 }
                 Ok(prepared) => {
@@ -149,10 +151,14 @@ impl Call {
 }
 
 /// The errors of a program by their own places, those of an expression by places in it.
-fn report(name: &str, program: &str, wrong: Wrong) {
+fn report(name: &str, program: &str, wrong: Wrong, told: &mut HashSet<String>) {
     for mut error in wrong.errors {
         if error.span.start < program.len() as u32 {
-            eprint!("{}", Diagnostic::from(error).render(name, &wrong.text));
+            // What is wrong with the program is wrong whatever is called.
+            let text = Diagnostic::from(error).render(name, &wrong.text);
+            if told.insert(text.clone()) {
+                eprint!("{text}");
+            }
             continue;
         }
         let end = wrong.text.len().saturating_sub(4);
@@ -220,7 +226,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let prepared = match prepare(program, expression) {
         Ok(prepared) => prepared,
         Err(wrong) => {
-            report(&name, program, wrong);
+            report(&name, program, wrong, &mut HashSet::new());
             return exit::INVALID.into();
         }
     };

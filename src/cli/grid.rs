@@ -136,7 +136,7 @@ impl Running<'_> {
             let elements: Vec<&[Possible]> = words.chunks(buffer.stride as usize).collect();
             let printed = if self.values { elements.len() } else { elements.len().min(PRINTED) };
             let texts: Vec<String> = elements[..printed].iter().map(|e| value::show(self.program, buffer.element, e)).collect();
-            let (name, register, ty) = (&resource.name, &resource.register, self.program.env.type_name(buffer.element));
+            let (name, register, ty) = (resource.name(), resource.register(), self.program.env.type_name(buffer.element));
             if self.json {
                 let object = json!({"schema": 1, "kind": "buffer", "name": name, "register": register, "type": ty,
                     "elements": elements.len(), "values": texts});
@@ -162,7 +162,7 @@ impl Running<'_> {
     fn texture(&self, resource: &Resource, texture: &Texture, texel: TypeId, words: &[Possible]) {
         let texels = texels(self.program, texture, texel, words);
         let [width, height, slices] = texture.image.sides(0).unwrap_or([1; 3]);
-        let (name, register, format) = (&resource.name, &resource.register, texture.image.format().name());
+        let (name, register, format) = (resource.name(), resource.register(), texture.image.format().name());
         let ty = format!("{}<{}>", texture.kind.name(), self.program.env.type_name(texel));
         if self.json {
             let object = json!({"schema": 1, "kind": "texture", "name": name, "register": register, "type": ty, "format": format,
@@ -200,7 +200,7 @@ impl Running<'_> {
             };
             format!("the {what} of thread {} at {}", a.thread, place(a.place))
         };
-        let object = resources.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
+        let object = resources.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |r| r.name().to_string());
         let text = format!("{} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word);
         eprintln!("race: {text}");
     }

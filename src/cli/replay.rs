@@ -6,30 +6,31 @@ use serde_json::json;
 use smallstep::gpu::{self, Device, Route, Selection};
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
-use smallstep::vectors::{LineError, Reader};
+use smallstep::vectors::wsl::replay as wsl;
+use smallstep::vectors::{LineError, Opened};
 use smallstep_semantics::number::Arithmetic;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check a device, or an engine of smallstep, against a vectors file.
+/// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on both of its engines.
 #[derive(Args)]
 pub(crate) struct Replay {
     /// A vectors file, or - for standard input.
     file: PathBuf,
     /// The device: an adapter's index, part of its name, NAME#N for one of several, or nothing for the first.
-    #[arg(long, default_value = "", conflicts_with = "engine")]
-    adapter: Selection,
-    /// An engine of smallstep instead: machine or reference (on the source), spirv or spirv-reference (on the words).
+    #[arg(long, conflicts_with = "engine")]
+    adapter: Option<Selection>,
+    /// An engine of smallstep instead: machine or reference (on the source), spirv or spirv-reference (on the words). Of WSL machine or reference alone.
     #[arg(long, value_parser = engine)]
     engine: Option<Ours>,
     /// How words reach the device: passthrough or naga.
     #[arg(long, value_parser = super::route, conflicts_with = "engine")]
     route: Option<Route>,
-    /// The most steps of an engine on one pixel.
-    #[arg(long, default_value_t = 1_000_000)]
-    fuel: u64,
+    /// The most steps of an engine on one pixel, call or dispatch: 1000000, and of WSL 10000000, if not given.
+    #[arg(long)]
+    fuel: Option<u64>,
     /// One JSON object a line on standard output: each case, then a summary.
     #[arg(long)]
     json: bool,
@@ -57,28 +58,50 @@ impl Replay {
             true => Ok(Box::new(std::io::stdin().lock())),
             false => File::open(&self.file).map(|f| Box::new(BufReader::new(f)) as Box<dyn BufRead>),
         };
-        let mut reader = match opened.map_err(|e| e.to_string()).and_then(|input| Reader::open(input).map_err(|e| e.to_string())) {
-            Ok(reader) => reader,
+        let opened = match opened.map_err(|e| e.to_string()).and_then(|input| Opened::open(input).map_err(|e| e.to_string())) {
+            Ok(opened) => opened,
             Err(e) => return input::fail(exit::INVALID, &format!("{name}: {e}")),
         };
-        let bar = super::progress(Some(reader.header().cases), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
+        let bar = super::progress(Some(opened.cases()), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
         let mut counts = Counts::default();
         let mut each = |result: Result<Replayed, LineError>| {
             bar.inc(1);
             self.count(&name, &mut counts, result);
         };
-        let on = match self.engine {
-            Some(engine) => {
-                replay(&mut reader, Subject::Ours { engine, fuel: self.fuel, arithmetic: Arithmetic::default() }, &mut each);
+        let on = match (opened, self.engine) {
+            (Opened::Wsl(mut reader), engine) => {
+                let (engines, on) = match engine {
+                    None => (&wsl::Ours::ALL[..], "reference and machine"),
+                    Some(Ours::Reference) => (&[wsl::Ours::Reference][..], "reference"),
+                    Some(Ours::Machine) => (&[wsl::Ours::Machine][..], "machine"),
+                    Some(Ours::Spirv | Ours::SpirvReference) => {
+                        return input::fail(exit::INVALID, &format!("{name}: WSL has no SPIR-V; its engines are machine and reference"));
+                    }
+                };
+                if self.adapter.is_some() || self.route.is_some() {
+                    return input::fail(
+                        exit::INVALID,
+                        &format!("{name}: no device runs WSL; without --adapter and --route both engines do"),
+                    );
+                }
+                wsl::replay(&mut reader, engines, self.fuel.unwrap_or(10_000_000), &mut each);
+                on.to_string()
+            }
+            (Opened::LambdaV(mut reader), Some(engine)) => {
+                let (fuel, arithmetic) = (self.fuel.unwrap_or(1_000_000), Arithmetic::default());
+                replay(&mut reader, Subject::Ours { engine, fuel, arithmetic }, &mut each);
                 engine.name().to_string()
             }
-            None => match Device::open(&self.adapter, self.route, gpu::Options::default()) {
-                Err(e) => return input::fail(exit::UNCHECKED, &format!("{e}; --engine checks an engine of smallstep instead")),
-                Ok(mut device) => {
-                    replay(&mut reader, Subject::Device(&mut device), &mut each);
-                    format!("{} ({})", device.adapter().name, device.route())
+            (Opened::LambdaV(mut reader), None) => {
+                let adapter = self.adapter.clone().unwrap_or_default();
+                match Device::open(&adapter, self.route, gpu::Options::default()) {
+                    Err(e) => return input::fail(exit::UNCHECKED, &format!("{e}; --engine checks an engine of smallstep instead")),
+                    Ok(mut device) => {
+                        replay(&mut reader, Subject::Device(&mut device), &mut each);
+                        format!("{} ({})", device.adapter().name, device.route())
+                    }
                 }
-            },
+            }
         };
         bar.finish_and_clear();
         self.summary(&name, &on, &counts);

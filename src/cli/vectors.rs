@@ -8,7 +8,9 @@ use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::generate::spirv::Limits;
 use smallstep::vectors::amber;
+use smallstep::vectors::format::profile_name;
 use smallstep::vectors::record::{Plan, RecordError, left_out_text, record};
+use smallstep::vectors::wsl::record as wsl;
 use smallstep_semantics::number::Profile;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,24 +22,32 @@ use std::process::ExitCode;
 enum Format {
     Lines,
     Amber,
+    Wsl,
 }
 
-/// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows.
+/// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows; or WSL programs, calls and dispatches.
 #[derive(Args)]
 pub(crate) struct Vectors {
-    /// What is written: lines (λV programs, one JSON line each, in one file) or amber (compute modules, a script each, in a folder).
+    /// A WSL program whose expressions are recorded, with --format wsl.
+    #[arg(requires = "expressions", conflicts_with_all = ["count", "seed"])]
+    program: Option<PathBuf>,
+    /// The expressions beside it, as `foo(42, float2(1.0, 2.0))`.
+    #[arg(value_name = "EXPRESSION")]
+    expressions: Vec<String>,
+    /// What is written: lines (λV programs, one JSON line each, in one file), amber (compute modules, a script each, in a folder) or wsl (WSL programs with calls and
+    /// dispatches, one JSON line each, in one file).
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     format: Format,
     /// How many cases.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    count: u64,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), required_unless_present = "program")]
+    count: Option<u64>,
     /// The seed of all programs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pixels: width x height.
     #[arg(long, value_parser = input::size, default_value = "4x4")]
     size: (u32, u32),
-    /// The float controls that the modules declare: strict, or wgsl (none, for the route through naga).
+    /// The float controls that the modules declare: strict, or wgsl (none, for the route through naga); of WSL the precision that floats have.
     #[arg(long, value_parser = profile, default_value = "strict")]
     profile: Profile,
     /// Constants: module, or opaque (read from a buffer at set 0, binding 0).
@@ -62,10 +72,22 @@ impl Vectors {
         if self.format == Format::Amber {
             return self.scripts();
         }
+        if self.program.is_some() && self.format != Format::Wsl {
+            return input::fail(exit::INVALID, "a program and expressions are recorded with --format wsl");
+        }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let Vectors { count, seed, size, profile, constants, decided, .. } = self;
+        let Vectors { seed, size, profile, constants, decided, .. } = self;
+        let count = self.count.unwrap_or(1);
         let threads = if self.threads == 0 { cores } else { self.threads };
-        let plan = Plan { count, seed, size, profile, constants, decided, threads };
+        let given = match self.program.as_deref().map(input::text).transpose() {
+            Ok(given) => given,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
+        if self.format == Format::Wsl
+            && let Some((_, option)) = self.of_fragments().into_iter().find(|(given, _)| *given)
+        {
+            return input::fail(exit::INVALID, &format!("{option} is for λV programs; these are WSL"));
+        }
         let to_stdout = self.out.as_os_str() == "-";
         let opened: std::io::Result<Box<dyn Write>> = match to_stdout {
             true => Ok(Box::new(std::io::stdout().lock())),
@@ -76,14 +98,19 @@ impl Vectors {
             Err(e) => return input::fail(exit::INVALID, &format!("{}: {e}", self.out.display())),
         };
         let bar = super::progress(Some(count), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
-        let recorded = record(&plan, &mut file, &|cases| bar.set_position(cases));
+        let progress = |cases| bar.set_position(cases);
+        let recorded = match (self.format, given) {
+            (Format::Wsl, None) => wsl::record(&wsl::Plan { count, seed, profile, decided, threads }, &mut file, &progress),
+            (Format::Wsl, Some(text)) => wsl::record_given(&text, &self.expressions, profile, self.command(), &mut file),
+            _ => record(&Plan { count, seed, size, profile, constants, decided, threads }, &mut file, &progress),
+        };
         bar.finish_and_clear();
         drop(file);
         let recorded = match recorded {
             Ok(recorded) => recorded,
             Err(e) => {
                 let code = match e {
-                    RecordError::Io(_) => exit::INVALID,
+                    RecordError::Io(_) | RecordError::Unfit(_) => exit::INVALID,
                     RecordError::Disagree { .. } => exit::DISAGREE,
                     RecordError::TooFew(_) => exit::UNCHECKED,
                 };
@@ -112,22 +139,29 @@ impl Vectors {
         exit::DONE.into()
     }
 
+    /// Options of λV programs alone, and whether they are given.
+    fn of_fragments(&self) -> [(bool, &'static str); 2] {
+        [(self.size != (4, 4), "--size"), (self.constants != Constants::InModule, "--constants")]
+    }
+
+    /// The command that records the same expressions again.
+    fn command(&self) -> String {
+        let program = self.program.as_deref().and_then(|p| p.file_name()).map_or("-".into(), |name| name.to_string_lossy().into_owned());
+        let expressions: Vec<String> = self.expressions.iter().map(|e| format!("'{}'", e.replace('\'', "'\\''"))).collect();
+        format!("smallstep vectors --format wsl --profile {} {program} {}", profile_name(self.profile), expressions.join(" "))
+    }
+
     /// Writes Amber scripts.
     fn scripts(&self) -> ExitCode {
         if self.out.as_os_str() == "-" {
             return input::fail(exit::INVALID, "-o names the folder that the scripts are written to");
         }
-        let of_lines = [
-            (self.size != (4, 4), "--size"),
-            (self.profile != Profile::Strict, "--profile"),
-            (self.constants != Constants::InModule, "--constants"),
-            (self.decided, "--decided"),
-        ];
-        if let Some((_, option)) = of_lines.into_iter().find(|(given, _)| *given) {
+        let more = [(self.profile != Profile::Strict, "--profile"), (self.decided, "--decided"), (self.program.is_some(), "a program")];
+        if let Some((_, option)) = self.of_fragments().into_iter().chain(more).find(|(given, _)| *given) {
             return input::fail(exit::INVALID, &format!("{option} is for λV programs; scripts are of compute modules"));
         }
-        let plan = amber::Plan { count: self.count, seed: self.seed, limits: Limits::default() };
-        let bar = super::progress(Some(self.count), "{bar:30} {human_pos} scripts, {per_sec}, {eta} left");
+        let plan = amber::Plan { count: self.count.unwrap_or(1), seed: self.seed, limits: Limits::default() };
+        let bar = super::progress(self.count, "{bar:30} {human_pos} scripts, {per_sec}, {eta} left");
         let recorded = amber::record(&plan, &self.out, &|scripts| bar.set_position(scripts));
         bar.finish_and_clear();
         let recorded = match recorded {

@@ -4,7 +4,7 @@ use crate::compute::bound;
 use crate::compute::given::{Contents, Place, Texels};
 use smallstep_semantics::image::{Image, Sampler, Shape};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
-use smallstep_semantics::wsl::group::{Buffer, Held, Resource, Textured};
+use smallstep_semantics::wsl::group::{Buffer, Resource, Sampled, Textured};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::texture::{self, Texture};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
@@ -87,18 +87,18 @@ fn number(text: &str) -> Option<u32> {
 
 /// Where a SPIR-V module would have the register: `u1, space2` is 2.1.
 fn place(resource: &Resource) -> Option<Place> {
-    let (register, space) = resource.register.split_once(", ").map_or((resource.register.as_str(), None), |(r, s)| (r, Some(s)));
+    let (register, space) = resource.register().split_once(", ").map_or((resource.register(), None), |(r, s)| (r, Some(s)));
     Some(Place { set: space.map_or(Some(0), number)?, binding: number(register)? })
 }
 
 /// Whether a resource is of the kind of what is given for a place; text is of every kind.
 fn takes(resource: &Resource, given: &Given) -> bool {
     matches!(
-        (&resource.held, given),
+        (resource, given),
         (_, Given::Text(_))
-            | (Held::Buffer(_), Given::Bytes(_))
-            | (Held::Texture(_), Given::Image(_))
-            | (Held::Sampler(_), Given::Sampler(_))
+            | (Resource::Buffer(_), Given::Bytes(_))
+            | (Resource::Texture(_), Given::Image(_))
+            | (Resource::Sampler(_), Given::Sampler(_))
     )
 }
 
@@ -117,13 +117,13 @@ pub fn bind(
     let mut bound = vec![false; resources.len()];
     let list = |resources: &[Resource]| match resources {
         [] => "it takes none".to_string(),
-        _ => resources.iter().map(|b| format!("{} ({})", b.name, b.register)).collect::<Vec<_>>().join(", "),
+        _ => resources.iter().map(|b| format!("{} ({})", b.name(), b.register())).collect::<Vec<_>>().join(", "),
     };
     for (to, given) in given {
         let (k, name) = match to {
             To::Name(name) => {
                 let plain = |text: &str| text.replace(' ', "");
-                match resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name)) {
+                match resources.iter().position(|b| b.name() == name || plain(b.register()) == plain(name)) {
                     Some(k) => (k, name.clone()),
                     None => return Err(format!("the entry point takes no resource {name}: {}", list(&resources))),
                 }
@@ -142,13 +142,12 @@ pub fn bind(
             }
         };
         if std::mem::replace(&mut bound[k], true) {
-            return Err(format!("the resource {} is given twice, the second time as {name}", resources[k].name));
+            return Err(format!("the resource {} is given twice, the second time as {name}", resources[k].name()));
         }
-        let Resource { name, held, .. } = &mut resources[k];
-        match held {
-            Held::Buffer(buffer) => fill(program, name, buffer, given, read)?,
-            Held::Texture(textured) => texel(program, name, textured, given)?,
-            Held::Sampler(sampler) => {
+        match &mut resources[k] {
+            Resource::Buffer(buffer) => fill(program, buffer, given, read)?,
+            Resource::Texture(textured) => texel(program, textured, given)?,
+            Resource::Sampler(Sampled { name, sampler, .. }) => {
                 *sampler = Some(match given {
                     Given::Sampler(given) => *given,
                     Given::Text(text) => bound::sampler(text).map_err(|e| format!("for the sampler {name}: {e}"))?,
@@ -164,13 +163,8 @@ pub fn bind(
 }
 
 /// Gives an array reference its elements.
-fn fill(
-    program: &Program,
-    name: &str,
-    buffer: &mut Buffer,
-    given: &Given,
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
-) -> Result<(), String> {
+fn fill(program: &Program, buffer: &mut Buffer, given: &Given, read: &dyn Fn(&Path) -> Result<Vec<u8>, String>) -> Result<(), String> {
+    let name = &buffer.name;
     let bytes = match given {
         Given::Bytes(bytes) => bytes.clone(),
         Given::Text(text) => match text.parse().map_err(|e: String| format!("for {name}: {e}"))? {
@@ -200,7 +194,8 @@ fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
 }
 
 /// Gives a texture its texels.
-fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), String> {
+fn texel(program: &Program, textured: &mut Textured, given: &Given) -> Result<(), String> {
+    let name = &textured.name;
     let image = match given {
         Given::Image(image) => image.clone(),
         Given::Text(text) => match text.parse().map_err(|e: String| format!("for the texture {name}: {e}"))? {
@@ -216,11 +211,11 @@ fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) 
 
 /// How something is given for a resource.
 fn example(program: &Program, resource: &Resource) -> String {
-    let name = &resource.name;
-    match &resource.held {
-        Held::Buffer(_) => format!("{name}=u32:zero*64"),
-        Held::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
-        Held::Texture(textured) => {
+    let name = resource.name();
+    match resource {
+        Resource::Buffer(_) => format!("{name}=u32:zero*64"),
+        Resource::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
+        Resource::Texture(textured) => {
             let format = match scalar_of(program, textured) {
                 _ if texture::is_depth(textured.kind) => "D32_SFLOAT",
                 Scalar::Int => "R32G32B32A32_SINT",

@@ -114,6 +114,10 @@ pub enum Engine {
     SpirvRelation,
     /// The SPIR-V machine.
     SpirvMachine,
+    /// The relation of WSL.
+    WslRelation,
+    /// The machine of WSL.
+    WslMachine,
     /// A device, with its route.
     Device(String),
     /// A vectors file.
@@ -132,6 +136,8 @@ impl fmt::Display for Engine {
             Engine::Module => "the module checks",
             Engine::SpirvRelation => "the SPIR-V relation",
             Engine::SpirvMachine => "the SPIR-V machine",
+            Engine::WslRelation => "the WSL relation",
+            Engine::WslMachine => "the WSL machine",
             Engine::Device(name) => name,
             Engine::Vectors => "the vectors",
         })

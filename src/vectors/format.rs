@@ -3,6 +3,7 @@
 //! FORMAT.md describes each field. Whatever a file says, a line is held to [`MAX_LINE`] bytes and its parts to each other before anything is
 //! allocated for them.
 
+use super::wsl;
 use crate::compile::lambda_v::Constants;
 use crate::dispatch::{FragmentDispatch, Target, words_hash};
 use base64::Engine as _;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 /// What the first line's `format` says.
 pub const FORMAT: &str = "smallstep-vectors";
-/// The version of the format; FORMAT.md says when it changes.
+/// The version of the format that files of λV programs have; FORMAT.md says when it changes.
 pub const SCHEMA: u32 = 2;
 /// The longest line that is read, in bytes.
 pub const MAX_LINE: usize = 32 << 20;
@@ -99,6 +100,13 @@ pub fn profile_name(profile: Profile) -> &'static str {
     }
 }
 
+/// The profile of a name.
+pub(super) fn profile_from_name(name: &str) -> Result<Profile, String> {
+    let all = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
+    let found = all.into_iter().find(|p| profile_name(*p) == name);
+    found.ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(name)))
+}
+
 /// The name of where constants are: "module" or "opaque".
 pub fn constants_name(constants: Constants) -> &'static str {
     match constants {
@@ -164,7 +172,7 @@ pub fn lane_from_text(text: &str) -> Option<Expected> {
 }
 
 /// The bits of eight hexadecimal digits.
-fn bits_from_text(text: &str) -> Option<u32> {
+pub(super) fn bits_from_text(text: &str) -> Option<u32> {
     let digits = text.len() == 8 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()
 }
@@ -196,7 +204,7 @@ impl<'de> Deserialize<'de> for Lane {
 }
 
 /// At most 40 characters, for messages.
-fn short(text: &str) -> &str {
+pub(super) fn short(text: &str) -> &str {
     text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -214,13 +222,39 @@ struct HeaderLine {
     command: String,
 }
 
-/// What tells one kind of line from another, and a file from one of a later version.
+/// What tells one kind of line from another, a file from one of a later version, and one language from another.
 #[derive(Deserialize)]
 struct Kind {
     schema: u32,
     kind: String,
     #[serde(default)]
     format: String,
+    #[serde(default)]
+    language: String,
+}
+
+/// The language of the cases below a header, if it is one of a version that is read here.
+fn language(text: &str) -> Result<Language, String> {
+    let kind: Kind = from_json(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
+    if kind.kind != "header" || kind.format != FORMAT {
+        return Err(format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)));
+    }
+    match (kind.language.as_str(), kind.schema) {
+        ("", SCHEMA) => Ok(Language::LambdaV),
+        ("wsl", wsl::SCHEMA) => Ok(Language::Wsl),
+        ("" | "wsl", found) => {
+            let wsl = wsl::SCHEMA;
+            Err(format!("the file has version {found} of the format; this program reads version {SCHEMA}, and {wsl} for WSL"))
+        }
+        (other, _) => Err(format!("no vectors are of the language \"{}\"; there is wsl, and without one λV", short(other))),
+    }
+}
+
+/// What cases are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    LambdaV,
+    Wsl,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -263,7 +297,7 @@ impl RulesLine {
                 Judgement::Reduction => &mut line.reduction,
                 Judgement::Spirv | Judgement::Invocation | Judgement::Grid => &mut line.spirv,
                 Judgement::Translation | Judgement::ModuleCreation => &mut line.translation,
-                // No vector is a WSL program.
+                // No λV program uses a rule of WSL.
                 Judgement::Lexing
                 | Judgement::Grammar
                 | Judgement::Desugaring
@@ -289,11 +323,11 @@ impl RulesLine {
 }
 
 /// A number of 64 bits as JSON readers keep it: text.
-fn hex(number: u64) -> String {
+pub(super) fn hex(number: u64) -> String {
     format!("{number:#018x}")
 }
 
-fn from_hex(text: &str) -> Option<u64> {
+pub(super) fn from_hex(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").filter(|d| d.len() == 16 && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u64::from_str_radix(digits, 16).ok()
 }
@@ -310,7 +344,7 @@ fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, String> {
     Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
-fn json_line<T: Serialize>(line: &T) -> String {
+pub(super) fn json_line<T: Serialize>(line: &T) -> String {
     // Strings, numbers and lists always serialize.
     let mut text = serde_json::to_string(line).unwrap_or_default();
     text.push('\n');
@@ -318,7 +352,7 @@ fn json_line<T: Serialize>(line: &T) -> String {
 }
 
 /// Reads an object of a line.
-fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
+pub(super) fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
     // Lists would be taken for objects without names.
     if !text.trim_ascii_start().starts_with('{') {
         return Err("the line is no JSON object".into());
@@ -346,22 +380,16 @@ impl Header {
 
     /// The header of a line.
     pub fn from_line(text: &str) -> Result<Header, String> {
-        let kind: Kind = from_json(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
-        if kind.kind != "header" || kind.format != FORMAT {
-            return Err(format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)));
-        }
-        if kind.schema != SCHEMA {
-            return Err(format!("the file has version {} of the format; this program reads version {SCHEMA}", kind.schema));
+        if language(text)? != Language::LambdaV {
+            return Err("the cases of this file are WSL; λV is needed here".into());
         }
         let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
-        let profile = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl].into_iter().find(|p| profile_name(*p) == line.profile);
         let constants = [Constants::InModule, Constants::Opaque].into_iter().find(|c| constants_name(*c) == line.constants);
         Ok(Header {
             version: line.version,
             generator: line.generator,
             seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
-            profile: profile
-                .ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(&line.profile)))?,
+            profile: profile_from_name(&line.profile)?,
             constants: constants
                 .ok_or_else(|| format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)))?,
             cases: line.cases,
@@ -446,10 +474,94 @@ fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<V
     dispatch.outputs.iter().zip(lines).map(image).collect()
 }
 
+/// What the lines of a file are.
+pub trait Lines: Sized {
+    /// What stands in the first.
+    type Header;
+
+    /// The header of a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, one sentence.
+    fn header(text: &str) -> Result<Self::Header, String>;
+
+    /// How many cases follow it.
+    fn cases(header: &Self::Header) -> u64;
+
+    /// The case of a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, one sentence.
+    fn case(text: &str) -> Result<Self, String>;
+
+    /// Its place among the cases, from 0.
+    fn index(&self) -> u64;
+}
+
+impl Lines for Case {
+    type Header = Header;
+
+    fn header(text: &str) -> Result<Header, String> {
+        Header::from_line(text)
+    }
+
+    fn cases(header: &Header) -> u64 {
+        header.cases
+    }
+
+    fn case(text: &str) -> Result<Case, String> {
+        Case::from_line(text)
+    }
+
+    fn index(&self) -> u64 {
+        self.index
+    }
+}
+
+/// A vectors file of either language.
+pub enum Opened<R> {
+    /// λV programs and their SPIR-V.
+    LambdaV(Reader<R>),
+    /// WSL programs.
+    Wsl(Reader<R, wsl::Case>),
+}
+
+impl<R: BufRead> Opened<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If there is none of a language and a version that are read here.
+    pub fn open(mut input: R) -> Result<Opened<R>, LineError> {
+        let failed = |what: String| LineError { line: 1, what };
+        let text = first(&mut input)?;
+        match language(&text).map_err(failed)? {
+            Language::LambdaV => Reader::of(input, &text).map(Opened::LambdaV),
+            Language::Wsl => Reader::of(input, &text).map(Opened::Wsl),
+        }
+    }
+
+    /// How many cases the header says.
+    pub fn cases(&self) -> u64 {
+        match self {
+            Opened::LambdaV(reader) => reader.header().cases,
+            Opened::Wsl(reader) => reader.header().cases,
+        }
+    }
+}
+
+/// The first line.
+fn first(input: &mut impl BufRead) -> Result<String, LineError> {
+    let failed = |what: String| LineError { line: 1, what };
+    match line(input).map_err(|e| failed(e.to_string()))? {
+        None => Err(failed("the file is empty; its first line must be a header".into())),
+        Some(text) => text.map_err(failed),
+    }
+}
+
 /// Reads a vectors file, a line at a time.
-pub struct Reader<R> {
+pub struct Reader<R, C: Lines = Case> {
     input: R,
-    header: Header,
+    header: C::Header,
     /// Lines read.
     line: u64,
     /// Lines of cases read, good or bad.
@@ -458,29 +570,35 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the header.
+    /// Reads the header of a file of λV programs.
+    ///
+    /// # Errors
+    /// If there is none.
     pub fn open(mut input: R) -> Result<Reader<R>, LineError> {
-        let failed = |what: String| LineError { line: 1, what };
-        let header = match line(&mut input).map_err(|e| failed(e.to_string()))? {
-            None => return Err(failed("the file is empty; its first line must be a header".into())),
-            Some(text) => text.and_then(|text| Header::from_line(&text)).map_err(failed)?,
-        };
+        let text = first(&mut input)?;
+        Reader::of(input, &text)
+    }
+}
+
+impl<R: BufRead, C: Lines> Reader<R, C> {
+    fn of(input: R, header: &str) -> Result<Reader<R, C>, LineError> {
+        let header = C::header(header).map_err(|what| LineError { line: 1, what })?;
         Ok(Reader { input, header, line: 1, cases: 0, ended: false })
     }
 
     /// The header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &C::Header {
         &self.header
     }
 
     /// The next case with its line, or what is wrong with the next line. After an error in a line comes the line after it; a file that cannot be
     /// read on, or that has fewer cases than its header says, ends with an error.
-    pub fn next_case(&mut self) -> Option<Result<(u64, Case), LineError>> {
+    pub fn next_case(&mut self) -> Option<Result<(u64, C), LineError>> {
         if self.ended {
             return None;
         }
         let failed = |line: u64, what: String| Some(Err(LineError { line, what }));
-        let of = self.header.cases;
+        let of = C::cases(&self.header);
         match line(&mut self.input) {
             Err(e) => {
                 self.ended = true;
@@ -500,10 +618,10 @@ impl<R: BufRead> Reader<R> {
                     self.ended = true;
                     return failed(self.line, format!("the header says {of} cases, and here is another line"));
                 }
-                match text.and_then(|text| Case::from_line(&text)) {
+                match text.and_then(|text| C::case(&text)) {
                     Err(what) => failed(self.line, what),
-                    Ok(case) if case.index != index => {
-                        failed(self.line, format!("case {} stands where case {index} is needed", case.index))
+                    Ok(case) if case.index() != index => {
+                        failed(self.line, format!("case {} stands where case {index} is needed", case.index()))
                     }
                     Ok(case) => Some(Ok((self.line, case))),
                 }

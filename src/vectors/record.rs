@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Programs that are tried for each case before giving up, once 1000 are tried anyway.
-const TRIES: u64 = 100;
+pub(super) const TRIES: u64 = 100;
 
 /// What is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,8 @@ pub enum RecordError {
     },
     /// Too few programs are fit.
     TooFew(Recorded),
+    /// What was given cannot be recorded: a sentence.
+    Unfit(String),
 }
 
 impl From<io::Error> for RecordError {
@@ -105,6 +107,7 @@ impl std::fmt::Display for RecordError {
             RecordError::Disagree { program, verdict, source } => {
                 write!(f, "nothing can be recorded: the semantics disagree on program {program}: {}\n{source}", verdict.why())
             }
+            RecordError::Unfit(what) => f.write_str(what),
             RecordError::TooFew(so_far) => {
                 write!(f, "only {} of {} programs are fit: {}", so_far.cases, so_far.tried, left_out_text(so_far))
             }
@@ -148,7 +151,7 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
         // A batch is tried on all threads and taken in order, so that the file does not depend on them.
         let batch = (plan.count - recorded.cases).clamp(1, 256);
         let first = recorded.tried;
-        for (program, tried) in (first..).zip(try_all(plan, &campaign, first, batch)) {
+        for (program, tried) in (first..).zip(try_all(plan.threads, first, batch, |number| try_one(plan, &campaign, number))) {
             if recorded.cases == plan.count {
                 break;
             }
@@ -171,21 +174,22 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
     Ok(recorded)
 }
 
-fn try_all(plan: &Plan, campaign: &campaign::Plan, first: u64, count: u64) -> Vec<Tried> {
+/// What each of so many programs from the first on comes to, in order, tried on so many threads.
+pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
-    let all: Mutex<Vec<(u64, Tried)>> = Mutex::new(Vec::new());
+    let all: Mutex<Vec<(u64, T)>> = Mutex::new(Vec::new());
     let work = || {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= count {
                 return;
             }
-            let tried = try_one(plan, campaign, first + i);
+            let tried = try_one(first + i);
             all.lock().unwrap_or_else(|e| e.into_inner()).push((i, tried));
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..plan.threads {
+        for _ in 1..threads {
             scope.spawn(work);
         }
         work();

@@ -153,6 +153,11 @@ impl Prepared {
         self.evaluation().run(settings, on)
     }
 
+    /// The type of the expression's value.
+    pub fn ty(&self) -> TypeId {
+        self.program.expr(self.expr).ty.right()
+    }
+
     /// What is to be evaluated.
     pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
@@ -167,7 +172,7 @@ impl Prepared {
         if settings.precision.is_some() {
             return None;
         }
-        let ty = self.program.expr(self.expr).ty.right();
+        let ty = self.ty();
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         // The expression's function, as one that returns it.
         let mut program = self.program.clone();

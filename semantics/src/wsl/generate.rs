@@ -3,6 +3,8 @@
 //! A function for each production that has a choice; it makes only what the parser makes of the production's text, so a tree prints and reads back to
 //! itself. Meaning is not looked at: names are mostly undefined, types mostly wrong.
 
+pub mod arguments;
+pub mod dispatch;
 pub mod typed;
 
 use super::syntax::{

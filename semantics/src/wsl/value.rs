@@ -19,6 +19,40 @@ pub fn show(program: &Program, ty: TypeId, words: &[Possible]) -> String {
     printer.out
 }
 
+/// The scalars of a value of that type, in the order in which they are declared, elements of arrays by index and of matrices by column: each with its word in memory
+/// and its type; an element of an enum has the enum's base type. None if there are more than `most`, or the type has what is no number: pointers, array references,
+/// textures and samplers.
+pub fn scalars(program: &Program, ty: TypeId, most: usize) -> Option<Vec<(usize, Scalar)>> {
+    let mut all = Vec::new();
+    collect(program, &mut Layouts::default(), ty, 0, most, &mut all).then_some(all)
+}
+
+fn collect(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, most: usize, all: &mut Vec<(usize, Scalar)>) -> bool {
+    let env = &program.env;
+    let (of, count, stride) = match env.types.get(ty) {
+        Type::Void => return true,
+        Type::Scalar(of) | Type::Atomic(of) => {
+            all.push((at, of));
+            return all.len() <= most;
+        }
+        Type::Enum(id) => {
+            all.push((at, if env.enumeration(id).base == TypeId::UINT { Scalar::Uint } else { Scalar::Int }));
+            return all.len() <= most;
+        }
+        Type::Vector(of, n) => (TypeId::scalar(of), usize::from(n), 1),
+        Type::Matrix(of, columns, rows) => (TypeId::vector(of, rows), usize::from(columns), usize::from(rows).next_power_of_two()),
+        Type::Array(of, n) => (of, n as usize, layouts.of(env, of).map_or(0, |l| l.size as usize / 4)),
+        Type::Struct(id) => {
+            let Some(offsets) = layouts.offsets(env, id).map(<[u64]>::to_vec) else { return false };
+            let mut fields = env.structure(id).fields.iter().zip(offsets);
+            return fields.all(|(field, o)| deep(|| collect(program, layouts, field.ty, at + o as usize / 4, most, all)));
+        }
+        Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) => return false,
+    };
+    // What takes no memory has no scalars, however often it is there.
+    stride == 0 || (0..count).all(|i| deep(|| collect(program, layouts, of, at + i * stride, most, all)))
+}
+
 struct Printer<'a> {
     program: &'a Program,
     layouts: Layouts,
@@ -99,7 +133,8 @@ impl Printer<'_> {
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
             Type::Scalar(of) | Type::Atomic(of) => self.one(
-                words.first(),
+                // The bits of a float within bounds, taken for an integer, are more than are listed.
+                words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
                 |bits| match of {
                     Scalar::Int => i64::from(bits as i32),

@@ -3,40 +3,15 @@
 use crate::{Compared, compare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::generate::arguments::words;
 use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::syntax::FunctionKind;
-use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
-use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
 fn programs() -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(100)
-}
-
-/// The words of an argument, drawn by the seed: small numbers and floats in scalars and vectors, zeros elsewhere; none of what is made of memory.
-fn argument(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64, place: u64) -> Option<Vec<u32>> {
-    if matches!(
-        program.env.types.get(ty),
-        Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) | Type::Atomic(_) | Type::Void
-    ) {
-        return None;
-    }
-    let size = layouts.of(&program.env, ty)?.size / 4;
-    let drawn = |k: u64| Strategy::Random(seed).choose(place as u32, k, 8).unwrap_or(0) as u32;
-    let number = |scalar: Scalar, k: u64| match scalar {
-        Scalar::Bool => drawn(k) & 1,
-        Scalar::Uint => drawn(k),
-        Scalar::Int => drawn(k).wrapping_sub(3),
-        Scalar::Float => (drawn(k) as f32 * 0.75 - 2.0).to_bits(),
-    };
-    let word = |k: u64| match program.env.types.get(ty) {
-        Type::Scalar(scalar) => number(scalar, k),
-        Type::Vector(scalar, n) if k < u64::from(n) => number(scalar, k),
-        _ => 0,
-    };
-    (size <= 4096).then(|| (0..size).map(word).collect())
 }
 
 #[test]
@@ -50,7 +25,7 @@ fn generated_functions_end_alike() {
             if !matches!(function.kind, FunctionKind::Normal | FunctionKind::Cast) {
                 continue;
             }
-            let arguments = function.parameters.iter().zip(0..).map(|(p, k)| argument(&program, &mut layouts, p.ty, seed, k));
+            let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(&program, &mut layouts, p.ty, seed, k));
             let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else { continue };
             let Ok(compiled) = Compiled::new(&program, FunctionId(i as u32)) else { continue };
             for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {

@@ -1,7 +1,7 @@
 //! Grids on both engines.
 
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::group::{self, Dispatch, Ending, Resource};
+use smallstep_semantics::wsl::group::{self, Buffer, Dispatch, Ending, Resource};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Grid};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
@@ -25,9 +25,9 @@ fn a_reduction_shows_the_same() {
     let entry = &program.entry_points[0];
     let data: Vec<u32> = (0..8).map(|k| k * k).collect();
     for strategy in [Strategy::First, Strategy::Random(3), Strategy::Random(4)] {
-        let mut resources = Resource::of(&program, entry).expect("it has buffers only");
-        resources[0].fill(&data);
-        resources[1].fill(&[5, 6]);
+        let mut buffers = Buffer::of(&program, entry).expect("it has buffers only");
+        (buffers[0].words, buffers[1].words) = (data.clone(), vec![5, 6]);
+        let resources = buffers.into_iter().map(Resource::Buffer).collect();
         let dispatch = Dispatch { program: &program, text: SUM, entry, groups: [2, 1, 1], resources };
         let settings = group::Settings { strategy, ..group::Settings::default() };
         let Ending::Shown(shown) = dispatch.run(&settings) else { panic!("it does not end") };

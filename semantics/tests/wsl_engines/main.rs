@@ -1,5 +1,6 @@
 //! The fast engine beside the relation: the same results, the same choices, the same endings.
 
+mod dispatches;
 mod generated;
 mod grids;
 

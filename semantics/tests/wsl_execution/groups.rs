@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Buffer, Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -11,11 +11,12 @@ fn run(text: &str, groups: [u32; 3], words: &[&[u32]], settings: &Settings) -> E
     let found = validate(text);
     let program = found.program.unwrap_or_else(|| panic!("{:?}\n{text}", found.errors));
     let entry = &program.entry_points[0];
-    let mut resources = Resource::of(&program, entry).expect("it has buffers only");
-    assert_eq!(resources.len(), words.len());
-    for (resource, words) in resources.iter_mut().zip(words) {
-        resource.fill(words);
+    let mut buffers = Buffer::of(&program, entry).expect("it has buffers only");
+    assert_eq!(buffers.len(), words.len());
+    for (buffer, words) in buffers.iter_mut().zip(words) {
+        buffer.words = words.to_vec();
     }
+    let resources = buffers.into_iter().map(Resource::Buffer).collect();
     Dispatch { program: &program, text, entry, groups, resources }.run(settings)
 }
 

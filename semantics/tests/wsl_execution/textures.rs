@@ -8,7 +8,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::term::Value;
 use smallstep_semantics::wsl::execution::{Planted, call_of};
-use smallstep_semantics::wsl::group::{Dispatch, Ending, Held, Resource, Settings, Shown};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, Settings, Shown};
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, Words};
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -62,14 +62,14 @@ fn run(text: &str, bound: &[Bound], settings: &Settings) -> Ending {
     let mut resources = Resource::of(&program, entry).expect("resources");
     assert_eq!(resources.len(), bound.len());
     for (resource, bound) in resources.iter_mut().zip(bound) {
-        match (&mut resource.held, bound) {
-            (Held::Buffer(buffer), Bound::Words(words)) => buffer.words = words.clone(),
-            (Held::Sampler(sampler), Bound::Sampler(given)) => *sampler = Some(*given),
-            (Held::Texture(textured), Bound::Image(image)) => {
+        match (resource, bound) {
+            (Resource::Buffer(buffer), Bound::Words(words)) => buffer.words = words.clone(),
+            (Resource::Sampler(sampled), Bound::Sampler(given)) => sampled.sampler = Some(*given),
+            (Resource::Texture(textured), Bound::Image(image)) => {
                 let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("texels") };
                 textured.texture = Some(Texture::new(textured.kind, scalar, image.clone()).expect("it fits"));
             }
-            (held, bound) => panic!("{held:?} and {bound:?}"),
+            (resource, bound) => panic!("{resource:?} and {bound:?}"),
         }
     }
     Dispatch { program: &program, text, entry, groups: [1, 1, 1], resources }.run(settings)

@@ -127,3 +127,39 @@ fn floats_are_sets_under_a_profile() {
     // Without a profile there is one result, the correctly rounded one, and it is in the set.
     assert_eq!(call(text, "f(1.0)"), "1.6829419");
 }
+
+#[test]
+fn what_a_comparison_decides_holds_from_then_on() {
+    let text = "
+        int below(int z) { uint i = 1u / uint(z); if (i < 3u) return int(i); return 9; }
+        int never(int z) { int y = 1 / z; if (y > 5) { if (y < 3) return 1; return 2; } return 3; }
+        int between(int z) { int y = 1 / z; if (y > 5 && y <= 8) return y * 10; return 0; }
+        int element(int z) { int[4] t; t[0] = 10; t[1] = 11; t[2] = 12; t[3] = 13; int y = 1 / z; if (0 <= y && y < 3) return t[uint(y)]; return 0; }
+        int apart(int z) { int y = 1 / z; if (y != 4) { if (y >= 4 && y <= 5) return y; } return 0; }
+        int least(int z) { int y = 1 / z; if (-2147483647 > y) return y; return 0; }
+        int most(int z) { uint y = 1u / uint(z); if (y > 4294967293u) return int(y); return 0; }
+        int signs(int z) { uint y = 1u / uint(z); if (int(y) < 0) { if (y < 9u) return 1; return 2; } return 3; }
+        int loop(int z) { int y = 1 / z; int n = 0; while (n < y) { n++; if (n == 3) break; } return n; }
+        float within(float z) { float x = 1.0 / z; if (x < 2.0 && x > 1.0) return x; return 7.0; }
+        bool again(float z) { float x = 1.0 / z; if (x < 2.0 && x > 1.0) return x + 1.0 == x + 1.0 && x < 3.0; return true; }
+        bool unordered(float z) { float x = 1.0 / z; if (x < 2.0) return true; return x >= 2.0; }
+        uint bits(float z) { float x = 1.0 / z; if (x < 2.0) return asuint(x); return 7u; }";
+    for (expression, expected) in [
+        ("below(0)", "one of 0, 1, 2, 9"),
+        ("never(0)", "one of 2, 3"),
+        ("between(0)", "one of 0, 60, 70, 80"),
+        ("element(0)", "one of 0, 10, 11, 12"),
+        ("apart(0)", "one of 0, 5"),
+        ("least(0)", "one of -2147483648, 0"),
+        ("most(0)", "one of -2, -1, 0"),
+        ("signs(0)", "one of 2, 3"),
+        ("loop(0)", "one of 0, 1, 2, 3"),
+        ("within(0.0)", "within [1.0000001, 1.9999999] or [7.0, 7.0]"),
+        ("again(0.0)", "true"),
+        // Neither holds of NaN.
+        ("unordered(0.0)", "one of false, true"),
+        ("bits(0.0)", "unspecified"),
+    ] {
+        assert_eq!(call(text, expression), expected, "{expression}");
+    }
+}

@@ -17,6 +17,10 @@ use crate::wsl::typing::program::Program;
 /// What an array reference among the resources refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
+    /// Its name in the program.
+    pub name: String,
+    /// Its register, as `u0` or `u0, space1`.
+    pub register: String,
     /// Its address space.
     pub space: AddressSpace,
     /// The type of its elements.
@@ -27,55 +31,74 @@ pub struct Buffer {
     pub words: Vec<u32>,
 }
 
-/// What a texture among the resources is.
+/// A texture among the resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Textured {
+    /// Its name in the program.
+    pub name: String,
+    /// Its register, as `t0` or `t0, space1`.
+    pub register: String,
     /// Its kind.
     pub kind: TextureKind,
     /// The type of its texels.
     pub texel: TypeId,
-    /// Its texels.
+    /// What is bound.
     pub texture: Option<Texture>,
 }
 
-/// What is bound to a resource, or is to be.
+/// A sampler among the resources.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Held {
-    /// The elements of an array reference.
+pub struct Sampled {
+    /// Its name in the program.
+    pub name: String,
+    /// Its register, as `s0` or `s0, space1`.
+    pub register: String,
+    /// What is bound.
+    pub sampler: Option<Sampler>,
+}
+
+/// What an entry point takes by a register.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resource {
+    /// An array reference.
     Buffer(Buffer),
     /// A texture.
     Texture(Textured),
     /// A sampler.
-    Sampler(Option<Sampler>),
-}
-
-/// An array reference, a texture or a sampler that an entry point takes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Resource {
-    /// Its name in the program.
-    pub name: String,
-    /// Its register, as `u0` or `u0, space1`.
-    pub register: String,
-    /// What is bound.
-    pub held: Held,
+    Sampler(Sampled),
 }
 
 /// Why resources cannot be bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
+impl Buffer {
+    /// [`Resource::of`] of an entry point that takes array references only.
+    ///
+    /// # Errors
+    /// Those, and if it takes textures or samplers.
+    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Buffer>, Wrong> {
+        let buffer = |resource| match resource {
+            Resource::Buffer(buffer) => Ok(buffer),
+            other => Err(Wrong(format!("`{}` ({}) is no array reference", other.name(), other.register()))),
+        };
+        Resource::of(program, entry)?.into_iter().map(buffer).collect()
+    }
+}
+
 impl Resource {
     /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource.
     ///
     /// # Errors
-    /// If it takes elements without a size, or by one register resources of different types.
+    /// If it takes elements without a size, or by one register resources of different kinds.
     pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
         let mut layouts = Layouts::default();
         let mut resources: Vec<Resource> = Vec::new();
         for item in &entry.inputs {
             let Some((Semantic::Register(register, space), _)) = item.semantic else { continue };
             let name = item.name.map_or("", |n| program.env.names.name(n)).to_string();
-            let held = match program.env.types.get(item.ty) {
+            let register = register_text(program, register, space);
+            let resource = match program.env.types.get(item.ty) {
                 Type::ArrayReference(space, element) => {
                     let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
                     let Some(stride) = words else {
@@ -84,63 +107,76 @@ impl Resource {
                             program.env.type_name(element)
                         )));
                     };
-                    Held::Buffer(Buffer { space, element, stride, words: Vec::new() })
+                    Resource::Buffer(Buffer { name, register, space, element, stride, words: Vec::new() })
                 }
-                Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
-                Type::Sampler => Held::Sampler(None),
+                Type::Texture(kind, texel) => Resource::Texture(Textured { name, register, kind, texel, texture: None }),
+                Type::Sampler => Resource::Sampler(Sampled { name, register, sampler: None }),
                 _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
             };
-            let register = register_text(program, register, space);
-            match resources.iter().find(|r| r.register == register) {
-                None => resources.push(Resource { name, register, held }),
-                Some(other) if std::mem::discriminant(&other.held) == std::mem::discriminant(&held) => {}
-                Some(other) => return Err(Wrong(format!("`{}` and `{name}` are of different types, and both in {register}", other.name))),
+            match resources.iter().find(|r| r.register() == resource.register()) {
+                None => resources.push(resource),
+                Some(other) if std::mem::discriminant(other) == std::mem::discriminant(&resource) => {}
+                Some(other) => {
+                    let (first, second) = (other.name(), resource.name());
+                    return Err(Wrong(format!("`{first}` and `{second}` are of different types, and both in {}", resource.register())));
+                }
             }
         }
         Ok(resources)
     }
 
-    /// The elements, of an array reference.
+    /// Its name in the program.
+    pub fn name(&self) -> &str {
+        match self {
+            Resource::Buffer(Buffer { name, .. }) | Resource::Texture(Textured { name, .. }) | Resource::Sampler(Sampled { name, .. }) => {
+                name
+            }
+        }
+    }
+
+    /// Its register, as `u0` or `u0, space1`.
+    pub fn register(&self) -> &str {
+        match self {
+            Resource::Buffer(Buffer { register, .. })
+            | Resource::Texture(Textured { register, .. })
+            | Resource::Sampler(Sampled { register, .. }) => register,
+        }
+    }
+
+    /// The array reference, if it is one.
     pub fn buffer(&self) -> Option<&Buffer> {
-        match &self.held {
-            Held::Buffer(buffer) => Some(buffer),
+        match self {
+            Resource::Buffer(buffer) => Some(buffer),
             _ => None,
         }
     }
 
-    /// The texture and the type of its texels, if one is bound.
+    /// The texture and the type of its texels, if it is one and something is bound.
     pub fn texture(&self) -> Option<(&Texture, TypeId)> {
-        match &self.held {
-            Held::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
+        match self {
+            Resource::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
             _ => None,
-        }
-    }
-
-    /// Gives an array reference these words.
-    pub fn fill(&mut self, words: &[u32]) {
-        if let Held::Buffer(buffer) = &mut self.held {
-            buffer.words = words.to_vec();
         }
     }
 
     /// The object that stands for it.
     pub(super) fn object(&self, opens: &mut Opens) -> Object {
-        let (space, words) = match &self.held {
-            Held::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
-            Held::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
+        let (space, words) = match self {
+            Resource::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
+            Resource::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
                 (AddressSpace::Device, texture.words(opens))
             }
-            Held::Texture(_) | Held::Sampler(_) => (AddressSpace::Constant, Vec::new()),
+            Resource::Texture(_) | Resource::Sampler(_) => (AddressSpace::Constant, Vec::new()),
         };
-        Object { space, name: self.name.clone(), words }
+        Object { space, name: self.name().into(), words }
     }
 
-    /// What it is, if its object alone does not say.
+    /// What its object stands for, if that alone does not say.
     pub(super) fn opaque(&self) -> Option<Opaque> {
-        match &self.held {
-            Held::Buffer(_) => None,
-            Held::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
-            Held::Sampler(sampler) => sampler.map(Opaque::Sampler),
+        match self {
+            Resource::Buffer(_) => None,
+            Resource::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
+            Resource::Sampler(sampled) => sampled.sampler.map(Opaque::Sampler),
         }
     }
 }
@@ -178,7 +214,7 @@ impl Dispatch<'_> {
                 Some((Semantic::Builtin(semantic), _)) => builtin(semantic).into_iter().map(Word::Bits).collect(),
                 Some((Semantic::Register(register, space), _)) => {
                     let register = register_text(self.program, register, space);
-                    let Some(k) = self.resources.iter().position(|b| b.register == register) else { continue };
+                    let Some(k) = self.resources.iter().position(|r| r.register() == register) else { continue };
                     let address = Word::Address(Address::of(ObjectId(k as u32), 0));
                     match self.resources[k].buffer() {
                         Some(buffer) => {

@@ -5,11 +5,13 @@
 //! [`super::race`] and is unspecified, so for a program without atomics every schedule shows the same.
 
 mod arguments;
+mod fast;
 mod rules;
 mod run;
 mod schedule;
 
-pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
+pub use arguments::{Buffer, Resource, Sampled, Textured, Wrong};
+pub use fast::Fast;
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 pub use schedule::Schedule;
 
@@ -82,7 +84,7 @@ pub struct Shown {
     pub ways: usize,
     /// How many steps all of them took.
     pub steps: u64,
-    /// The rules of the group and of its threads that were applied; not those of the contexts.
+    /// The rules that were applied, those of threads too.
     pub fired: Vec<Rule>,
 }
 

@@ -140,7 +140,8 @@ impl<'a, 'p> Run<'a, 'p> {
         };
         match rule(&mut self.world, group, t) {
             Ok(step) => {
-                self.fired.extend([Rule::WslGThread, step.rule]);
+                self.fired.insert(Rule::WslGThread);
+                self.fired.extend(step.within.iter().copied().chain([step.rule]));
                 self.last[group.threads[t].0.number as usize] = step.at;
             }
             Err((Stop::Barrier, instance)) => group.threads[t].1 = State::Waiting(instance),

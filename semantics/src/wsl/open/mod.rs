@@ -4,6 +4,7 @@
 //! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by sets
 //! (`possible`). Where a term decides something (a branch, a case), a [`Ways`] decides, and the term keeps that value for the rest of the run.
 
+mod narrowed;
 mod possible;
 mod ways;
 
@@ -88,6 +89,8 @@ pub struct Opens {
     decided: FxHashMap<OpenId, u32>,
     /// What a term was decided not to be.
     excluded: FxHashMap<OpenId, SmallVec<[u32; 4]>>,
+    /// What comparisons that were decided left of a term.
+    narrowed: FxHashMap<OpenId, narrowed::Narrowed>,
     /// What was decided, in order.
     decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
@@ -113,6 +116,7 @@ impl Opens {
             index: FxHashMap::default(),
             decided: FxHashMap::default(),
             excluded: FxHashMap::default(),
+            narrowed: FxHashMap::default(),
             decisions: Vec::new(),
             choices: FxHashMap::default(),
             met: false,
@@ -249,6 +253,9 @@ impl Opens {
     /// What an equation that was decided says of its sides.
     fn consequence(&mut self, op: Op, operands: &[Word], bits: u32) {
         use super::library::Meaning as M;
+        let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| self.read(w)).collect();
+        self.narrow(op, &operands, bits != 0);
+        let operands = &operands[..];
         if let (M::Equal | M::NotEqual, [Word::Open(id), Word::Bits(other)] | [Word::Bits(other), Word::Open(id)]) = (op.meaning, operands)
             && op.of != Scalar::Float
             && (bits == 0) == (op.meaning == M::Equal)
@@ -353,11 +360,26 @@ impl Opens {
         let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();
         match op.to {
             Scalar::Float => Some(match allowed(op, &sets, profile) {
+                // Correctly rounded, it is the same for the same operands.
+                Some(set) if self.precision.is_none() && possible::is_total(op) && set.only().is_none() => {
+                    let term = Term::Apply(op, SmallVec::from_slice(operands));
+                    match self.index.get(&term) {
+                        Some(&id) => self.read(Word::Open(id)),
+                        None if set.is_any() => self.push(term),
+                        None => self.bounded(term, Possible::Floats(set)),
+                    }
+                }
                 Some(set) => self.within(set),
                 None => self.leaf(None, Scalar::Float, 0),
             }),
             Scalar::Bool => {
                 let truth = truth(op, &sets, profile)?;
+                if let ([a, b], Some(reflexive)) = (operands, possible::reflexive(op))
+                    && a == b
+                    && !sets[0].has_nan()
+                {
+                    return Some(Word::Bits(u32::from(reflexive)));
+                }
                 match (truth.may_hold, truth.may_fail) {
                     (true, true) if operands.iter().any(|w| w.definite().is_none()) => {
                         Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
@@ -383,6 +405,9 @@ impl Opens {
             return known;
         }
         if let Some(known) = self.known_unequal(op, operands) {
+            return Word::Bits(u32::from(known));
+        }
+        if let Some(known) = self.compared(op, operands) {
             return Word::Bits(u32::from(known));
         }
         if let Some(word) = self.over_sets(op, operands) {

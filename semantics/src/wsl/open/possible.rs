@@ -82,7 +82,7 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
         Word::Address(_) => Possible::Any,
         Word::Open(id) => {
             let found = by_leaves(opens, id).map_or_else(|| by_parts(opens, Word::Open(id)), Possible::Values);
-            match found {
+            match opens.left_of(id, found) {
                 Possible::Values(values) => Possible::Values(values.into_iter().filter(|&v| !opens.excludes(id, v)).collect()),
                 other => other,
             }
@@ -128,8 +128,9 @@ impl Variables {
             return false;
         }
         if let Term::Leaf(values, ..) = opens.term(id) {
-            let Some(values) = values else { return false };
-            self.all.push((id, values.to_vec()));
+            let all = values.as_ref().map_or(Possible::Any, |values| Possible::Values(values.to_vec()));
+            let Possible::Values(values) = opens.left_of(id, all) else { return false };
+            self.all.push((id, values));
             self.order.push(id);
             return true;
         }
@@ -266,7 +267,7 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
 fn by_parts(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
-        Word::Open(id) => opens.bounds[id.0 as usize].clone(),
+        Word::Open(id) => opens.left_of(id, opens.bounds[id.0 as usize].clone()),
         Word::Address(_) => Possible::Any,
     }
 }
@@ -370,7 +371,7 @@ fn bounded(op: Op, parts: &[Possible]) -> Option<Vec<u32>> {
 }
 
 /// Whether the operation gives exactly one value for all operands.
-fn is_total(op: Op) -> bool {
+pub(super) fn is_total(op: Op) -> bool {
     use Meaning as M;
     let integer = matches!(op.of, Scalar::Int | Scalar::Uint | Scalar::Bool);
     match op.meaning {
@@ -398,6 +399,15 @@ fn is_total(op: Op) -> bool {
         | M::Identity
         | M::Plus => true,
         _ => integer,
+    }
+}
+
+/// What a comparison of a number with itself gives.
+pub(super) fn reflexive(op: Op) -> Option<bool> {
+    match op.meaning {
+        Meaning::Equal | Meaning::LessEqual | Meaning::GreaterEqual => Some(true),
+        Meaning::NotEqual | Meaning::Less | Meaning::Greater => Some(false),
+        _ => None,
     }
 }
 

@@ -1,0 +1,227 @@
+//! What a thread does between barriers.
+
+use super::{AtomicUse, Generator, Kind, Local, Use};
+
+impl Generator {
+    /// Some statements.
+    pub(super) fn statements(&mut self, most: u32, depth: u32) {
+        for _ in 0..1 + self.below(most) {
+            self.statement(depth);
+        }
+    }
+
+    /// A statement without barriers, whatever decides that it is reached.
+    pub(super) fn statement(&mut self, depth: u32) {
+        self.left -= 1;
+        let simple = depth == 0 || self.left <= 0;
+        match self.below(if simple { 7 } else { 11 }) {
+            0 => self.declare(),
+            1 => self.assign(),
+            2 | 3 => self.store(),
+            4 => self.atomic(),
+            5 if !self.own.is_empty() => {
+                let i = self.below(self.own.len() as u32) as usize;
+                let (name, kind) = self.own[i].clone();
+                let (index, value) = (self.private_index(1), self.value(kind, 2));
+                self.line(&format!("{name}[{index}] = {value};"));
+            }
+            5 | 6 => self.assign(),
+            7 => {
+                let condition = self.condition(2);
+                self.block(&format!("if {condition}"), |g| g.statements(2, depth - 1));
+                if self.one_in(2) {
+                    self.block("else", |g| g.statements(2, depth - 1));
+                }
+            }
+            8 => self.counted(depth),
+            9 => self.repeated(depth),
+            _ => self.switch(depth),
+        }
+    }
+
+    fn declare(&mut self) {
+        let kind = self.of(&Kind::ALL);
+        let name = self.fresh("v");
+        match self.below(5) {
+            0 if self.own.len() < 3 => {
+                self.line(&format!("{}[4] {name};", kind.name()));
+                let first = self.value(kind, 1);
+                self.line(&format!("{name}[1] = {first};"));
+                self.own.push((name, kind));
+            }
+            _ => {
+                let value = self.value(kind, 3);
+                self.line(&format!("{} {name} = {value};", kind.name()));
+                self.locals.push(Local { name, kind, writable: true });
+            }
+        }
+    }
+
+    fn assign(&mut self) {
+        let fit: Vec<(String, Kind)> = self.locals.iter().filter(|l| l.writable).map(|l| (l.name.clone(), l.kind)).collect();
+        if fit.is_empty() {
+            return self.declare();
+        }
+        let i = self.below(fit.len() as u32) as usize;
+        let (name, kind) = fit[i].clone();
+        let (sign, value) = (self.assigning(kind), self.value(kind, 3));
+        self.line(&format!("{name} {sign} {value};"));
+    }
+
+    fn assigning(&mut self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::Float => self.of(&["=", "+=", "-=", "*="]),
+            Kind::Uint | Kind::Int => self.of(&["=", "=", "+=", "^=", "*=", "-=", "|="]),
+        }
+    }
+
+    /// A store to an element that belongs to this thread alone, if some array has one.
+    fn store(&mut self) {
+        let fit: Vec<usize> = (0..self.arrays.len()).filter(|&i| self.arrays[i].using != Use::All).collect();
+        if fit.is_empty() || !self.touches() {
+            return self.assign();
+        }
+        let i = self.of(&fit);
+        let array = self.arrays[i].clone();
+        let place = format!("{}[{}]", array.name, self.own_index(&array));
+        let stored = match self.below(8) {
+            // The whole element, from one that may be read.
+            0 if self.touches() => {
+                let from = self.read_index(&array, 1);
+                format!("{place} = {}[{from}];", array.name)
+            }
+            1 if array.element.leaves[0].1 != Kind::Float => {
+                format!("{place}{}{};", array.element.leaves[0].0, self.of(&["++", "--"]))
+            }
+            _ => {
+                let (leaf, kind, _) = self.of(array.element.leaves);
+                let sign = self.assigning(kind);
+                if sign != "=" {
+                    self.accesses -= 1;
+                }
+                let value = self.value(kind, 3);
+                format!("{place}{leaf} {sign} {value};")
+            }
+        };
+        match array.using {
+            Use::Front(n) => self.line(&format!("if (lane < {n}u) {stored}")),
+            _ => self.line(&stored),
+        }
+    }
+
+    /// An atomic operation, by what the atomics are used for.
+    fn atomic(&mut self) {
+        if self.atomics.is_empty() || !self.touches() {
+            return self.assign();
+        }
+        let i = self.below(self.atomics.len() as u32) as usize;
+        let atomics = self.atomics[i].clone();
+        let (name, kind, count) = (&atomics.name, atomics.kind, atomics.operations.len() as u32);
+        let old = self.fresh("old");
+        self.line(&format!("{} {old};", kind.name()));
+        let mut readable = true;
+        match atomics.using {
+            AtomicUse::Commuting => {
+                let at = self.below(count);
+                let value = self.value(kind, 2);
+                self.line(&format!("Interlocked{}(&{name}[{at}u], {value}, &{old});", atomics.operations[at as usize]));
+                readable = false;
+            }
+            AtomicUse::Read => {
+                let (operation, index) = (self.of(&["Add", "Or", "Xor"]), self.value(Kind::Uint, 1));
+                let zero = if kind == Kind::Uint { "0u" } else { "0" };
+                self.line(&format!("Interlocked{operation}(&{name}[{index} % {count}u], {zero}, &{old});"));
+            }
+            AtomicUse::Own => {
+                let value = self.value(kind, 2);
+                match self.below(3) {
+                    0 => self.line(&format!("InterlockedExchange(&{name}[lane], {value}, &{old});")),
+                    1 => {
+                        let expected = self.value(kind, 0);
+                        self.line(&format!("InterlockedCompareExchange(&{name}[lane], {expected}, {value}, &{old});"));
+                    }
+                    _ => {
+                        let operation = self.of(&["Add", "And", "Min", "Max"]);
+                        self.line(&format!("Interlocked{operation}(&{name}[lane], {value}, &{old});"));
+                    }
+                }
+            }
+        }
+        // What was there before a commuting operation depends on the schedule.
+        if readable {
+            self.locals.push(Local { name: old, kind, writable: true });
+        }
+    }
+
+    /// Inside a loop the accesses are more than are written.
+    pub(super) fn looped(&mut self, inside: impl FnOnce(&mut Self)) {
+        let sharing = self.sharing;
+        self.sharing &= !self.shape.small;
+        inside(self);
+        self.sharing = sharing;
+    }
+
+    fn counted(&mut self, depth: u32) {
+        let i = self.fresh("i");
+        let least = self.below(2);
+        let most = self.value(Kind::Uint, 1);
+        self.looped(|g| {
+            g.block(&format!("for (uint {i} = {least}u; {i} < ({most} % 4u); {i}++)"), |g| {
+                g.locals.push(Local { name: i, kind: Kind::Uint, writable: false });
+                g.statements(2, depth - 1);
+                g.leave();
+            });
+        });
+    }
+
+    fn repeated(&mut self, depth: u32) {
+        let n = self.fresh("n");
+        let most = 1 + self.below(3);
+        self.line(&format!("uint {n} = 0u;"));
+        self.locals.push(Local { name: n.clone(), kind: Kind::Uint, writable: false });
+        let first = self.one_in(2);
+        let head = if first { "do".to_string() } else { format!("while ({n} < {most}u)") };
+        self.looped(|g| {
+            g.block(&head, |g| {
+                g.line(&format!("{n}++;"));
+                g.statements(2, depth - 1);
+                g.leave();
+            });
+            if first {
+                g.line(&format!("while ({n} < {most}u);"));
+            }
+        });
+    }
+
+    /// A way out of a loop's round, or of the loop.
+    fn leave(&mut self) {
+        if self.one_in(3) {
+            let (condition, way) = (self.condition(1), self.of(&["break", "continue"]));
+            self.line(&format!("if {condition} {way};"));
+            self.statement(0);
+        }
+    }
+
+    fn switch(&mut self, depth: u32) {
+        let on = self.value(Kind::Uint, 2);
+        let cases = 1 + self.below(3);
+        self.block(&format!("switch ({on} % 4u)"), |g| {
+            for case in 0..cases {
+                g.line(&format!("case {case}u: {{"));
+                let (locals, own) = (g.locals.len(), g.own.len());
+                g.indent += 1;
+                g.statements(2, depth - 1);
+                let end = g.of(&["break;", "break;", "fallthrough;"]);
+                g.line(end);
+                g.indent -= 1;
+                g.line("}");
+                g.locals.truncate(locals);
+                g.own.truncate(own);
+            }
+            g.block("default:", |g| {
+                g.statements(1, depth - 1);
+                g.line("break;");
+            });
+        });
+    }
+}

@@ -1,0 +1,269 @@
+//! What all threads of a group do together: the program around what each of them does, barriers, and the race that is planted.
+
+use super::{Array, GIVEN, Generator, Kind, LEFT, Local, Use};
+
+/// A barrier, by what it fences.
+const BARRIERS: [(&str, bool, bool); 4] = [
+    ("GroupMemoryBarrierWithGroupSync", true, false),
+    ("DeviceMemoryBarrierWithGroupSync", false, true),
+    ("AllMemoryBarrierWithGroupSync", true, true),
+    ("sync", true, true),
+];
+
+impl Generator {
+    pub(super) fn program(&mut self) {
+        self.line("struct Cell { uint count; float2 at; }");
+        if !self.shape.small {
+            for _ in 0..self.below(3) {
+                self.function();
+            }
+        }
+        self.line("void sync() { AllMemoryBarrierWithGroupSync(); }");
+        self.line("// Each thread gives a value, and gets the sum of all.");
+        self.block("uint all(threadgroup uint[] part, uint lane, uint value)", |g| {
+            g.line("part[lane] = value;");
+            g.line("GroupMemoryBarrierWithGroupSync();");
+            g.line("uint sum = 0u;");
+            g.line("for (uint i = 0u; i < part.length; i++) sum += part[i];");
+            g.line("GroupMemoryBarrierWithGroupSync();");
+            g.line("return sum;");
+        });
+        let [x, y, z] = self.size;
+        self.line(&format!("[numthreads({x}, {y}, {z})]"));
+        let mut parameters = vec![
+            "uint3 id : SV_DispatchThreadID".to_string(),
+            "uint3 inside : SV_GroupThreadID".into(),
+            "uint lane : SV_GroupIndex".into(),
+            "uint3 group : SV_GroupID".into(),
+            "constant uint[] given : register(b0)".into(),
+        ];
+        let mut devices: Vec<(String, String)> =
+            self.arrays.iter().filter(|a| a.device).map(|a| (a.element.ty.to_string(), a.name.clone())).collect();
+        devices.extend(self.atomics.iter().filter(|a| a.device).map(|a| (format!("atomic_{}", a.kind.name()), a.name.clone())));
+        devices.push(("uint".into(), "whole".into()));
+        if !self.shape.small {
+            devices.push(("float".into(), "real".into()));
+        }
+        parameters.extend(devices.into_iter().enumerate().map(|(i, (ty, name))| format!("device {ty}[] {name} : register(u{i})")));
+        self.block(&format!("compute void main({})", parameters.join(", ")), Generator::body);
+    }
+
+    /// A function of a `uint`, an `int` and a `float` that touches nothing shared.
+    fn function(&mut self) {
+        let kind = self.of(&Kind::ALL);
+        let name = self.fresh("f");
+        self.block(&format!("{} {name}(uint a, int b, float c)", kind.name()), |g| {
+            for (name, kind) in ["a", "b", "c"].into_iter().zip(Kind::ALL) {
+                g.locals.push(Local { name: name.into(), kind, writable: true });
+            }
+            let left = g.left;
+            g.left = 3;
+            g.statements(2, 1);
+            g.left = left;
+            let value = g.value(kind, 2);
+            if g.one_in(3) {
+                let (condition, early) = (g.condition(1), g.value(kind, 1));
+                g.line(&format!("if {condition} return {early};"));
+            }
+            g.line(&format!("return {value};"));
+        });
+        self.functions.push((name, kind));
+    }
+
+    fn body(&mut self) {
+        let threads = self.threads();
+        for array in self.arrays.clone() {
+            if !array.device {
+                self.line(&format!("threadgroup {}[{}] {};", array.element.ty, threads * array.each, array.name));
+            }
+        }
+        for atomics in self.atomics.clone() {
+            if !atomics.device {
+                self.line(&format!("threadgroup atomic_{}[{}] {};", atomics.kind.name(), atomics.operations.len(), atomics.name));
+            }
+        }
+        let [gx, gy, _] = self.groups;
+        self.line(&format!("uint number = group.x + group.y * {gx}u + group.z * {}u;", gx * gy));
+        for name in ["lane", "id.x", "inside.y", "number"] {
+            self.locals.push(Local { name: name.into(), kind: Kind::Uint, writable: false });
+        }
+        for (name, kind, first) in [("u", Kind::Uint, "lane * 3u + given[0]"), ("k", Kind::Int, "int(lane) - 1"), ("x", Kind::Float, "0.5")]
+        {
+            self.line(&format!("{} {name} = {first};", kind.name()));
+            self.locals.push(Local { name: name.into(), kind, writable: true });
+        }
+        self.sharing = true;
+        let rounds = if self.shape.small { 2 } else { 3 + self.below(3) };
+        let planted = if self.shape.race { self.below(rounds) } else { rounds };
+        for round in 0..rounds {
+            self.epoch();
+            if round == planted {
+                self.plant();
+            }
+            if round + 1 < rounds {
+                self.together(2);
+            }
+        }
+        self.end();
+    }
+
+    /// What a thread does until the next barrier.
+    fn epoch(&mut self) {
+        let most = if self.shape.small { 2 } else { 4 };
+        self.statements(most, 2);
+    }
+
+    /// What decides alike for every thread of a group.
+    fn uniform(&mut self) -> String {
+        match self.below(3) {
+            0 => "number".into(),
+            _ => format!("given[{}]", self.below(GIVEN)),
+        }
+    }
+
+    /// A barrier, perhaps with more around it that all threads do alike.
+    fn together(&mut self, depth: u32) {
+        match if self.shape.small || depth == 0 { 0 } else { self.below(7) } {
+            4 => {
+                // Behind the condition the uses are what neither branch has left.
+                let (a, b) = (self.uniform(), self.below(4));
+                self.block(&format!("if ({a} > {b}u)"), |g| g.rounds(depth - 1));
+                if self.one_in(2) {
+                    self.meet("sync", true, true);
+                    self.block(&format!("if ({a} == {b}u)"), |g| g.rounds(depth - 1));
+                }
+                self.meet("AllMemoryBarrierWithGroupSync", true, true);
+            }
+            5 => {
+                let (i, of) = (self.fresh("i"), self.uniform());
+                self.block(&format!("for (uint {i} = 0u; {i} < {of} % 3u; {i}++)"), |g| {
+                    g.locals.push(Local { name: i, kind: Kind::Uint, writable: false });
+                    g.meet("AllMemoryBarrierWithGroupSync", true, true);
+                    g.epoch();
+                    g.rounds(depth - 1);
+                });
+                self.meet("sync", true, true);
+            }
+            6 => self.idiom(),
+            _ => {
+                let (name, group, device) = self.of(&BARRIERS);
+                self.meet(name, group, device);
+            }
+        }
+    }
+
+    fn rounds(&mut self, depth: u32) {
+        self.together(depth);
+        self.epoch();
+    }
+
+    /// A barrier: what it fences is used anew.
+    fn meet(&mut self, name: &str, group: bool, device: bool) {
+        self.line(&format!("{name}();"));
+        for i in 0..self.arrays.len() {
+            if if self.arrays[i].device { device } else { group } {
+                self.arrays[i].using = self.use_of_array();
+            }
+        }
+        for i in 0..self.atomics.len() {
+            let of_device = self.atomics[i].device;
+            if if of_device { device } else { group } {
+                self.atomics[i].using = self.use_of_atomics(of_device);
+            }
+        }
+    }
+
+    /// A sum over the group, by halves or by everyone, if there is an array for it.
+    fn idiom(&mut self) {
+        let threads = self.threads();
+        let fit: Vec<String> =
+            self.arrays.iter().filter(|a| !a.device && a.each == 1 && a.element.ty == "uint").map(|a| a.name.clone()).collect();
+        let Some(name) = fit.first() else { return self.meet("sync", true, true) };
+        self.meet("GroupMemoryBarrierWithGroupSync", true, false);
+        let value = match self.arrays.iter().position(|a| a.name == *name) {
+            Some(i) => {
+                self.arrays[i].using = Use::Shifted(0);
+                self.value(Kind::Uint, 2)
+            }
+            None => "1u".into(),
+        };
+        if threads.is_power_of_two() && self.one_in(2) {
+            let s = self.fresh("s");
+            self.line(&format!("{name}[lane] = {value};"));
+            self.block(&format!("for (uint {s} = {}u; {s} > 0u; {s} /= 2u)", threads / 2), |g| {
+                g.line("GroupMemoryBarrierWithGroupSync();");
+                g.line(&format!("if (lane < {s}) {name}[lane] += {name}[lane + {s}];"));
+            });
+            self.meet("GroupMemoryBarrierWithGroupSync", true, false);
+            return;
+        }
+        let sum = self.fresh("v");
+        self.line(&format!("uint {sum} = all(@{name}, lane, {value});"));
+        self.locals.push(Local { name: sum, kind: Kind::Uint, writable: true });
+        // Its last barrier fences threadgroup memory.
+        for i in 0..self.arrays.len() {
+            if !self.arrays[i].device {
+                self.arrays[i].using = self.use_of_array();
+            }
+        }
+    }
+
+    /// What every thread leaves, some of them after others have returned.
+    fn end(&mut self) {
+        let of = |g: &Self, kind: Kind| -> Vec<String> { g.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect() };
+        let at = format!("(number * {}u + lane) * {LEFT}u", self.threads());
+        let whole = [of(self, Kind::Uint), of(self, Kind::Int)].concat();
+        let pick = |g: &mut Self, all: &[String]| -> String { all[g.below(all.len() as u32) as usize].clone() };
+        let first = pick(self, &whole);
+        self.line(&format!("whole[{at}] = uint({first});"));
+        if self.shape.small {
+            return;
+        }
+        if self.one_in(3) {
+            let condition = self.condition(1);
+            self.line(&format!("if {condition} return;"));
+        }
+        let real = of(self, Kind::Float);
+        let (second, third) = (pick(self, &whole), pick(self, &real));
+        self.line(&format!("whole[{at} + 1u] = uint({second});"));
+        self.line(&format!("real[{at}] = {third};"));
+        self.line(&format!("real[{at} + 1u] = x;"));
+    }
+
+    /// Accesses that race, whatever was before them: every thread reaches them.
+    fn plant(&mut self) {
+        let (threads, alone) = (self.threads(), self.threads() == 1);
+        // A thread that is all of its group races with other groups.
+        let fit: Vec<Array> = self.arrays.iter().filter(|a| !alone || a.device).cloned().collect();
+        if fit.is_empty() {
+            return;
+        }
+        let array = fit[self.below(fit.len() as u32) as usize].clone();
+        let (leaf, kind, _) = self.of(array.element.leaves);
+        let name = &array.name;
+        let (value, read) = (self.value(kind, 1), self.fresh("raced"));
+        let own = Array { using: Use::Shifted(0), ..array.clone() };
+        let mine = format!("{name}[{}]{leaf}", self.in_part(&own, format!("lane * {}u", array.each)));
+        let next = format!("{name}[{}]{leaf}", self.in_part(&own, format!("((lane + 1u) % {threads}u) * {}u", array.each)));
+        let start = self.text.len();
+        match if alone { 0 } else { self.below(4) } {
+            // Groups are ordered by no barrier.
+            0 if array.device && self.group_count() > 1 => {
+                self.line("AllMemoryBarrierWithGroupSync();");
+                self.line(&format!("if (lane == 0u) {name}[0u]{leaf} = {value};"));
+            }
+            1 => {
+                self.line(&format!("{mine} = {value};"));
+                self.line(&format!("{} {read} = {next};", kind.name()));
+            }
+            // A barrier that fences the other memory.
+            2 => {
+                self.line(&format!("{mine} = {value};"));
+                self.line(if array.device { "GroupMemoryBarrierWithGroupSync();" } else { "DeviceMemoryBarrierWithGroupSync();" });
+                self.line(&format!("{} {read} = {next};", kind.name()));
+            }
+            _ => self.line(&format!("{name}[{}]{leaf} = {value};", self.in_part(&own, "0u".into()))),
+        }
+        self.race = Some(start..self.text.len());
+    }
+}

@@ -1,0 +1,252 @@
+//! Making a file of WSL cases: from generated programs, or from a program and expressions beside it.
+
+use super::engines::{Bounds, Expression, Grid, Unfit};
+use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Header, Lane};
+use super::replay::{Ours, WAYS, judge};
+use crate::theorem::{Lanes, Verdict};
+use crate::vectors::format::{Provenance, profile_name};
+use crate::vectors::record::{RecordError, Recorded, TRIES, try_all};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::generate::{arguments, dispatch, typed};
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// The most steps of one way, and iterations and calls of the machine, of what is generated.
+const FUEL: u64 = 50_000;
+/// The most steps of one way of what is given.
+const FUEL_GIVEN: u64 = 10_000_000;
+/// The most steps of one way, and iterations and calls of the machine, of a generated dispatch.
+const FUEL_DISPATCHED: u64 = 100_000;
+/// The most ways of what is generated.
+const FEW_WAYS: usize = 16;
+/// The most calls of a case, and the most of one function.
+const CALLS: usize = 8;
+const DRAWS: u64 = 2;
+
+/// What is recorded of generated programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many cases.
+    pub count: u64,
+    /// The seed of the first program; program i has the seed SEED + i. Every fourth is a dispatch, the others' functions are called.
+    pub seed: u64,
+    /// By which precision floats are judged.
+    pub profile: Profile,
+    /// Whether every lane must be decided; else one decided lane is enough.
+    pub decided: bool,
+    /// Threads; what is recorded does not depend on them.
+    pub threads: usize,
+}
+
+impl Plan {
+    /// The command that records the same again.
+    pub fn command(&self) -> String {
+        let Plan { count, seed, .. } = self;
+        let (profile, decided) = (profile_name(self.profile), if self.decided { " --decided" } else { "" });
+        format!("smallstep vectors --format wsl --count {count} --seed {seed} --profile {profile}{decided}")
+    }
+}
+
+/// One program, tried.
+enum Tried {
+    Fit(Box<(Case, Lanes)>),
+    LeftOut(&'static str),
+    Disagree(Box<Verdict>, String),
+}
+
+fn header(seed: u64, profile: Profile, cases: u64, command: String) -> Header {
+    Header { version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
+}
+
+/// Writes the header and the cases of generated programs. `progress` is told how many cases are there.
+///
+/// # Errors
+/// If the file cannot be written, the engines do not agree, or too few programs are fit.
+pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
+    to.write_all(header(plan.seed, plan.profile, plan.count, plan.command()).to_line().as_bytes())?;
+    let mut recorded = Recorded::default();
+    while recorded.cases < plan.count {
+        if recorded.tried >= 1000 && recorded.tried / TRIES > recorded.cases {
+            return Err(RecordError::TooFew(recorded));
+        }
+        let (first, batch) = (recorded.tried, (plan.count - recorded.cases).clamp(1, 64));
+        for (program, tried) in (first..).zip(try_all(plan.threads, first, batch, |number| try_one(plan, number))) {
+            if recorded.cases == plan.count {
+                break;
+            }
+            recorded.tried += 1;
+            match tried {
+                Tried::Fit(fit) => {
+                    let (mut case, lanes) = *fit;
+                    case.index = recorded.cases;
+                    to.write_all(case.to_line().as_bytes())?;
+                    recorded.cases += 1;
+                    recorded.lanes += lanes;
+                    progress(recorded.cases);
+                }
+                Tried::LeftOut(why) => *recorded.left_out.entry(why).or_default() += 1,
+                Tried::Disagree(verdict, source) => return Err(RecordError::Disagree { program, verdict, source }),
+            }
+        }
+    }
+    to.flush()?;
+    Ok(recorded)
+}
+
+/// Writes a file of one case: expressions beside a program.
+///
+/// # Errors
+/// As [`record`]; and if an expression is wrong, or cannot be recorded.
+pub fn record_given(
+    program: &str,
+    expressions: &[String],
+    profile: Profile,
+    command: String,
+    to: &mut dyn Write,
+) -> Result<Recorded, RecordError> {
+    let bounds = Bounds { fuel: FUEL_GIVEN, ways: WAYS };
+    let mut rules: BTreeSet<Rule> = validate(program).fired.rules().collect();
+    let mut calls = Vec::new();
+    for expression in expressions {
+        let unfit = |unfit: Unfit| match unfit {
+            Unfit::Room(what) | Unfit::Wrong(what) => RecordError::Unfit(format!("`{expression}`: {what}")),
+            Unfit::Unsupported(what) => RecordError::Unfit(format!("`{expression}`: unsupported: {what}")),
+        };
+        calls.push(call(program, expression, profile, bounds, &mut rules).map_err(RecordError::Unfit)?.map_err(unfit)?);
+    }
+    let case = case(0, 0, program.into(), Checks::Calls(calls), rules);
+    match settled(case, profile, FUEL_GIVEN) {
+        Tried::Fit(fit) => {
+            let (case, lanes) = *fit;
+            to.write_all(header(0, profile, 1, command).to_line().as_bytes())?;
+            to.write_all(case.to_line().as_bytes())?;
+            to.flush()?;
+            Ok(Recorded { cases: 1, lanes, tried: 1, ..Recorded::default() })
+        }
+        Tried::LeftOut(why) => Err(RecordError::Unfit(why.into())),
+        Tried::Disagree(verdict, source) => Err(RecordError::Disagree { program: 0, verdict, source }),
+    }
+}
+
+fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet<Rule>) -> Case {
+    let version = env!("CARGO_PKG_VERSION");
+    let engines = ["wsl/relation", "wsl/machine"].into_iter().map(|name| (name.into(), version.into())).collect();
+    let provenance = Provenance { program: number, seed: format!("{seed:#018x}"), engines };
+    Case { index: 0, program, checks, rules: rules.into_iter().collect(), provenance }
+}
+
+/// The case, if the machine agrees with it.
+fn settled(case: Case, profile: Profile, fuel: u64) -> Tried {
+    match judge(&case, Ours::Machine, profile, fuel) {
+        Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
+            let lanes: Vec<&Lane> = match &case.checks {
+                Checks::Calls(calls) => calls.iter().flat_map(|c| &c.expected).collect(),
+                Checks::Dispatch(dispatch) => dispatch.buffers.iter().flat_map(|b| &b.expected).collect(),
+            };
+            let undecided = lanes.iter().filter(|l| matches!(l, Lane::Any(_))).count() as u64;
+            let lanes = Lanes { checked: lanes.len() as u64 - undecided, undecided };
+            Tried::Fit(Box::new((case, lanes)))
+        }
+        Ok((Verdict::Unchecked(..), _)) => Tried::LeftOut("not run by the machine"),
+        Ok((verdict, _)) => Tried::Disagree(Box::new(verdict), case.program),
+        Err(what) => Tried::Disagree(Box::new(Verdict::Failed(what)), case.program),
+    }
+}
+
+/// A call with what the relation shows. The outer error: the expression is wrong.
+fn call(
+    program: &str,
+    expression: &str,
+    profile: Profile,
+    bounds: Bounds,
+    rules: &mut BTreeSet<Rule>,
+) -> Result<Result<Call, Unfit>, String> {
+    let prepared = Expression::new(program, expression)?;
+    let shown = match prepared.by_relation(profile, bounds) {
+        Ok(shown) => shown,
+        Err(unfit) => return Ok(Err(unfit)),
+    };
+    rules.extend(shown.rules);
+    let (ty, expression) = (prepared.type_name(), expression.to_string());
+    Ok(Ok(Call { expression, ty, ends: shown.ends, expected: shown.lanes, value: shown.value }))
+}
+
+fn try_one(plan: &Plan, number: u64) -> Tried {
+    let seed = plan.seed.wrapping_add(number);
+    let tried = if number % 4 == 3 { try_dispatch(plan, number, seed) } else { try_calls(plan, number, seed) };
+    match tried {
+        Tried::Fit(fit) if fit.1.checked == 0 => Tried::LeftOut("without a decided lane"),
+        Tried::Fit(fit) if plan.decided && fit.1.undecided > 0 => Tried::LeftOut("with an undecided lane"),
+        tried => tried,
+    }
+}
+
+fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried {
+    let text = typed::program(seed);
+    let found = validate(&text);
+    let mut rules: BTreeSet<Rule> = found.fired.rules().collect();
+    let Some(program) = found.program else { return refused(text) };
+    let bounds = Bounds { fuel: FUEL, ways: FEW_WAYS };
+    let mut calls: Vec<Call> = Vec::new();
+    for f in 0..program.env.functions.len() as u32 {
+        for draw in 0..DRAWS {
+            let drawn = arguments::call(&program, FunctionId(f), seed.wrapping_add(draw));
+            let Some(expression) = drawn.filter(|e| calls.len() < CALLS && calls.iter().all(|c| c.expression != *e)) else { continue };
+            // What is not a number, or would be another function, is not called.
+            let Ok(prepared) = Expression::new(&text, &expression) else { continue };
+            match prepared.by_machine(smallstep_semantics::wsl::choice::Strategy::First, bounds) {
+                Err(Unfit::Room(_) | Unfit::Unsupported(_)) => continue,
+                Ok(_) | Err(Unfit::Wrong(_)) => {}
+            }
+            match call(&text, &expression, plan.profile, bounds, &mut rules) {
+                Ok(Ok(call)) => calls.push(call),
+                Ok(Err(Unfit::Wrong(what))) => {
+                    return Tried::Disagree(Box::new(Verdict::Failed(format!("`{expression}`: {what}"))), text);
+                }
+                Ok(Err(Unfit::Room(_) | Unfit::Unsupported(_))) | Err(_) => {}
+            }
+        }
+    }
+    if calls.is_empty() {
+        return Tried::LeftOut("without a function to call");
+    }
+    settled(case(number, seed, text, Checks::Calls(calls), rules), plan.profile, FUEL)
+}
+
+fn refused(text: String) -> Tried {
+    Tried::Disagree(Box::new(Verdict::Failed("a program that is valid by construction is refused".into())), text)
+}
+
+fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
+    let made = dispatch::dispatch(seed);
+    let found = validate(&made.text);
+    let mut rules: BTreeSet<Rule> = found.fired.rules().collect();
+    let Some(program) = found.program else { return refused(made.text) };
+    let bounds = Bounds { fuel: FUEL_DISPATCHED, ways: FEW_WAYS };
+    let grid = match Grid::of(&made.text, &program, "main", made.groups, |entry| made.bind(&program, entry).map_err(|e| e.0)) {
+        Ok(grid) => grid,
+        Err(what) => return Tried::Disagree(Box::new(Verdict::Failed(what)), made.text),
+    };
+    let (lanes, fired) = match grid.by_relation(plan.profile, bounds) {
+        Ok(shown) => shown,
+        Err(Unfit::Room(_)) => return Tried::LeftOut("over a limit"),
+        Err(Unfit::Unsupported(_)) => return Tried::LeftOut("not run by the relation"),
+        Err(Unfit::Wrong(what)) => return Tried::Disagree(Box::new(Verdict::Failed(what)), made.text),
+    };
+    rules.extend(fired);
+    let buffers = grid.buffers().iter().zip(lanes).enumerate().map(|(k, (buffer, lanes))| Buffer {
+        name: buffer.name.clone(),
+        register: buffer.register.clone(),
+        space: buffer.space.keyword().into(),
+        ty: program.env.type_name(buffer.element),
+        elements: (buffer.words.len() / buffer.stride as usize) as u32,
+        given: grid.scalars(k, &buffer.words).map(|(&word, _)| Bits(word)).collect(),
+        expected: if buffer.space == AddressSpace::Device { lanes } else { Vec::new() },
+    });
+    let checks = Checks::Dispatch(Dispatch { entry: "main".into(), groups: made.groups, buffers: buffers.collect() });
+    settled(case(number, seed, made.text.clone(), checks, rules), plan.profile, FUEL_DISPATCHED)
+}

@@ -1,0 +1,229 @@
+//! Checking the relation and the machine against a file of WSL cases.
+
+use super::engines::{Bounds, Expression, Grid, Scalars, Unfit};
+use super::format::{Call, Case, Checks, Dispatch, Ends, Lane};
+use crate::theorem::{Difference, Engine, Lack, Lanes, Verdict};
+use crate::vectors::format::{LineError, Reader};
+use crate::vectors::replay::Replayed;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::validate::validate;
+use std::io::BufRead;
+
+/// An engine of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ours {
+    /// The relation: it must show what is expected, no more and no less.
+    Reference,
+    /// The machine, by several choices of what is unspecified: what it shows must be among what is expected.
+    Machine,
+}
+
+impl Ours {
+    /// Both.
+    pub const ALL: [Ours; 2] = [Ours::Reference, Ours::Machine];
+
+    fn engine(self) -> Engine {
+        match self {
+            Ours::Reference => Engine::WslRelation,
+            Ours::Machine => Engine::WslMachine,
+        }
+    }
+}
+
+/// The most ways through what is unspecified.
+pub(super) const WAYS: usize = 256;
+/// What the machine chooses.
+const STRATEGIES: [Strategy; 3] = [Strategy::First, Strategy::Random(1), Strategy::Random(2)];
+
+/// Checks every case of a file on each of the engines; the verdict of a case is the worst of theirs. `each` gets the cases as they are done, and the lines that are no
+/// cases. An engine has so many steps for each check.
+pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: u64, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
+    let profile = reader.header().profile;
+    while let Some(next) = reader.next_case() {
+        each(next.and_then(|(line, case)| {
+            let (mut verdict, mut lanes) = (Verdict::Agree, Lanes::default());
+            for &engine in engines {
+                let (one, compared) = judge(&case, engine, profile, fuel).map_err(|what| LineError { line, what })?;
+                verdict = verdict.worse(one);
+                lanes += compared;
+            }
+            Ok(Replayed { line, index: case.index, verdict, lanes })
+        }));
+    }
+}
+
+/// What of a check was compared, and the first that differs.
+#[derive(Default)]
+struct Compared {
+    lanes: Lanes,
+    /// A sentence.
+    wrong: Option<String>,
+    others: u64,
+    open: bool,
+    unfit: Option<(Lack, String)>,
+}
+
+impl Compared {
+    fn lane(&mut self, expected: &Lane, agrees: Option<bool>, place: impl Fn() -> String, shown: impl Fn() -> String) {
+        match agrees {
+            None => {
+                self.open = true;
+                self.lanes.undecided += 1;
+            }
+            Some(true) => self.lanes.checked += 1,
+            Some(false) => {
+                self.lanes.checked += 1;
+                self.wrong(|| format!("{}: expected {}, saw {}", place(), expected.text(), shown()));
+            }
+        }
+    }
+
+    fn wrong(&mut self, what: impl FnOnce() -> String) {
+        match self.wrong {
+            Some(_) => self.others += 1,
+            None => self.wrong = Some(what()),
+        }
+    }
+
+    fn unfit(&mut self, unfit: Unfit, place: &str) {
+        match unfit {
+            Unfit::Room(what) => self.unfit = Some((Lack::Room, format!("{place}: {what}"))),
+            Unfit::Unsupported(what) => self.unfit = Some((Lack::Device, format!("{place}: unsupported: {what}"))),
+            Unfit::Wrong(what) => self.wrong(|| format!("{place}: the vectors have a value, and this engine has none: {what}")),
+        }
+    }
+
+    fn lanes_of_relation(&mut self, expected: &[Lane], shown: &[Lane], place: &dyn Fn(usize) -> String) {
+        if expected.len() != shown.len() {
+            return self.wrong(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
+        }
+        for (i, (expected, shown)) in expected.iter().zip(shown).enumerate() {
+            let agrees = match (expected, shown) {
+                (Lane::Any(_), Lane::Any(_)) => None,
+                (a, b) => Some(a == b),
+            };
+            self.lane(expected, agrees, || place(i), || shown.text());
+        }
+    }
+
+    fn lanes_of_machine(&mut self, expected: &[Lane], shown: &Scalars, place: &dyn Fn(usize) -> String) {
+        if expected.len() != shown.len() {
+            return self.wrong(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
+        }
+        for (i, (expected, &(bits, of))) in expected.iter().zip(shown).enumerate() {
+            self.lane(expected, expected.admits(bits, of), || place(i), || format!("{bits:08x}"));
+        }
+    }
+}
+
+/// The verdict of a case on an engine.
+///
+/// # Errors
+/// If the case is none: its program is not valid, or has not what the case says.
+pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
+    let bounds = Bounds { fuel, ways: WAYS };
+    let mut compared = Compared::default();
+    match &case.checks {
+        Checks::Calls(calls) => {
+            for call in calls {
+                called(&case.program, call, engine, profile, bounds, &mut compared)?;
+            }
+        }
+        Checks::Dispatch(dispatch) => dispatched(&case.program, dispatch, engine, profile, bounds, &mut compared)?,
+    }
+    let Compared { lanes, wrong, others, open, unfit } = compared;
+    let verdict = match (wrong, unfit) {
+        (Some(what), _) => {
+            let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+            Difference::of(Engine::Vectors, engine.engine(), what + &more)
+        }
+        (None, Some((lack, what))) => Verdict::Unchecked(lack, format!("{}: {what}", engine.engine())),
+        (None, None) if open => {
+            let all = lanes.checked + lanes.undecided;
+            Verdict::Undecided(format!("{} of {all} lanes may be anything", lanes.undecided))
+        }
+        (None, None) => Verdict::Agree,
+    };
+    Ok((verdict, lanes))
+}
+
+fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bounds, compared: &mut Compared) -> Result<(), String> {
+    let expression = Expression::new(program, &call.expression)?;
+    if expression.type_name() != call.ty {
+        return Err(format!("`{}` has the type {}; the case says {}", call.expression, expression.type_name(), call.ty));
+    }
+    let needed = if call.ends == Ends::Discards { 0 } else { expression.scalars.len() };
+    if call.expected.len() != needed {
+        return Err(format!("`expected` of `{}` has {} lanes; {needed} are needed", call.expression, call.expected.len()));
+    }
+    let place = |i: usize| format!("`{}`, scalar {i}", call.expression);
+    match engine {
+        Ours::Reference => match expression.by_relation(profile, bounds) {
+            Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+            Ok(shown) if shown.ends != call.ends => {
+                compared.wrong(|| format!("`{}`: expected {:?}, saw {:?}", call.expression, call.ends, shown.ends).to_lowercase());
+            }
+            Ok(shown) => compared.lanes_of_relation(&call.expected, &shown.lanes, &place),
+        },
+        Ours::Machine => {
+            for strategy in STRATEGIES {
+                match (expression.by_machine(strategy, bounds), call.ends) {
+                    (Err(unfit), _) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+                    (Ok(None), Ends::Discards | Ends::Either) => {}
+                    (Ok(None), Ends::Returns) => compared.wrong(|| format!("`{}`: expected a value, and it discards", call.expression)),
+                    (Ok(Some(_)), Ends::Discards) => {
+                        compared.wrong(|| format!("`{}`: expected that it discards, and it returns", call.expression));
+                    }
+                    (Ok(Some(shown)), Ends::Returns | Ends::Either) => compared.lanes_of_machine(&call.expected, &shown, &place),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn dispatched(
+    text: &str,
+    dispatch: &Dispatch,
+    engine: Ours,
+    profile: Profile,
+    bounds: Bounds,
+    compared: &mut Compared,
+) -> Result<(), String> {
+    let found = validate(text);
+    let Some(program) = found.program else {
+        let first = found.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
+        return Err(format!("the program is not valid: {first}"));
+    };
+    let grid = Grid::new(text, &program, dispatch)?;
+    let places = |k: usize| {
+        let buffer = &dispatch.buffers[k];
+        let each = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
+        move |i: usize| format!("`{}`, element {}, scalar {}", buffer.name, i / each, i % each)
+    };
+    let device = |k: &usize| !dispatch.buffers[*k].expected.is_empty();
+    match engine {
+        Ours::Reference => match grid.by_relation(profile, bounds) {
+            Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+            Ok((shown, _)) => {
+                for k in (0..shown.len()).filter(device) {
+                    compared.lanes_of_relation(&dispatch.buffers[k].expected, &shown[k], &places(k));
+                }
+            }
+        },
+        Ours::Machine => {
+            for strategy in STRATEGIES {
+                match grid.by_machine(strategy, bounds) {
+                    Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+                    Ok(shown) => {
+                        for k in (0..shown.len()).filter(device) {
+                            compared.lanes_of_machine(&dispatch.buffers[k].expected, &shown[k], &places(k));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
