@@ -370,7 +370,7 @@ impl Case {
 }
 
 fn is_execution(rule: Rule) -> bool {
-    matches!(rule.judgement(), Judgement::StatementExecution | Judgement::ExpressionExecution | Judgement::GroupExecution)
+    matches!(rule.judgement(), Judgement::StatementExecution | Judgement::ExpressionExecution | Judgement::GroupExecution | Judgement::Draw)
 }
 
 impl Lines for Case {
