@@ -31,7 +31,7 @@ fn calls(seed: u64, strategy: Strategy) -> String {
 
 /// All that is shown of a dispatch, with its races, by both engines.
 fn dispatched(seed: u64, strategy: Strategy) -> String {
-    let made = if seed % 2 == 0 { dispatch::dispatch(seed) } else { dispatch::racy(seed) };
+    let made = if seed.is_multiple_of(2) { dispatch::dispatch(seed) } else { dispatch::racy(seed) };
     let program = validate(&made.text).program.expect("it is valid");
     let entry = &program.entry_points[0];
     let buffers = made.bind(&program, entry).expect("its buffers are given");
@@ -59,7 +59,7 @@ fn dispatched(seed: u64, strategy: Strategy) -> String {
 fn seen(i: u64) -> String {
     let seed = i / 6;
     let strategy = [Strategy::Carry, Strategy::First, Strategy::Random(seed)][(i / 2 % 3) as usize];
-    if i % 2 == 0 { calls(seed, strategy) } else { dispatched(seed, strategy) }
+    if i.is_multiple_of(2) { calls(seed, strategy) } else { dispatched(seed, strategy) }
 }
 
 #[test]
