@@ -162,7 +162,7 @@ impl Vectors {
         if !self.expressions.is_empty() {
             return Ok(Some((text, wsl::Given::Expressions(self.expressions.clone()))));
         }
-        let bound = self.bind.iter().map(|b| Ok((b.name.clone(), contents(&b.given).map_err(|(_, what)| what)?)));
+        let bound = self.bind.iter().map(|b| Ok((b.name.clone(), contents(&b.given.parse()?).map_err(|(_, what)| what)?)));
         let bound = bound.collect::<Result<_, String>>()?;
         Ok(Some((text, wsl::Given::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
     }

@@ -19,6 +19,7 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 
 /// The most steps of one way, and iterations and calls of the machine, of what is generated.
 const FUEL: u64 = 50_000;
@@ -139,7 +140,10 @@ pub fn record_given(program: &str, given: &Given, profile: Profile, command: Str
             (Checks::Calls(calls), rules)
         }
         Given::Dispatch { entry, groups, bound } => {
-            let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, bound, &[]);
+            let given = bound.iter().map(|(name, bytes)| (grid::To::Name(name.clone()), grid::Given::Bytes(bytes.clone())));
+            let given: Vec<(grid::To, grid::Given)> = given.collect();
+            let unread = |path: &Path| Err(format!("{}: nothing is read here", path.display()));
+            let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, &given, &unread);
             let made = dispatched(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
             let (dispatch, rules) = made.map_err(|e| unfit("the dispatch", e))?;
             (Checks::Dispatch(dispatch), rules)
@@ -264,7 +268,7 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
 }
 
 /// What binds an entry point's resources.
-type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Buffer>, String>;
+type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>, String>;
 
 /// A dispatch with what the relation shows, and the rules. The outer error: the program or what is bound is wrong.
 fn dispatched(
