@@ -1,7 +1,7 @@
 //! Compute dispatches without races by construction, and the same with a race planted: text, groups and what buffers hold, from a seed.
 //!
 //! Threads share arrays: threadgroup variables, and device buffers of which every group has a part of its own. From one barrier that fences an array to the next, the
-//! array has one [`Use`], drawn with the barrier: every thread has elements of its own, or all read, or the threads at the front have theirs and all read the rest.
+//! array has one use, drawn with the barrier: every thread has elements of its own, or all read, or the threads at the front have theirs and all read the rest.
 //! Elements of atomics are only ever changed by one commuting operation each, whose old value nobody looks at, or read, or had by one thread each. Barriers stand in
 //! uniform control flow: what decides it comes from a constant buffer, from the group's place and from counters of loops that are uniform themselves. So every
 //! schedule shows the same, and no barrier is missed.
