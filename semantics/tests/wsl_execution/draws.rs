@@ -67,10 +67,7 @@ fn draws<'p>(program: &'p Program, text: &'p str) -> Vec<Draw<'p>> {
                 Vertices::Screen(_) => None,
             };
             let Ok(mut resources) = resources(program, entry, fragment) else { continue };
-            for resource in &mut resources {
-                let stride = resource.buffer().map_or(0, |b| b.stride);
-                resource.fill(&(0..4 * stride).collect::<Vec<u32>>());
-            }
+            resources.iter_mut().for_each(|resource| crate::textures::bind_something(program, resource));
             let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();
             let value = |of| String::from(if of == Scalar::Bool { "true" } else { "1" });
             let mut given: Vec<(String, String)> =

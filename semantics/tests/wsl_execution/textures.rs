@@ -55,6 +55,25 @@ fn small(kind: TextureKind) -> [u32; 3] {
     }
 }
 
+/// Binds a small image of undefined texels, a sampler or a few words to a resource.
+pub fn bind_something(program: &Program, resource: &mut Resource) {
+    match &mut resource.held {
+        Held::Buffer(buffer) => buffer.words = (0..4 * buffer.stride).collect(),
+        Held::Sampler(sampler) => *sampler = Some(Sampler::default()),
+        Held::Texture(textured) => {
+            let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("texels") };
+            let format = match scalar {
+                _ if is_depth(textured.kind) => Format::D32Sfloat,
+                Scalar::Int => Format::Rgba32Sint,
+                Scalar::Uint => Format::Rgba32Uint,
+                Scalar::Float | Scalar::Bool => Format::Rgba32Sfloat,
+            };
+            let image = Image::of_shape(format, shape(textured.kind), small(textured.kind), 1).expect("it is small");
+            textured.texture = Some(Texture::new(textured.kind, scalar, image).expect("it fits"));
+        }
+    }
+}
+
 /// Binds images, samplers and words in the order of the resources.
 fn run(text: &str, bound: &[Bound], settings: &Settings) -> Ending {
     let program = program(text);

@@ -5,9 +5,8 @@ use super::{Ending, OutOfFuel, Settings};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
-use crate::wsl::choice::Strategy;
 use crate::wsl::execution::{Instance, Shared, Stop, Thread, step};
-use crate::wsl::group::Schedule;
+use crate::wsl::group::{Threads, take_turns};
 use crate::wsl::memory::{Memory, Words};
 use crate::wsl::open::Opens;
 use rustc_hash::FxHashSet;
@@ -70,40 +69,7 @@ impl<'a> World<'a> {
 
     /// Steps until every thread of these groups has ended, as the schedule says.
     pub(super) fn all(&mut self, shared: &Shared, groups: &mut [Group]) -> Result<(), Ending> {
-        if self.settings.schedule == Schedule::InOrder {
-            for group in groups {
-                loop {
-                    for t in 0..group.threads.len() {
-                        while group.threads[t].1 == State::Running {
-                            self.step(shared, group, t)?;
-                        }
-                    }
-                    if !self.meet(shared, group) {
-                        break;
-                    }
-                }
-            }
-            return Ok(());
-        }
-        let (mut turn, mut last) = (0, None);
-        loop {
-            let mut running: Vec<(usize, usize)> = Vec::new();
-            for (g, group) in groups.iter_mut().enumerate() {
-                self.meet(shared, group);
-                running.extend((0..group.threads.len()).filter(|&t| group.threads[t].1 == State::Running).map(|t| (g, t)));
-            }
-            if running.is_empty() {
-                return Ok(());
-            }
-            turn += 1;
-            let next = match self.settings.schedule {
-                Schedule::Random(seed) => Strategy::Random(seed).choose(u32::MAX, turn, running.len() as u64).unwrap_or(0) as usize,
-                _ => running.iter().position(|t| last.is_none_or(|last| *t > last)).unwrap_or(0),
-            };
-            let (g, t) = running[next];
-            last = Some((g, t));
-            self.step(shared, &mut groups[g], t)?;
-        }
+        take_turns(self.settings.schedule, &mut Stage { world: self, shared, groups })
     }
 
     /// A step of a thread that runs.
@@ -148,11 +114,11 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What a quad does together once none of its threads runs: whether any goes on.
-    fn meet(&mut self, shared: &Shared, group: &mut Group) -> bool {
+    /// What a quad does together once none of its threads runs.
+    fn meet(&mut self, shared: &Shared, group: &mut Group) {
         let waits = |t: &(Thread, State)| matches!(t.1, State::AtQuad(..));
-        if group.threads.iter().any(|t| t.1 == State::Running) || !group.threads.iter().any(waits) {
-            return false;
+        if !group.threads.iter().any(waits) {
+            return;
         }
         let (rule, goes_on) = match quad::together(shared.program, group) {
             Some(_) => (Rule::WslGQuad, self.settings.rules.quad),
@@ -160,7 +126,38 @@ impl<'a> World<'a> {
         };
         goes_on(self, shared.program, group);
         self.fired.insert(rule);
-        group.threads.iter().any(|t| t.1 == State::Running)
+    }
+}
+
+/// The threads of a stage.
+struct Stage<'s, 'w, 'p> {
+    world: &'s mut World<'w>,
+    shared: &'s Shared<'p>,
+    groups: &'s mut [Group],
+}
+
+impl Threads for Stage<'_, '_, '_> {
+    type Ending = Ending;
+
+    fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn threads(&self, g: usize) -> usize {
+        self.groups[g].threads.len()
+    }
+
+    fn runs(&self, g: usize, t: usize) -> bool {
+        self.groups[g].threads[t].1 == State::Running
+    }
+
+    fn step(&mut self, g: usize, t: usize) -> Result<(), Ending> {
+        self.world.step(self.shared, &mut self.groups[g], t)
+    }
+
+    fn meet(&mut self, g: usize) -> Result<(), Ending> {
+        self.world.meet(self.shared, &mut self.groups[g]);
+        Ok(())
     }
 }
 

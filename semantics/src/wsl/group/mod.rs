@@ -15,6 +15,7 @@ pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 pub use schedule::Schedule;
+pub(in crate::wsl) use schedule::{Threads, take_turns};
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Stage};

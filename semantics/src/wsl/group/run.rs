@@ -1,7 +1,7 @@
 //! A dispatch being run, one way and in one order.
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
-use super::schedule::{Schedule, Turns};
+use super::schedule::{Schedule, Threads, take_turns};
 use super::{Dispatch, Divergence, Ending, OutOfFuel, Settings, push};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
 use crate::outcome::{Outcome, Stuck};
@@ -82,33 +82,9 @@ impl<'a, 'p> Run<'a, 'p> {
         (0..self.dispatch.resources.len()).map(words).collect()
     }
 
-    /// Steps until every thread has ended, as the schedule says.
+    /// Steps until every thread has ended, as the schedule says, or they are halted.
     pub(super) fn finish(&mut self) {
-        let mut turns = Turns::new(self.settings.schedule);
-        while self.halted.is_none() {
-            for g in 0..self.groups.len() {
-                self.meet(g);
-            }
-            let running = self.running();
-            if running.is_empty() {
-                return;
-            }
-            let (g, t) = running[turns.next(&running)];
-            while self.halted.is_none() && self.groups[g].threads[t].1 == State::Running {
-                self.step_once(g, t);
-                if turns.ends() {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn running(&self) -> Vec<(usize, usize)> {
-        let of = |(g, group): (usize, &Group)| {
-            let running = group.threads.iter().enumerate().filter(|(_, t)| t.1 == State::Running);
-            running.map(move |(t, _)| (g, t)).collect::<Vec<_>>()
-        };
-        self.groups.iter().enumerate().flat_map(of).collect()
+        let _ = take_turns(self.settings.schedule, self);
     }
 
     /// A step of a thread that runs. What it touches next, if it waits for its turn to do that.
@@ -160,7 +136,7 @@ impl<'a, 'p> Run<'a, 'p> {
     }
 
     /// What a group does together once none of its threads runs. Whether they go on.
-    fn meet(&mut self, g: usize) -> bool {
+    fn meet_once(&mut self, g: usize) -> bool {
         let group = &mut self.groups[g];
         if group.threads.iter().any(|t| t.1 == State::Running) || group.threads.iter().all(|t| t.1 == State::Ended) {
             return false;
@@ -197,6 +173,34 @@ impl<'a, 'p> Run<'a, 'p> {
     }
 }
 
+/// One order.
+impl Threads for Run<'_, '_> {
+    /// It is in `halted`.
+    type Ending = ();
+
+    fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn threads(&self, g: usize) -> usize {
+        self.groups[g].threads.len()
+    }
+
+    fn runs(&self, g: usize, t: usize) -> bool {
+        self.groups[g].threads[t].1 == State::Running
+    }
+
+    fn step(&mut self, g: usize, t: usize) -> Result<(), ()> {
+        self.step_once(g, t);
+        if self.halted.is_some() { Err(()) } else { Ok(()) }
+    }
+
+    fn meet(&mut self, g: usize) -> Result<(), ()> {
+        self.meet_once(g);
+        if self.halted.is_some() { Err(()) } else { Ok(()) }
+    }
+}
+
 /// Every order: what threads do that others may see the order of is atomic operations, for other accesses that are not ordered race, and are unspecified in every
 /// order. Without looking for races, it is every access of shared memory.
 impl Explored for Run<'_, '_> {
@@ -219,7 +223,7 @@ impl Explored for Run<'_, '_> {
         self.groups[g].threads[t].0.passes = true;
         self.up_to_next(g, t);
         let mut released = Vec::new();
-        while self.halted.is_none() && self.meet(g) {
+        while self.halted.is_none() && self.meet_once(g) {
             let first = number - t;
             released = (first..first + self.groups[g].threads.len()).collect();
             for t in 0..released.len() {
@@ -239,7 +243,7 @@ impl Run<'_, '_> {
                 self.groups[g].threads[t].0.gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
                 self.up_to_next(g, t);
             }
-            while self.meet(g) {
+            while self.meet_once(g) {
                 for t in 0..self.groups[g].threads.len() {
                     self.up_to_next(g, t);
                 }

@@ -16,35 +16,71 @@ pub enum Schedule {
     All,
 }
 
-/// Whose turn it is, in one order.
-pub(super) struct Turns {
-    schedule: Schedule,
-    count: u64,
-    last: Option<(usize, usize)>,
+/// Groups of threads that take turns.
+pub(in crate::wsl) trait Threads {
+    /// How they end before all threads have.
+    type Ending;
+    /// How many groups there are.
+    fn groups(&self) -> usize;
+    /// How many threads a group has.
+    fn threads(&self, group: usize) -> usize;
+    /// Whether a thread can step.
+    fn runs(&self, group: usize, thread: usize) -> bool;
+    /// A step of a thread that can.
+    ///
+    /// # Errors
+    /// How all of them end by it.
+    fn step(&mut self, group: usize, thread: usize) -> Result<(), Self::Ending>;
+    /// What the threads of a group do together, of which none can step: some may afterwards.
+    ///
+    /// # Errors
+    /// How all of them end by it.
+    fn meet(&mut self, group: usize) -> Result<(), Self::Ending>;
 }
 
-impl Turns {
-    pub(super) fn new(schedule: Schedule) -> Turns {
-        Turns { schedule, count: 0, last: None }
-    }
-
-    /// Which of the threads that run goes on.
-    pub(super) fn next(&mut self, running: &[(usize, usize)]) -> usize {
-        self.count += 1;
-        let next = match self.schedule {
-            Schedule::InOrder | Schedule::All => 0,
-            Schedule::RoundRobin => {
-                let last = self.last;
-                running.iter().position(|t| last.is_none_or(|last| *t > last)).unwrap_or(0)
+/// Steps until no thread can, in one order.
+///
+/// # Errors
+/// How they end before that.
+pub(in crate::wsl) fn take_turns<T: Threads>(schedule: Schedule, all: &mut T) -> Result<(), T::Ending> {
+    let running = |all: &T, g: usize| (0..all.threads(g)).filter(|&t| all.runs(g, t)).map(|t| (g, t)).collect::<Vec<_>>();
+    if matches!(schedule, Schedule::InOrder | Schedule::All) {
+        for g in 0..all.groups() {
+            loop {
+                for t in 0..all.threads(g) {
+                    while all.runs(g, t) {
+                        all.step(g, t)?;
+                    }
+                }
+                all.meet(g)?;
+                if running(all, g).is_empty() {
+                    break;
+                }
             }
-            Schedule::Random(seed) => Strategy::Random(seed).choose(u32::MAX, self.count, running.len() as u64).unwrap_or(0) as usize,
+        }
+        return Ok(());
+    }
+    // Those that can step, in order.
+    let mut ready: Vec<(usize, usize)> = (0..all.groups()).flat_map(|g| running(all, g)).collect();
+    let (mut turn, mut last) = (0, None);
+    while !ready.is_empty() {
+        turn += 1;
+        let at = match schedule {
+            Schedule::Random(seed) => Strategy::Random(seed).choose(u32::MAX, turn, ready.len() as u64).unwrap_or(0) as usize,
+            _ => ready.partition_point(|&thread| last.is_some_and(|last| thread <= last)) % ready.len(),
         };
-        self.last = Some(running[next]);
-        next
+        let (g, t) = ready[at];
+        last = Some((g, t));
+        all.step(g, t)?;
+        if all.runs(g, t) {
+            continue;
+        }
+        ready.remove(at);
+        let first = ready.partition_point(|&(group, _)| group < g);
+        if ready.get(first).is_none_or(|&(group, _)| group != g) {
+            all.meet(g)?;
+            ready.splice(first..first, running(all, g));
+        }
     }
-
-    /// Whether a turn ends after a step.
-    pub(super) fn ends(&self) -> bool {
-        matches!(self.schedule, Schedule::RoundRobin | Schedule::Random(_))
-    }
+    Ok(())
 }
