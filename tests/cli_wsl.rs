@@ -283,7 +283,10 @@ fn a_grid_takes_what_is_its_own() {
     let with = |more: &[&'static str]| given.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     said(&with(&[]), 0, "sums (u1): uint[1] { 10 }");
     said(&with(&["--engine", "reference"]), 0, "{ 10 }");
-    said(&with(&["--engine", "machine"]), 6, "run on the reference, not on machine");
+    said(&with(&["--engine", "machine"]), 0, "{ 10 }");
+    said(&with(&["--engine", "machine", "--order", "all"]), 6, "the machine runs threads in order");
+    said(&with(&["--engine", "machine", "--fuel", "1"]), 7, "out of fuel");
+    said(&with(&["--engine", "spirv"]), 6, "not on spirv");
     for (option, value) in
         [("--push", "u32:1"), ("--schedule", "round-robin"), ("--buffer", VALUES), ("--out", "0.0=/tmp/none"), ("--route", "naga")]
     {

@@ -10,6 +10,7 @@ use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -56,6 +57,8 @@ pub(super) struct Running<'a> {
     pub entry: Option<&'a str>,
     pub groups: [u32; 3],
     pub given: Vec<(To, Given)>,
+    /// By the machine.
+    pub fast: bool,
     pub fuel: Option<u64>,
     pub values: bool,
     pub json: bool,
@@ -81,6 +84,14 @@ impl GridArgs {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
         let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
         let resources = bind(running.program, entry, &running.given, &input::bytes).map_err(invalid)?;
+        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
+        let place = |span: Span| {
+            let (line, column) = line_column(running.text, span.start);
+            format!("{}:{line}:{column}", running.name)
+        };
+        if running.fast {
+            return self.run_fast(&running, &dispatch, &place);
+        }
         let evaluation = self.evaluation.settings(running.fuel.unwrap_or(100_000_000));
         let settings = Settings {
             strategy: evaluation.strategy,
@@ -90,11 +101,6 @@ impl GridArgs {
             ways: evaluation.ways,
             races: !self.no_races,
             planted: evaluation.planted,
-        };
-        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
-        let place = |span: Span| {
-            let (line, column) = line_column(running.text, span.start);
-            format!("{}:{line}:{column}", running.name)
         };
         match dispatch.run(&settings) {
             Ending::Shown(shown) => {
@@ -108,27 +114,54 @@ impl GridArgs {
                 }
                 Ok(if shown.complete { exit::DONE } else { exit::UNCHECKED })
             }
-            Ending::Diverged(d) => {
-                let other = match d.at {
-                    Some(at) => format!("thread {} waits at {}, or at the same place by another call or iteration", d.other, place(at)),
-                    None => format!("thread {} has ended", d.other),
-                };
-                let text = format!(
-                    "diverged: thread {} waits at the barrier at {}, and {other}; the specification has no rule by which a group goes on then",
-                    d.waiting,
-                    place(d.barrier)
-                );
-                Err((exit::UNDEFINED, text))
-            }
-            Ending::OutOfFuel(OutOfFuel { thread, at }) => {
-                let text =
-                    format!("out of fuel: the threads took {} steps; thread {thread} stands at {}; see --fuel", settings.fuel, place(at));
-                Err((exit::LIMIT, text))
-            }
+            Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), &place)),
+            Ending::OutOfFuel(OutOfFuel { thread, at }) => Err(out_of_fuel(settings.fuel, thread, at, &place)),
             Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
             Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),
+        }
+    }
+
+    /// By the machine: definite values, and no races are looked for.
+    fn run_fast(&self, running: &Running, dispatch: &Dispatch, place: &impl Fn(Span) -> String) -> Result<u8, Failure> {
+        let unsupported = |what: String| (exit::UNSUPPORTED, format!("unsupported: {what}; the reference runs it"));
+        if self.order != Schedule::InOrder {
+            return Err(unsupported("the machine runs threads in order".into()));
+        }
+        if dispatch.resources.iter().any(|r| r.buffer().is_none()) {
+            return Err(unsupported("the machine has neither textures nor samplers".into()));
+        }
+        let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| unsupported(e.to_string()))?;
+        let evaluation = self.evaluation.settings(running.fuel.unwrap_or(10_000_000_000));
+        if evaluation.precision.is_some() {
+            return Err(unsupported("the machine has no sets".into()));
+        }
+        let settings = machine::Settings { strategy: evaluation.strategy, fuel: evaluation.fuel, ..machine::Settings::default() };
+        let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
+        match fast.ended {
+            Dispatched::Done => {
+                let words = fast.buffers.into_iter().map(|words| words.into_iter().map(|w| Possible::Values(vec![w])).collect());
+                let unspecified = fast.stats.choices > 0;
+                let shown = Shown { buffers: words.collect(), ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
+                running.show(&dispatch.resources, &shown);
+                eprintln!("note: no races were looked for; the reference does that");
+                Ok(exit::DONE)
+            }
+            Dispatched::Diverged(waiting, other) => {
+                Err(diverged((waiting.thread, waiting.place.unwrap_or_default()), (other.thread, other.place), place))
+            }
+            Dispatched::Stopped { thread, ending } => Err(match ending {
+                machine::Ending::OutOfFuel { place: at } => out_of_fuel(settings.fuel, thread, at, place),
+                machine::Ending::Open { place: at } => unsupported(format!(
+                    "thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified",
+                    place(at)
+                )),
+                machine::Ending::Stuck { why, place: at } => {
+                    (exit::DISAGREE, stuck(&Stuck { why: why.into(), at: place(at) }))
+                }
+                machine::Ending::Discarded | machine::Ending::Returned(_) => (exit::FAILED, format!("thread {thread} ended")),
+            }),
         }
     }
 }
@@ -143,6 +176,23 @@ impl Running<'_> {
             say!("{object}");
         }
     }
+}
+
+/// A thread that waits at a barrier, and one of its group that does not wait there.
+fn diverged((waiting, barrier): (u32, Span), (other, at): (u32, Option<Span>), place: &impl Fn(Span) -> String) -> Failure {
+    let other = match at {
+        Some(at) => format!("thread {other} waits at {}, or at the same place by another call or iteration", place(at)),
+        None => format!("thread {other} has ended"),
+    };
+    let text = format!(
+        "diverged: thread {waiting} waits at the barrier at {}, and {other}; the specification has no rule by which a group goes on then",
+        place(barrier)
+    );
+    (exit::UNDEFINED, text)
+}
+
+fn out_of_fuel(fuel: u64, thread: u32, at: Span, place: &impl Fn(Span) -> String) -> Failure {
+    (exit::LIMIT, format!("out of fuel: the threads took {fuel} steps; thread {thread} stands at {}; see --fuel", place(at)))
 }
 
 /// A sentence about a program that is stuck.

@@ -153,9 +153,13 @@ impl Run {
         if let Some(option) = self.given_beside_wsl() {
             return Err((exit::INVALID, format!("error: {name}: {option} is for SPIR-V modules, and this is a WSL program")));
         }
-        if let Some(engine) = self.engine.as_deref().filter(|engine| *engine != "reference") {
-            return Err((exit::UNSUPPORTED, format!("unsupported: entry points of WSL run on the reference, not on {engine}")));
-        }
+        let fast = match self.engine.as_deref() {
+            None | Some("reference") => false,
+            Some("machine") => true,
+            Some(engine) => {
+                return Err((exit::UNSUPPORTED, format!("unsupported: WSL runs on the reference and on the machine, not on {engine}")));
+            }
+        };
         let mut given: Vec<(To, Given)> = self.grid.bind.iter().cloned().map(Into::into).collect();
         for Assignment { place, given: contents } in &self.compute.set {
             given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
@@ -173,6 +177,9 @@ impl Run {
         if draw::is_draw(program, entry, &self.draw).map_err(invalid)? {
             if self.compute.groups.is_some() {
                 return Err(invalid("--groups is for compute entry points, and this draws".into()));
+            }
+            if fast {
+                return Err((exit::UNSUPPORTED, "unsupported: draws of WSL run on the reference, not on the machine".into()));
             }
             let running = draw::Running {
                 name,
@@ -208,6 +215,7 @@ impl Run {
             entry,
             groups: self.compute.groups.unwrap_or([1; 3]),
             given,
+            fast,
             fuel: self.fuel,
             values: self.values,
             json: self.json,

@@ -5,6 +5,7 @@ use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::source;
 use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
@@ -16,10 +17,10 @@ use std::process::ExitCode;
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: u64 },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
-    /// It was found valid, and its derivations do not check: a bug of ours.
+    /// It was found valid, and its derivations do not check, or the engines do not agree: a bug of ours.
     Refuted(String),
 }
 
@@ -36,16 +37,23 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
     errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect()
 }
 
-/// Validates a program.
+/// How much of a program is executed.
+const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
+
+/// Validates a program, and calls its functions on both engines.
 pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
     match read(name, bytes) {
         Err(invalid) => invalid,
-        Ok((_, program)) => match recheck(&program) {
-            Err(refutation) => Checked::Refuted(refutation.to_string()),
-            Ok(()) => Checked::Valid {
+        Ok((text, program)) => match recheck(&program) {
+            Err(refutation) => Checked::Refuted(format!("the derivations do not check: {refutation}")),
+            Ok(()) => match beside::everything(&program, &text, 0, &BOUNDS) {
+                Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
+                Ok(ran) => Checked::Valid {
                 functions: program.bodies.len(),
                 entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
                 nodes: program.exprs.len() + program.stmts.len(),
+                ran: ran.same,
+            },
             },
         },
     }
@@ -84,22 +92,27 @@ impl Checked {
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes } => {
+            Checked::Valid { functions, entry_points, nodes, ran } => {
+                let executed = match ran {
+                    0 => "nothing executed".into(),
+                    _ => format!("{ran} calls and dispatches with drawn arguments alike on both engines"),
+                };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
                 say!(
-                    "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; not executed",
+                    "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}",
                     self.word()
                 );
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
-            Checked::Refuted(why) => say!("{:<10} {name}: the derivations do not check, which is a bug of ours: {why}", self.word()),
+            Checked::Refuted(why) => say!("{:<10} {name}: {why}; this is a bug of ours", self.word()),
         }
     }
 
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
         match self {
-            Checked::Valid { functions, entry_points, nodes } => {
+            Checked::Valid { functions, entry_points, nodes, ran } => {
+                object["compared"] = json!(ran);
                 object["functions"] = json!(functions);
                 object["entry_points"] = json!(entry_points);
                 object["nodes"] = json!(nodes);

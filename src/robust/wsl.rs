@@ -1,20 +1,12 @@
 //! WSL text: whatever it is, tokens and a tree, or errors in it; and programs that both engines execute alike.
 
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
-use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::wsl::desugar::desugar;
-use smallstep_semantics::wsl::entry::Stage;
-use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
-use smallstep_semantics::wsl::generate::arguments::words;
-use smallstep_semantics::wsl::group::{Dispatch, Resource};
-use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::lex::lex;
-use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::{print, print_core};
 use smallstep_semantics::wsl::recheck::recheck;
-use smallstep_semantics::wsl::syntax::FunctionKind;
 use smallstep_semantics::wsl::token::TokenKind;
 use smallstep_semantics::wsl::typing::show::Show;
 use smallstep_semantics::wsl::validate::validate;
@@ -84,61 +76,16 @@ pub fn wsl_validate(bytes: &[u8]) {
     }
 }
 
-/// The most functions and entry points of a program that are executed.
-const EXECUTED: usize = 8;
-/// The most words of a thread's variables.
-const WORDS: u32 = 2048;
-/// The most threads of a dispatch.
-const THREADS: u32 = 64;
+/// How much of a program is executed.
+const BOUNDS: Bounds = Bounds { functions: 8, words: 2048, threads: 64, fuel: Fuel { machine: 200, relation: 5_000 } };
 
 /// WSL text: if it is a program, its functions with drawn arguments and its compute entry points end on both engines as on each other, within little fuel, and nothing is
 /// stuck. How many runs ended alike.
 pub fn wsl_execute(bytes: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
     let Some(program) = validate(text).program else { return 0 };
-    let seed = bytes.len() as u64;
-    let (mut layouts, mut ran, mut same) = (Layouts::default(), 0, 0);
-    let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {
-        Ok(Compared::Same(_)) => same += 1,
-        Ok(Compared::Differ { machine, relation }) => panic!("{text}\n{}\nmachine:  {machine}\nrelation: {relation}", what()),
-        Ok(Compared::Not) | Err(_) => {}
-    };
-    for (i, function) in program.env.functions.iter().enumerate() {
-        let f = FunctionId(i as u32);
-        let compiled = match function.kind {
-            FunctionKind::Vertex | FunctionKind::Fragment => continue,
-            FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(&program, f),
-        };
-        let Some(compiled) = compiled.ok().filter(|c| c.words() <= WORDS && ran < EXECUTED) else { continue };
-        ran += 1;
-        if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
-            let Stage::Compute(size) = entry.stage else { continue };
-            let few = size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).is_some_and(|n| n <= THREADS);
-            // Array references only.
-            let is_small = |r: &Resource| r.buffer().is_some_and(|b| b.stride <= WORDS);
-            let Some(mut resources) = Resource::of(&program, entry).ok().filter(|all| few && all.iter().all(is_small)) else {
-                continue;
-            };
-            for (k, resource) in (0..).zip(&mut resources) {
-                let word = |n: u64| Strategy::Random(seed).choose(k, n, 8).unwrap_or(0) as u32;
-                let stride = resource.buffer().map_or(0, |b| b.stride);
-                resource.fill(&(0..4 * u64::from(stride)).map(word).collect::<Vec<u32>>());
-            }
-            let dispatch = Dispatch { program: &program, text, entry, groups: [2, 1, 1], resources };
-            for strategy in [Strategy::First, Strategy::Random(seed)] {
-                take(beside::dispatch(&dispatch, &compiled, strategy, FUEL), &|| format!("{} by {strategy:?}", program.env.signature(f)));
-            }
-            continue;
-        }
-        let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(&program, &mut layouts, p.ty, seed, k));
-        let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else { continue };
-        for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
-            let compared = beside::call((&program, text), (&compiled, f), &arguments, strategy, FUEL);
-            take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)));
-        }
+    match beside::everything(&program, text, bytes.len() as u64, &BOUNDS) {
+        Ok(ran) => ran.same,
+        Err(differ) => panic!("{text}\n{differ}"),
     }
-    same
 }
-
-/// How far the engines go.
-const FUEL: Fuel = Fuel { machine: 200, relation: 5_000 };

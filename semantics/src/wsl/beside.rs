@@ -2,13 +2,17 @@
 
 use super::call::{self, Evaluation};
 use super::choice::Strategy;
+use super::entry::{EntryPoint, Stage};
 use super::environment::FunctionId;
 use super::execution::call_of;
 use super::execution::term::Value;
-use super::group::{self, Dispatch};
+use super::generate::arguments::words;
+use super::group::{self, Dispatch, Resource};
+use super::layout::Layouts;
 use super::machine::{self, Compiled, Dispatched, Ending};
 use super::memory::Words;
 use super::open::{Possible, Word};
+use super::syntax::FunctionKind;
 use super::typing::program::Program;
 use super::value;
 use crate::outcome::Outcome;
@@ -95,7 +99,7 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     }
     let settings = group::Settings { strategy, fuel: fuel.relation, ways: 1, ..group::Settings::default() };
     let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
-        (_, group::Ending::Other(Outcome::OutOfFuel | Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not),
+        (_, group::Ending::OutOfFuel(_) | group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not),
         (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not),
         (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
         (Dispatched::Done, group::Ending::Shown(slow)) => {
@@ -106,4 +110,84 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
         (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
     };
     Ok(compared(machine, relation))
+}
+
+/// How much of a program is executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The most functions and entry points.
+    pub functions: usize,
+    /// The most words of a thread's variables, and of an element of a resource.
+    pub words: u32,
+    /// The most threads of a dispatch.
+    pub threads: u32,
+    /// How far the engines go.
+    pub fuel: Fuel,
+}
+
+/// How many calls and dispatches of a program were compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// They ended alike.
+    pub same: u64,
+    /// One engine did not end within its fuel, or does not run this, or what it shows depends on a race.
+    pub not: u64,
+}
+
+/// Calls the functions of a valid program with arguments drawn by a seed, and runs its compute entry points over two groups with buffers drawn likewise, by several
+/// strategies. What takes textures, samplers, pointers or array references as arguments of a call is left out, and so are stages of draws.
+///
+/// # Errors
+/// The first call or dispatch that ends otherwise on one engine than on the other: what it is, and how both ended.
+pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, String> {
+    let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
+    let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {
+        Ok(Compared::Same(_)) => {
+            ran.same += 1;
+            Ok(())
+        }
+        Ok(Compared::Differ { machine, relation }) => Err(format!("{}\nmachine:  {machine}\nrelation: {relation}", what())),
+        Ok(Compared::Not) | Err(_) => {
+            ran.not += 1;
+            Ok(())
+        }
+    };
+    for (i, function) in program.env.functions.iter().enumerate() {
+        let f = FunctionId(i as u32);
+        let compiled = match function.kind {
+            FunctionKind::Vertex | FunctionKind::Fragment => continue,
+            FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(program, f),
+        };
+        let Some(compiled) = compiled.ok().filter(|c| c.words() <= bounds.words && executed < bounds.functions) else { continue };
+        executed += 1;
+        if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
+            let Some(dispatch) = drawn(program, text, entry, seed, bounds) else { continue };
+            for strategy in [Strategy::First, Strategy::Random(seed)] {
+                let what = || format!("{} by {strategy:?}", program.env.signature(f));
+                take(self::dispatch(&dispatch, &compiled, strategy, bounds.fuel), &what)?;
+            }
+            continue;
+        }
+        let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(program, &mut layouts, p.ty, seed, k));
+        let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else { continue };
+        for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
+            let compared = call((program, text), (&compiled, f), &arguments, strategy, bounds.fuel);
+            take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
+        }
+    }
+    Ok(ran)
+}
+
+/// A dispatch of two groups with four elements in each buffer, drawn by a seed; none if there is more to it than array references, or too much.
+fn drawn<'p>(program: &'p Program, text: &'p str, entry: &'p EntryPoint, seed: u64, bounds: &Bounds) -> Option<Dispatch<'p>> {
+    let Stage::Compute(size) = entry.stage else { return None };
+    size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= bounds.threads)?;
+    let is_small = |r: &Resource| r.buffer().is_some_and(|b| b.stride <= bounds.words);
+    let mut resources = Resource::of(program, entry).ok().filter(|all| all.iter().all(is_small))?;
+    for (k, resource) in (0..).zip(&mut resources) {
+        let word = |n: u64| Strategy::Random(seed).choose(k, n, 8).unwrap_or(0) as u32;
+        let stride = resource.buffer().map_or(0, |b| b.stride);
+        resource.fill(&(0..4 * u64::from(stride)).map(word).collect::<Vec<u32>>());
+    }
+    Some(Dispatch { program, text, entry, groups: [2, 1, 1], resources })
 }
