@@ -143,7 +143,8 @@ impl GridArgs {
             Dispatched::Done => {
                 let words = fast.buffers.into_iter().map(|words| words.into_iter().map(|w| Possible::Values(vec![w])).collect());
                 let unspecified = fast.stats.choices > 0;
-                let shown = Shown { buffers: words.collect(), ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
+                let shown =
+                    Shown { buffers: words.collect(), ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
                 running.show(&dispatch.resources, &shown);
                 eprintln!("note: no races were looked for; the reference does that");
                 Ok(exit::DONE)
@@ -157,9 +158,7 @@ impl GridArgs {
                     "thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified",
                     place(at)
                 )),
-                machine::Ending::Stuck { why, place: at } => {
-                    (exit::DISAGREE, stuck(&Stuck { why: why.into(), at: place(at) }))
-                }
+                machine::Ending::Stuck { why, place: at } => (exit::DISAGREE, stuck(&Stuck { why: why.into(), at: place(at) })),
                 machine::Ending::Discarded | machine::Ending::Returned(_) => (exit::FAILED, format!("thread {thread} ended")),
             }),
         }

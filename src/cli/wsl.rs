@@ -49,11 +49,11 @@ pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
             Ok(()) => match beside::everything(&program, &text, 0, &BOUNDS) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => Checked::Valid {
-                functions: program.bodies.len(),
-                entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
-                nodes: program.exprs.len() + program.stmts.len(),
-                ran: ran.same,
-            },
+                    functions: program.bodies.len(),
+                    entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
+                    nodes: program.exprs.len() + program.stmts.len(),
+                    ran: ran.same,
+                },
             },
         },
     }
@@ -98,10 +98,7 @@ impl Checked {
                     _ => format!("{ran} calls and dispatches with drawn arguments alike on both engines"),
                 };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                say!(
-                    "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}",
-                    self.word()
-                );
+                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}", self.word());
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
             Checked::Refuted(why) => say!("{:<10} {name}: {why}; this is a bug of ours", self.word()),
