@@ -74,6 +74,8 @@ pub struct FileReport {
     pub in_lockstep: BTreeSet<Instruction>,
     /// How many calls of WSL the fast engine ran too, and ended as the relation did, by each strategy.
     pub by_fast_engine: usize,
+    /// How many dispatches of WSL, likewise.
+    pub dispatched_by_fast_engine: usize,
     /// What the blessed parts should be, by the line of their directive.
     pub blocks: Vec<(usize, Vec<String>)>,
 }

@@ -6,6 +6,7 @@ use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
+use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::{FunctionId, Planted};
 use smallstep_semantics::wsl::error::Error;
@@ -316,6 +317,37 @@ pub fn dispatch(
         group::Ending::OutOfFuel(_) => (ending(Outcome::<()>::OutOfFuel), Vec::new()),
         group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
     })
+}
+
+/// Runs a dispatch on the fast engine and by the relation, by two strategies: they must end alike. False if the fast engine does not run it, or it races.
+///
+/// Errors: how they differ, or what is wrong with the program or with what is bound.
+pub fn compare_dispatch(
+    text: &str,
+    entry: Option<&str>,
+    resources: &[(String, String)],
+    groups: [u32; 3],
+    fuel: u64,
+) -> Result<bool, String> {
+    let validated = validate::validate(text);
+    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
+    let entry = grid::compute_entry(&program, entry)?;
+    let resources = grid::bind(&program, entry, &given(resources), &unread)?;
+    if resources.iter().any(|r| r.buffer().is_none()) {
+        return Ok(false);
+    }
+    let Ok(compiled) = Compiled::new(&program, entry.function) else { return Ok(false) };
+    let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
+    for strategy in [Strategy::First, Strategy::Random(1)] {
+        match beside::dispatch(&dispatch, &compiled, strategy, Fuel { machine: fuel, relation: fuel })? {
+            Compared::Same(_) => {}
+            Compared::Not => return Ok(false),
+            Compared::Differ { machine, relation } => {
+                return Err(format!("by {strategy:?} the fast engine gives {machine}, the relation {relation}"));
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// What a draw leaves in its targets, depths and buffers, or how it ends; and the rules that fire.

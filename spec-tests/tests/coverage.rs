@@ -7,7 +7,7 @@ use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::opcodes::{self, Standing};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
 use smallstep_semantics::wsl::environment::Planted as Bug;
-use smallstep_spec_tests::file::{CaseFile, Command, Language};
+use smallstep_spec_tests::file::{CaseFile, Command, Language, Test};
 use smallstep_spec_tests::literal::LITERALS;
 use smallstep_spec_tests::pages::cases_of;
 use smallstep_spec_tests::root;
@@ -242,6 +242,22 @@ fn calls_are_run_by_the_fast_engine_too() {
         calls += called;
     }
     assert!(calls > 300, "{calls} calls");
+}
+
+/// The fast engine runs every dispatch that takes buffers and does not race.
+#[test]
+fn dispatches_are_run_by_the_fast_engine_too() {
+    let mut all = 0;
+    for file in files().iter().filter(|f| f.language == Language::Wsl) {
+        let is_dispatch = |t: &&Test| t.command == Command::Run && t.option("size").is_none() && t.option("literal").is_none();
+        let races = |t: &&Test| t.expects.iter().any(|(_, text)| text == "races");
+        let opaque = file.resources.iter().any(|(_, given)| !given.contains(':'));
+        let textures = opaque || file.text.contains("Texture");
+        let dispatched = file.tests.iter().filter(is_dispatch).filter(|t| !races(t) && !textures).count();
+        assert_eq!(report(file).dispatched_by_fast_engine, dispatched, "{}: dispatches by the fast engine, of all", file.name);
+        all += dispatched;
+    }
+    assert!(all >= 10, "{all} dispatches");
 }
 
 /// The rules of WSL's execution are printed above their functions as the registry has them: the statement, the name and the source.

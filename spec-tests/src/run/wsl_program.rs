@@ -88,6 +88,10 @@ impl Run<'_> {
         };
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
         self.report.fired.extend(fired);
+        if planted.rule.is_none() && planted.scalar.is_none() && planted.group.is_none() {
+            let compared = wsl::compare_dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, fuel)?;
+            self.report.dispatched_by_fast_engine += usize::from(compared);
+        }
         Ok(found)
     }
 
