@@ -303,6 +303,29 @@ fn a_grid_takes_what_is_its_own() {
 }
 
 #[test]
+fn a_dispatch_is_traced_thread_by_thread() {
+    let given = ["trace", VALUES, "--set", "0.0=u32:1,2,3,4", "--bind", "sums=u32:0"];
+    let with = |more: &[&'static str]| {
+        let out = smallstep(&given.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>());
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let all = with(&[]);
+    assert!(all.ends_with("sums (u1): uint[1] { 10 }\n"), "{all}");
+    assert!(all.lines().any(|l| l.contains(" t3 ") && l.contains("wsl/e-barrier") && l.contains("fence of threadgroup memory")), "{all}");
+    let one = with(&["--thread", "2", "--order", "round-robin"]);
+    assert!(one.lines().count() > 50 && one.lines().all(|l| l.contains(" t2 ") || l.contains("uint[")), "{one}");
+    assert_eq!(with(&["--order", "random:3", "--json"]), with(&["--order", "random:3", "--json"]));
+    said(&["trace", TRIANGLE], 2, "without compute entry point is traced by a call");
+    said(&["trace", VALUES], 2, "nothing is given for data");
+    said(
+        &["trace", VALUES, "--set", "0.0=u32:1,2,3,4", "--bind", "sums=u32:0", "--fuel", "9"],
+        7,
+        "out of fuel: the threads took 9 steps; thread 0",
+    );
+}
+
+#[test]
 fn bytes_that_are_no_program_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, bytes: &[u8]| {

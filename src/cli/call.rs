@@ -238,7 +238,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let outcome = prepared.evaluate(&evaluation.settings(fuel), &mut |step, _| {
         count += 1;
         last = Some(step.at);
-        print_step(&prepared, count, step, as_json);
+        print_step(&prepared.text, Some(prepared.offset), None, count, step, as_json);
     });
     if as_json {
         let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count});
@@ -250,27 +250,30 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     code(&outcome).into()
 }
 
-fn print_step(prepared: &Prepared, count: u64, step: &Step, as_json: bool) {
-    let (line, column) = line_column(&prepared.text, step.at.start);
-    let source: String = prepared.text[step.at.start as usize..step.at.end as usize].split_whitespace().collect::<Vec<_>>().join(" ");
+/// Prints a step, of a thread of a dispatch with its number. What stands at `offset` and behind it in the text is the call.
+pub(super) fn print_step(text: &str, offset: Option<u32>, thread: Option<u32>, count: u64, step: &Step, as_json: bool) {
+    let (line, column) = line_column(text, step.at.start);
+    let source: String = text[step.at.start as usize..step.at.end as usize].split_whitespace().collect::<Vec<_>>().join(" ");
     if as_json {
         let within: Vec<_> = step.within.iter().map(|r| r.name()).collect();
         let events: Vec<String> = step.events.iter().map(event).collect();
         let (place, rule) = ([step.at.start, step.at.end], step.rule.name());
-        say!(
-            "{}",
-            json!({"schema": 1, "kind": "step", "step": count, "rule": rule, "within": within, "span": place, "source": source, "events": events})
-        );
+        let mut object = json!({"schema": 1, "kind": "step", "step": count, "rule": rule, "within": within, "span": place, "source": source, "events": events});
+        if let Some(thread) = thread {
+            object["thread"] = json!(thread);
+        }
+        say!("{object}");
         return;
     }
-    let place = if step.at.start >= prepared.offset { "call".to_string() } else { format!("{line}:{column}") };
+    let place = if offset.is_some_and(|offset| step.at.start >= offset) { "call".to_string() } else { format!("{line}:{column}") };
     let mut shown: String = source.chars().take(60).collect();
     if shown.len() < source.len() {
         shown.push('…');
     }
     let events: Vec<String> = step.events.iter().map(event).collect();
     let events = if events.is_empty() { String::new() } else { format!("  [{}]", events.join("; ")) };
-    say!("{count:>6} {place:>8}  {:<32} {shown}{events}", step.rule.name());
+    let thread = thread.map_or(String::new(), |thread| format!(" t{thread:<4}"));
+    say!("{count:>6}{thread} {place:>8}  {:<32} {shown}{events}", step.rule.name());
 }
 
 fn address(at: &Address) -> String {

@@ -1,10 +1,12 @@
 //! `smallstep run` of a WSL program: a compute entry point over a grid.
 
-use super::call::Evaluation;
-use super::compute::Failure;
+use super::call::{Evaluation, print_step};
+use super::compute::{self, ComputeArgs, Failure};
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
+use smallstep::compute::bound;
+use smallstep::compute::given::{Assignment, Texels};
 use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
@@ -18,6 +20,7 @@ use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
+use std::path::Path;
 
 /// What only WSL programs are given.
 #[derive(Args)]
@@ -33,7 +36,7 @@ pub(crate) struct GridArgs {
     #[arg(long, help_heading = "WSL")]
     no_races: bool,
     #[command(flatten)]
-    evaluation: Evaluation,
+    pub(super) evaluation: Evaluation,
 }
 
 fn order(text: &str) -> Result<Schedule, String> {
@@ -92,21 +95,24 @@ impl GridArgs {
         if running.fast {
             return self.run_fast(&running, &dispatch, &place);
         }
-        let evaluation = self.evaluation.settings(running.fuel.unwrap_or(100_000_000));
-        let settings = Settings {
-            strategy: evaluation.strategy,
-            precision: evaluation.precision,
-            schedule: self.order,
-            fuel: evaluation.fuel,
-            ways: evaluation.ways,
-            races: !self.no_races,
-            planted: evaluation.planted,
-        };
-        match dispatch.run(&settings) {
+        let settings = self.settings(running.fuel.unwrap_or(100_000_000));
+        self.ended(&running, &dispatch, &settings, dispatch.run(&settings), &place)
+    }
+
+    /// What a run shows, or why it shows nothing.
+    fn ended(
+        &self,
+        running: &Running,
+        dispatch: &Dispatch,
+        settings: &Settings,
+        ending: Ending,
+        place: &impl Fn(Span) -> String,
+    ) -> Result<u8, Failure> {
+        match ending {
             Ending::Shown(shown) => {
                 running.show(&dispatch.resources, &shown);
                 for race in &shown.races {
-                    eprintln!("{}", race_text(&dispatch.resources, race, &place));
+                    eprintln!("{}", race_text(&dispatch.resources, race, place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
@@ -114,13 +120,64 @@ impl GridArgs {
                 }
                 Ok(if shown.complete { exit::DONE } else { exit::UNCHECKED })
             }
-            Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), &place)),
-            Ending::OutOfFuel(OutOfFuel { thread, at }) => Err(out_of_fuel(settings.fuel, thread, at, &place)),
+            Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
+            Ending::OutOfFuel(OutOfFuel { thread, at }) => Err(out_of_fuel(settings.fuel, thread, at, place)),
             Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
             Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),
         }
+    }
+
+    fn settings(&self, fuel: u64) -> Settings {
+        let evaluation = self.evaluation.settings(fuel);
+        Settings {
+            strategy: evaluation.strategy,
+            precision: evaluation.precision,
+            schedule: self.order,
+            fuel: evaluation.fuel,
+            ways: evaluation.ways,
+            races: !self.no_races,
+            planted: evaluation.planted,
+        }
+    }
+
+    /// What is bound to resources, by their names and by places.
+    pub(super) fn given(&self, compute: &ComputeArgs) -> Result<Vec<(To, Given)>, Failure> {
+        let mut given: Vec<(To, Given)> = self.bind.iter().cloned().map(Into::into).collect();
+        for Assignment { place, given: contents } in &compute.set {
+            given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
+        }
+        for Assignment { place, given: texels } in &compute.texture {
+            let image = match texels {
+                Texels::Image(image) => image.clone(),
+                Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
+            };
+            given.push((To::Place(*place), Given::Image(image)));
+        }
+        given.extend(compute.sampler.iter().map(|a| (To::Place(a.place), Given::Sampler(a.given.0))));
+        Ok(given)
+    }
+
+    /// Prints the steps of all threads, or of the one of that number, along the first way; then what the run shows.
+    pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
+        let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
+        let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
+        let resources = bind(running.program, entry, &running.given, &input::bytes).map_err(invalid)?;
+        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
+        let place = |span: Span| {
+            let (line, column) = line_column(running.text, span.start);
+            format!("{}:{line}:{column}", running.name)
+        };
+        let settings = self.settings(running.fuel.unwrap_or(10_000));
+        let mut count = 0;
+        let ending = dispatch.trace(&settings, &mut |thread, step| {
+            count += 1;
+            if only.is_none_or(|only| only == thread.number) {
+                print_step(running.text, None, Some(thread.number), count, step, running.json);
+            }
+        });
+        self.ended(running, &dispatch, &settings, ending, &place)
     }
 
     /// By the machine: definite values, and no races are looked for.

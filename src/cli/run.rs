@@ -1,20 +1,19 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
 use super::amber::{self, ScriptArgs};
-use super::compute::{self, ComputeArgs, Failure, Running};
+use super::compute::{ComputeArgs, Failure, Running};
 use super::draw::{self, DrawArgs};
 use super::grid::{self, GridArgs};
 use super::memory::Memory;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::bound;
-use smallstep::compute::given::{Assignment, Texels};
+use smallstep::compute::given::Assignment;
 use smallstep::compute::told::Invocations;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::run::amber::is_script;
-use smallstep::run::grid::{Given, To, compute_entry};
+use smallstep::run::grid::compute_entry;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
@@ -160,18 +159,7 @@ impl Run {
                 return Err((exit::UNSUPPORTED, format!("unsupported: WSL runs on the reference and on the machine, not on {engine}")));
             }
         };
-        let mut given: Vec<(To, Given)> = self.grid.bind.iter().cloned().map(Into::into).collect();
-        for Assignment { place, given: contents } in &self.compute.set {
-            given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
-        }
-        for Assignment { place, given: texels } in &self.compute.texture {
-            let image = match texels {
-                Texels::Image(image) => image.clone(),
-                Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
-            };
-            given.push((To::Place(*place), Given::Image(image)));
-        }
-        given.extend(self.compute.sampler.iter().map(|a| (To::Place(a.place), Given::Sampler(a.given.0))));
+        let given = self.grid.given(&self.compute)?;
         let entry = self.entry.as_deref();
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         if draw::is_draw(program, entry, &self.draw).map_err(invalid)? {

@@ -1,7 +1,8 @@
 //! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
 
 use super::compute::{self, ComputeArgs, Tracing};
-use super::{exit, input};
+use super::grid::GridArgs;
+use super::{exit, grid, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
@@ -14,13 +15,15 @@ use smallstep_semantics::lambda_v::syntax::{Symbols, line_column};
 use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::validate::validate;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Print how a λV program reduces, how a WSL function is executed, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
-    /// A λV program, a WSL program (with --call), or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
+    /// A λV program, a WSL program (a call with --call, or a compute entry point), or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
     file: PathBuf,
     /// The pixel that it runs for; 0,0 if not given.
     #[arg(long, value_parser = input::pixel)]
@@ -55,8 +58,11 @@ pub(crate) struct Trace {
     /// Of a WSL program: the expression that is evaluated, as `foo(42, float2(1.0, 2.0))`.
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true, help_heading = "WSL")]
     call: Option<String>,
+    /// Of a WSL program: only the steps of this thread, counted from 0.
+    #[arg(long, value_name = "N", help_heading = "WSL")]
+    thread: Option<u32>,
     #[command(flatten)]
-    evaluation: super::call::Evaluation,
+    grid: GridArgs,
     #[command(flatten)]
     compute: ComputeArgs,
     /// The compute entry point, where there are several.
@@ -74,6 +80,33 @@ pub(crate) struct Trace {
 const FUEL: u64 = 10_000;
 
 impl Trace {
+    /// A compute entry point of a WSL program.
+    fn dispatch(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+        let text = source::text(name, bytes).map_err(|e| (exit::INVALID, format!("error: {}", e.text)))?;
+        let found = validate(text);
+        let Some(program) = &found.program else {
+            let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
+            return Err((exit::INVALID, text.trim_end().to_string()));
+        };
+        if !program.entry_points.iter().any(|e| matches!(e.stage, Stage::Compute(_))) {
+            let what = "a WSL program without compute entry point is traced by a call of one of its functions: --call 'foo(42)'";
+            return Err((exit::INVALID, format!("error: {name}: {what}")));
+        }
+        let running = grid::Running {
+            name,
+            text,
+            program,
+            entry: self.entry.as_deref(),
+            groups: self.compute.groups.unwrap_or([1; 3]),
+            given: self.grid.given(&self.compute)?,
+            fast: false,
+            fuel: self.fuel,
+            values: false,
+            json: self.json,
+        };
+        self.grid.trace(&running, self.thread)
+    }
+
     pub(crate) fn run(self) -> ExitCode {
         let name = self.file.display().to_string();
         let bytes = match input::bytes(&self.file) {
@@ -82,15 +115,15 @@ impl Trace {
         };
         if let Some(expression) = &self.call {
             return match source::text(&name, &bytes) {
-                Ok(text) => super::call::trace(&self.file, text, expression, &self.evaluation, self.fuel.unwrap_or(FUEL), self.json),
+                Ok(text) => super::call::trace(&self.file, text, expression, &self.grid.evaluation, self.fuel.unwrap_or(FUEL), self.json),
                 Err(e) => input::fail(exit::INVALID, &e.text),
             };
         }
         if self.file.extension().is_some_and(|e| e == "wsl") {
-            return input::fail(
-                exit::INVALID,
-                &format!("{name}: a WSL program is traced by a call of one of its functions: --call 'foo(42)'"),
-            );
+            return match self.dispatch(&name, &bytes) {
+                Ok(code) => code.into(),
+                Err((code, message)) => input::fail_with(code, &message),
+            };
         }
         match self.compute(&name, &bytes) {
             Ok(None) => {}

@@ -19,7 +19,7 @@ pub(in crate::wsl) use schedule::{Threads, take_turns};
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Stage};
-use super::execution::{Planted, Shared};
+use super::execution::{Planted, Shared, Step, Thread};
 use super::open::{Possible, Ways, explore};
 use super::race::{Known, Race};
 use super::typing::program::Program;
@@ -112,6 +112,9 @@ pub struct OutOfFuel {
     pub at: Span,
 }
 
+/// Is told of a thread and a step that it has made.
+pub type OnStep<'a> = &'a mut dyn FnMut(&Thread, &Step);
+
 /// How a dispatch ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -143,18 +146,10 @@ pub struct Dispatch<'p> {
 impl Dispatch<'_> {
     /// Runs the dispatch along every way.
     pub fn run(&self, settings: &Settings) -> Ending {
-        let threads = self.threads();
-        if threads > MAX_THREADS {
-            return Ending::Other(Outcome::Limit(Limit { what: "threads", bound: MAX_THREADS }));
-        }
-        let shared = match Shared::new(self.program, self.entry.function, settings.planted) {
+        let shared = match self.shared(settings) {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
-        let bytes = threads * shared.thread_words as u64 * 16 + self.group_count() * shared.group_words as u64 * 16;
-        if bytes > super::execution::MAX_STORES * 16 {
-            return Ending::Other(Outcome::Limit(Limit { what: "bytes of variables of all threads", bound: super::execution::MAX_STORES }));
-        }
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
             let (learnt, fired) = (Known::default(), FxHashSet::default());
@@ -175,6 +170,38 @@ impl Dispatch<'_> {
             }
         }
         Ending::Other(Outcome::Limit(Limit { what: "runs to find the stores that race", bound: MAX_PASSES as u64 }))
+    }
+
+    /// Runs the dispatch along the first way, in one order; of every order, the first. `on` is told of each step. Loads see the last store: a race is noted once it
+    /// has happened.
+    pub fn trace(&self, settings: &Settings, on: OnStep) -> Ending {
+        let shared = match self.shared(settings) {
+            Ok(shared) => shared,
+            Err(limit) => return Ending::Other(Outcome::Limit(limit)),
+        };
+        let (known, learnt, fired) = (Known::default(), Known::default(), FxHashSet::default());
+        let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
+        let mut run = Run::new(self, &shared, settings, Ways::default(), &known);
+        run.on = Some(on);
+        run.finish();
+        pass.add(&run);
+        // Where something unspecified was met there may be other ways.
+        pass.shown.complete = !pass.shown.unspecified;
+        pass.halted.unwrap_or(Ending::Shown(Box::new(pass.shown)))
+    }
+
+    /// The program's layout, if threads and their variables are few enough.
+    fn shared(&self, settings: &Settings) -> Result<Shared<'_>, Limit> {
+        let threads = self.threads();
+        if threads > MAX_THREADS {
+            return Err(Limit { what: "threads", bound: MAX_THREADS });
+        }
+        let shared = Shared::new(self.program, self.entry.function, settings.planted)?;
+        let bytes = threads * shared.thread_words as u64 * 16 + self.group_count() * shared.group_words as u64 * 16;
+        if bytes > super::execution::MAX_STORES * 16 {
+            return Err(Limit { what: "bytes of variables of all threads", bound: super::execution::MAX_STORES });
+        }
+        Ok(shared)
     }
 
     fn size(&self) -> [u32; 3] {

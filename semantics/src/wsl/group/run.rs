@@ -2,7 +2,7 @@
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
 use super::schedule::{Schedule, Threads, take_turns};
-use super::{Dispatch, Divergence, Ending, OutOfFuel, Settings, push};
+use super::{Dispatch, Divergence, Ending, OnStep, OutOfFuel, Settings, push};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
@@ -28,6 +28,8 @@ pub(super) struct Run<'a, 'p> {
     pub(super) fired: FxHashSet<Rule>,
     /// How it ended, if not by all threads.
     pub(super) halted: Option<Ending>,
+    /// Is told of each step.
+    pub(super) on: Option<OnStep<'a>>,
 }
 
 /// The places of a box, x fastest.
@@ -72,7 +74,7 @@ impl<'a, 'p> Run<'a, 'p> {
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
-        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None }
+        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None, on: None }
     }
 
     /// What the words of the resources may be.
@@ -113,13 +115,21 @@ impl<'a, 'p> Run<'a, 'p> {
                 self.fired.insert(Rule::WslGThread);
                 self.fired.extend(step.within.iter().copied().chain([step.rule]));
                 self.last[group.threads[t].0.number as usize] = step.at;
+                if let Some(on) = &mut self.on {
+                    on(&group.threads[t].0, &step);
+                }
             }
             Err((Stop::Barrier, instance)) => group.threads[t].1 = State::Waiting(instance),
             Err((Stop::Turn(footprint), _)) => {
                 self.steps -= 1;
                 return Some(footprint);
             }
-            Err((Stop::Discarded(_), _)) => group.threads[t].1 = State::Ended,
+            Err((Stop::Discarded(step), _)) => {
+                group.threads[t].1 = State::Ended;
+                if let Some(on) = &mut self.on {
+                    on(&group.threads[t].0, &step);
+                }
+            }
             Err((stop, _)) => self.halted = Some(Ending::Other(self.outcome(stop))),
         }
         None
