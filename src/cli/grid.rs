@@ -84,14 +84,8 @@ impl GridArgs {
     }
 
     pub(super) fn run(&self, running: Running) -> Result<u8, Failure> {
-        let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
-        let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
-        let resources = bind(running.program, entry, &running.given, &input::bytes).map_err(invalid)?;
-        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
-        let place = |span: Span| {
-            let (line, column) = line_column(running.text, span.start);
-            format!("{}:{line}:{column}", running.name)
-        };
+        let dispatch = running.dispatch()?;
+        let place = |span: Span| running.place(span);
         if running.fast {
             return self.run_fast(&running, &dispatch, &place);
         }
@@ -161,14 +155,8 @@ impl GridArgs {
 
     /// Prints the steps of all threads, or of the one of that number, along the first way; then what the run shows.
     pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
-        let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
-        let entry = compute_entry(running.program, running.entry).map_err(invalid)?;
-        let resources = bind(running.program, entry, &running.given, &input::bytes).map_err(invalid)?;
-        let dispatch = Dispatch { program: running.program, text: running.text, entry, groups: running.groups, resources };
-        let place = |span: Span| {
-            let (line, column) = line_column(running.text, span.start);
-            format!("{}:{line}:{column}", running.name)
-        };
+        let dispatch = running.dispatch()?;
+        let place = |span: Span| running.place(span);
         let settings = self.settings(running.fuel.unwrap_or(10_000));
         let mut count = 0;
         let ending = dispatch.trace(&settings, &mut |thread, step| {
@@ -222,7 +210,19 @@ impl GridArgs {
     }
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
+    fn dispatch(&self) -> Result<Dispatch<'a>, Failure> {
+        let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", self.name));
+        let entry = compute_entry(self.program, self.entry).map_err(invalid)?;
+        let resources = bind(self.program, entry, &self.given, &input::bytes).map_err(invalid)?;
+        Ok(Dispatch { program: self.program, text: self.text, entry, groups: self.groups, resources })
+    }
+
+    fn place(&self, span: Span) -> String {
+        let (line, column) = line_column(self.text, span.start);
+        format!("{}:{line}:{column}", self.name)
+    }
+
     fn show(&self, resources: &[Resource], shown: &Shown) {
         show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
         if self.json {

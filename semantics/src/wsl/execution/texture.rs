@@ -331,8 +331,8 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that derivatives or arguments choose [wsl/e-texture-sample, 004 Sampler and texture operations; WSL-D23, WSL-D24]
-pub fn e_texture_sample(cx: &mut Cx, e: &mut Expr) -> Done {
+/// The value of a call that filters a texture, by what it means.
+fn filter(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, all) = called(cx, e)?;
     let mut arguments = Arguments { all: all.into_iter() };
     let ((_, texture), sampler) = (arguments.texture(cx)?, arguments.sampler(cx)?);
@@ -341,14 +341,14 @@ pub fn e_texture_sample(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
+/// Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that derivatives or arguments choose [wsl/e-texture-sample, 004 Sampler and texture operations; WSL-D23, WSL-D24]
+pub fn e_texture_sample(cx: &mut Cx, e: &mut Expr) -> Done {
+    filter(cx, e)
+}
+
 /// SampleCmp…(t, s, x, d, …) → v, as Sample, but of 1 or 0 for each texel as s compares d with it or not [wsl/e-texture-compare, 004 Sampler and texture operations; WSL-D23, WSL-D24]
 pub fn e_texture_compare(cx: &mut Cx, e: &mut Expr) -> Done {
-    let (function, all) = called(cx, e)?;
-    let mut arguments = Arguments { all: all.into_iter() };
-    let ((_, texture), sampler) = (arguments.texture(cx)?, arguments.sampler(cx)?);
-    let words = cx.filtered(texture.clone(), sampler, &mut arguments, function.meaning())?;
-    cx.of_components(e, &texture, words);
-    Ok(())
+    filter(cx, e)
 }
 
 /// Gather…(t, s, x, …) → (v1, v2, v3, v4), a component of the four texels of level 0 around x, or s's comparisons with them [wsl/e-texture-gather, 004 Sampler and texture operations; WSL-D22, WSL-D23]

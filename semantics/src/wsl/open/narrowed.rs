@@ -1,6 +1,7 @@
 //! What comparisons with definite numbers, once they are decided, say of the other side: `i < 3` leaves fewer values of i.
 
 use super::{MAX_VALUES, OpenId, Opens, Possible, Word};
+use crate::number::Profile;
 use crate::number::sets::{Set, Span};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Op;
@@ -121,7 +122,9 @@ impl Narrowed {
 impl Opens {
     /// Notes what a comparison says that was decided.
     pub(super) fn narrow(&mut self, op: Op, operands: &[Word], holds: bool) {
-        if let Some(comparison) = Comparison::of(op, operands) {
+        // Where a profile lets comparisons with NaN go either way, they say nothing of the float.
+        let rewritten = op.of == Scalar::Float && !matches!(self.precision, None | Some(Profile::Strict));
+        if let (Some(comparison), false) = (Comparison::of(op, operands), rewritten) {
             let narrowed = self.narrowed.entry(comparison.id).or_insert(ALL);
             comparison.narrow(narrowed, holds);
             narrowed.agree();

@@ -434,7 +434,7 @@ impl Checker<'_, '_> {
                 Some(signature) => signature,
                 None => return self.wrong(at, "no such function is generated"),
             },
-            Callee::Library(function) => match self.library(function, arguments) {
+            Callee::Library(function) => match self.types_of_library(function, arguments) {
                 Some(signature) => signature,
                 None => return self.wrong(at, format!("the library's {:?} does not take these arguments", function.meaning())),
             },
@@ -490,7 +490,7 @@ impl Checker<'_, '_> {
     }
 
     /// Likewise of a function of the library. The types that pointers are to are the arguments'.
-    fn library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
+    fn types_of_library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
         let (types, signature) = (self.types(), function.signature());
         let (t, letters) = (function.variable().unwrap_or(TypeId::VOID), function.word().len());
         if signature.parameters.len() != arguments.len() || signature.over.is_some_and(|range| !range.has(types, t)) {

@@ -192,7 +192,7 @@ impl Compiler<'_> {
             (Callee::Library(f), index) => {
                 let arguments: SmallVec<[(Slot, TypeId); 4]> =
                     [Some((whole, whole_ty)), index.map(|i| (i, TypeId::UINT))].into_iter().flatten().collect();
-                self.library(f, &arguments, ty, to)
+                self.call_of_library(f, &arguments, ty, to)
             }
             _ => self.unsupported("this getter"),
         }

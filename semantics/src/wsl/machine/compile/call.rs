@@ -74,7 +74,7 @@ impl Compiler<'_> {
                 self.visit(id);
                 match self.effectful(f, &operands)? {
                     true => Ok(0),
-                    false => self.library(f, &operands, ty, to),
+                    false => self.call_of_library(f, &operands, ty, to),
                 }
             }
             Callee::Generated(_) => self.unsupported("a call of a generated function by its name"),

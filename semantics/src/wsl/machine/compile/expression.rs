@@ -270,7 +270,7 @@ impl Compiler<'_> {
                 let slots: smallvec::SmallVec<[Slot; 4]> = operands.iter().map(|(slot, _)| *slot).collect();
                 self.call(f, &slots, None, matches!(target, Target::Part(_)))?
             }
-            Callee::Library(f) => self.library(f, operands, ty, to)?,
+            Callee::Library(f) => self.call_of_library(f, operands, ty, to)?,
             Callee::Generated(_) => return self.unsupported("this operator"),
         };
         self.assign(target, value)?;

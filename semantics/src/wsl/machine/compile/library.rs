@@ -127,7 +127,7 @@ impl Compiler<'_> {
     }
 
     /// What a built-in function gives that neither waits nor is atomic.
-    pub(super) fn library(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, to: Option<Slot>) -> Done<Slot> {
+    pub(super) fn call_of_library(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, to: Option<Slot>) -> Done<Slot> {
         let n = self.words(ty)?;
         match (f.meaning(), operands) {
             (Meaning::Default, []) => {
