@@ -124,10 +124,23 @@ pub fn left_out_text(recorded: &Recorded) -> String {
 }
 
 /// One program, tried.
-enum Tried {
-    Fit(Box<(Case, Lanes)>),
+pub(super) enum Tried<C> {
+    Fit(Box<(C, Lanes)>),
     LeftOut(&'static str),
     Disagree(Box<Verdict>, String),
+}
+
+/// A case that is written.
+pub(super) trait Recordable {
+    /// Its line, at that place among the cases.
+    fn at(self, index: u64) -> String;
+}
+
+impl Recordable for Case {
+    fn at(mut self, index: u64) -> String {
+        self.index = index;
+        self.to_line()
+    }
 }
 
 /// Writes the header and the cases. `progress` is told how many cases are there.
@@ -143,24 +156,33 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
     };
     to.write_all(header.to_line().as_bytes())?;
     let campaign = plan.campaign();
+    fill(plan.count, 256, plan.threads, |number| try_one(plan, &campaign, number), to, progress)
+}
+
+/// Writes so many cases. Batches are tried on all threads and taken in order, so that the file does not depend on them.
+pub(super) fn fill<C: Recordable + Send>(
+    count: u64,
+    most: u64,
+    threads: usize,
+    try_one: impl Fn(u64) -> Tried<C> + Sync,
+    to: &mut dyn Write,
+    progress: &dyn Fn(u64),
+) -> Result<Recorded, RecordError> {
     let mut recorded = Recorded::default();
-    while recorded.cases < plan.count {
+    while recorded.cases < count {
         if recorded.tried >= 1000 && recorded.tried / TRIES > recorded.cases {
             return Err(RecordError::TooFew(recorded));
         }
-        // A batch is tried on all threads and taken in order, so that the file does not depend on them.
-        let batch = (plan.count - recorded.cases).clamp(1, 256);
-        let first = recorded.tried;
-        for (program, tried) in (first..).zip(try_all(plan.threads, first, batch, |number| try_one(plan, &campaign, number))) {
-            if recorded.cases == plan.count {
+        let (first, batch) = (recorded.tried, (count - recorded.cases).clamp(1, most));
+        for (program, tried) in (first..).zip(try_all(threads, first, batch, &try_one)) {
+            if recorded.cases == count {
                 break;
             }
             recorded.tried += 1;
             match tried {
                 Tried::Fit(fit) => {
-                    let (mut case, lanes) = *fit;
-                    case.index = recorded.cases;
-                    to.write_all(case.to_line().as_bytes())?;
+                    let (case, lanes) = *fit;
+                    to.write_all(case.at(recorded.cases).as_bytes())?;
                     recorded.cases += 1;
                     recorded.lanes += lanes;
                     progress(recorded.cases);
@@ -199,7 +221,7 @@ pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: 
     all.into_iter().map(|(_, tried)| tried).collect()
 }
 
-fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried {
+fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried<Case> {
     let source = campaign.program(number).print();
     let not_ours = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), source.clone());
     let program = match Program::read(&source) {
@@ -246,7 +268,7 @@ fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried {
     Tried::Fit(Box::new((made, lanes)))
 }
 
-fn left_out(verdict: Verdict, source: String) -> Tried {
+fn left_out(verdict: Verdict, source: String) -> Tried<Case> {
     match verdict {
         Verdict::Vacuous(_) => Tried::LeftOut("vacuous"),
         Verdict::Unchecked(..) => Tried::LeftOut("over a limit"),

@@ -6,7 +6,7 @@ use super::replay::{Ours, WAYS, judge};
 use crate::run::grid::{self, compute_entry};
 use crate::theorem::{Lanes, Verdict};
 use crate::vectors::format::{Provenance, profile_name};
-use crate::vectors::record::{RecordError, Recorded, TRIES, try_all};
+use crate::vectors::record::{RecordError, Recordable, Recorded, Tried, fill};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -57,13 +57,6 @@ impl Plan {
     }
 }
 
-/// One program, tried.
-enum Tried {
-    Fit(Box<(Case, Lanes)>),
-    LeftOut(&'static str),
-    Disagree(Box<Verdict>, String),
-}
-
 fn header(seed: u64, profile: Profile, cases: u64, command: String) -> Header {
     Header { version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
 }
@@ -74,33 +67,14 @@ fn header(seed: u64, profile: Profile, cases: u64, command: String) -> Header {
 /// If the file cannot be written, the engines do not agree, or too few programs are fit.
 pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
     to.write_all(header(plan.seed, plan.profile, plan.count, plan.command()).to_line().as_bytes())?;
-    let mut recorded = Recorded::default();
-    while recorded.cases < plan.count {
-        if recorded.tried >= 1000 && recorded.tried / TRIES > recorded.cases {
-            return Err(RecordError::TooFew(recorded));
-        }
-        let (first, batch) = (recorded.tried, (plan.count - recorded.cases).clamp(1, 64));
-        for (program, tried) in (first..).zip(try_all(plan.threads, first, batch, |number| try_one(plan, number))) {
-            if recorded.cases == plan.count {
-                break;
-            }
-            recorded.tried += 1;
-            match tried {
-                Tried::Fit(fit) => {
-                    let (mut case, lanes) = *fit;
-                    case.index = recorded.cases;
-                    to.write_all(case.to_line().as_bytes())?;
-                    recorded.cases += 1;
-                    recorded.lanes += lanes;
-                    progress(recorded.cases);
-                }
-                Tried::LeftOut(why) => *recorded.left_out.entry(why).or_default() += 1,
-                Tried::Disagree(verdict, source) => return Err(RecordError::Disagree { program, verdict, source }),
-            }
-        }
+    fill(plan.count, 64, plan.threads, |number| try_one(plan, number), to, progress)
+}
+
+impl Recordable for Case {
+    fn at(mut self, index: u64) -> String {
+        self.index = index;
+        self.to_line()
     }
-    to.flush()?;
-    Ok(recorded)
 }
 
 /// What is done with a program that is given.
@@ -170,7 +144,7 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
 }
 
 /// The case, if the machine agrees with it.
-fn settled(case: Case, profile: Profile, fuel: u64) -> Tried {
+fn settled(case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     match judge(&case, Ours::Machine, profile, fuel) {
         Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
             let lanes: Vec<&Lane> = match &case.checks {
@@ -205,7 +179,7 @@ fn call(
     Ok(Ok(Call { expression, ty, ends: shown.ends, expected: shown.lanes, value: shown.value }))
 }
 
-fn try_one(plan: &Plan, number: u64) -> Tried {
+fn try_one(plan: &Plan, number: u64) -> Tried<Case> {
     let seed = plan.seed.wrapping_add(number);
     let tried = if number % 4 == 3 { try_dispatch(plan, number, seed) } else { try_calls(plan, number, seed) };
     match tried {
@@ -215,7 +189,7 @@ fn try_one(plan: &Plan, number: u64) -> Tried {
     }
 }
 
-fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried {
+fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
     let text = typed::program(seed);
     let found = validate(&text);
     let mut rules: BTreeSet<Rule> = found.fired.rules().collect();
@@ -247,11 +221,11 @@ fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried {
     settled(case(number, seed, text, Checks::Calls(calls), rules), plan.profile, FUEL)
 }
 
-fn refused(text: String) -> Tried {
+fn refused(text: String) -> Tried<Case> {
     Tried::Disagree(Box::new(Verdict::Failed("a program that is valid by construction is refused".into())), text)
 }
 
-fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried {
+fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
     let made = dispatch::dispatch(seed);
     let bounds = Bounds { fuel: FUEL_DISPATCHED, ways: FEW_WAYS };
     let bind = |program: &Program, entry: &EntryPoint| made.bind(program, entry).map_err(|e| e.0);
