@@ -10,7 +10,7 @@ use smallstep_semantics::wsl::draw::threads::State;
 use smallstep_semantics::wsl::draw::{fragment, interface, quad};
 use smallstep_semantics::wsl::execution::expression::e_load;
 use smallstep_semantics::wsl::execution::term::Form;
-use smallstep_semantics::wsl::execution::{Exchange, Planted, Replacement, derivative};
+use smallstep_semantics::wsl::execution::{Exchange, Planted, Replacement};
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::Word;
 use smallstep_semantics::wsl::syntax::{BuiltinSemantic, Qualifier};
@@ -125,7 +125,7 @@ const BUGS: [Bug; 38] = [
         r.quad = |world, program, group| {
             let Some((meaning, operands)) = quad::together(program, group) else { return };
             for (thread, state) in &mut group.threads {
-                let chosen = meaning.map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
+                let chosen = quad::chosen(&mut world.opens, meaning, &operands);
                 if let Some(stage) = &mut thread.stage {
                     stage.exchange = Some(Exchange { operands: operands.clone(), chosen });
                 }
@@ -164,9 +164,12 @@ fn lonely(
     for (thread, state) in &mut group.threads {
         let State::AtQuad(_, operand) = &*state else { continue };
         let operands = [0; 4].map(|_| operand.clone());
-        let chosen = meaning.map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands));
+        let chosen = match meaning {
+            Some(_) => quad::chosen(&mut world.opens, meaning, &operands),
+            None => [Word::Bits(2); 2].into_iter().collect(),
+        };
         if let Some(stage) = &mut thread.stage {
-            stage.exchange = Some(Exchange { operands, chosen: chosen.unwrap_or_else(|| [Word::Bits(2); 2].into_iter().collect()) });
+            stage.exchange = Some(Exchange { operands, chosen });
         }
         *state = State::Running;
     }

@@ -6,11 +6,14 @@
 use super::threads::{Group, State, World};
 use crate::text::Span;
 use crate::wsl::environment::access::Callee;
-use crate::wsl::execution::{Around, Exchange, Instance, derivative};
+use crate::wsl::execution::{Around, Exchange, Instance};
 use crate::wsl::library::Meaning;
+use crate::wsl::meaning::Derivative;
 use crate::wsl::memory::Words;
+use crate::wsl::open::{Opens, Word};
 use crate::wsl::types::Scalar;
 use crate::wsl::typing::program::{ExprId, Form, Program};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 
 /// An operation over a quad that not all of its threads came to.
@@ -32,7 +35,7 @@ pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     let Some((meaning, operands)) = together(program, group) else { return };
     // What is chosen is chosen by the quad's first thread, so that every schedule chooses alike.
     world.opens.thread = group.threads[0].0.number;
-    let chosen = meaning.map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
+    let chosen = chosen(&mut world.opens, meaning, &operands);
     for (thread, state) in &mut group.threads {
         if let Some(stage) = &mut thread.stage {
             stage.exchange = Some(Exchange { operands: operands.clone(), chosen: chosen.clone() });
@@ -63,7 +66,7 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
             true => operand.clone(),
             false => operand.iter().map(|_| world.opens.leaf(None, Scalar::Float, 0)).collect(),
         });
-        let chosen = meaning(program, &first).map(|meaning| derivative::chosen(&mut world.opens, meaning, &operands)).unwrap_or_default();
+        let chosen = chosen(&mut world.opens, meaning(program, &first), &operands);
         stage.exchange = Some(Exchange { operands, chosen });
         let place = first.barrier.and_then(|e| program.exprs.get(e.0 as usize)).map_or(Span::default(), |e| e.span);
         if let Some(other) = other
@@ -74,6 +77,12 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
         }
         *state = State::Running;
     }
+}
+
+/// What the operation leaves open if it is a derivative, chosen for the quad.
+pub fn chosen(opens: &mut Opens, meaning: Option<Meaning>, operands: &[Words; 4]) -> SmallVec<[Word; 2]> {
+    let derivative = meaning.and_then(Derivative::of);
+    derivative.map(|derivative| derivative.chosen(opens, operands.each_ref().map(|o| &o[..]))).unwrap_or_default()
 }
 
 /// If four threads stand at the same instance: what they call, and the operands of all.

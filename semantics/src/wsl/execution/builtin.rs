@@ -38,7 +38,7 @@ impl Cx<'_, '_> {
             | M::InterlockedMax
             | M::InterlockedExchange => self.apply(Rule::WslEInterlocked, e_interlocked, e),
             M::InterlockedCompareExchange => self.apply(Rule::WslECompareExchange, e_compare_exchange, e),
-            meaning if derivative::Derivative::of(meaning).is_some() => self.apply(Rule::WslEDerivative, derivative::e_derivative, e),
+            meaning if meaning::Derivative::of(meaning).is_some() => self.apply(Rule::WslEDerivative, derivative::e_derivative, e),
             _ => match self.call_texture(function, e) {
                 Some(done) => done,
                 None => self.apply(Rule::WslECallLibrary, e_call_library, e),

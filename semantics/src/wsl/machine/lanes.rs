@@ -1,9 +1,11 @@
 //! Definite words: what becomes of unspecified values, and the built-in functions that have no instructions.
 
 use super::code::{LibraryCall, Words};
+use crate::number::Inexact;
+use crate::number::sets::Set;
 use crate::wsl::choice::Strategy;
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Given, Lanes, Op, Results, apply, scalar};
+use crate::wsl::meaning::{Given, Lanes, Op, Results, Unspecified, apply, scalar};
 use crate::wsl::types::{Scalar, Types};
 use smallvec::SmallVec;
 
@@ -72,6 +74,36 @@ impl Lanes for Chooser {
 
     fn pick(&mut self, index: u32, words: &[u32]) -> u32 {
         words.get(index as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Unspecified for Chooser {
+    fn definite(&self, word: u32) -> Option<u32> {
+        Some(word)
+    }
+
+    fn bounds(&self, word: u32) -> Option<Inexact> {
+        Some(Inexact::exact(f64::from(f32::from_bits(word)))).filter(|x| x.value.is_finite())
+    }
+
+    fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> u32 {
+        let chosen = match values {
+            Some(values) => Chooser::below(self, values.len() as u32).and_then(|k| values.get(k as usize).copied()),
+            None if of == Scalar::Bool => Chooser::below(self, 2),
+            None => self.any(first),
+        };
+        chosen.unwrap_or_else(|| self.left_open())
+    }
+
+    fn within(&mut self, set: Set) -> u32 {
+        match set.only() {
+            Some(x) => (x as f32).to_bits(),
+            None => self.left_open(),
+        }
+    }
+
+    fn takes_formula(&self, definite: bool) -> bool {
+        definite || self.strategy != Strategy::Carry
     }
 }
 

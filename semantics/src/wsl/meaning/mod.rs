@@ -2,7 +2,8 @@
 //!
 //! A value is its words in the order of memory (see [`super::layout`]): 4 bytes each, padding included. Every function is a few operations on scalars ([`Op`]),
 //! and [`scalar()`] says what each may give. Who evaluates decides what a word is and what becomes of an unspecified one ([`Lanes`]): definite bits, or a symbol.
-//! What touches memory other than through results (atomics, textures), what needs other threads (barriers, derivatives) is not here.
+//! What touches memory other than through results (atomics, textures), what needs other threads (barriers) is not here; of derivatives there is what they are once
+//! the operands of the quad are known.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -11,6 +12,7 @@
 //! | `apply` | functions on vectors and matrices: element by element, or by the next two |
 //! | `access` | elements by letters and indices, constructors, default values |
 //! | `algebra` | products, lengths, directions, lighting, the determinant |
+//! | `derivative` | differences in a quad |
 //! | `sets` | what a float may come out as under a profile of precision |
 //! | `planted` | wrong meanings, for tests of what judges them |
 //!
@@ -28,6 +30,7 @@ mod algebra;
 mod apply;
 mod boolean;
 mod convert;
+mod derivative;
 mod float;
 mod integer;
 mod operation;
@@ -36,11 +39,14 @@ mod sets;
 
 pub use access::{default_words, enum_from};
 pub use apply::apply;
+pub use derivative::Derivative;
 pub use planted::{Planted, Replacement};
 pub use sets::{allowed, truth};
 
 use super::library::Meaning;
 use super::types::Scalar;
+use crate::number::Inexact;
+use crate::number::sets::Set;
 use smallvec::SmallVec;
 
 /// An operation on scalars.
@@ -68,7 +74,7 @@ pub enum Given {
 /// What evaluates operations: the words, and what becomes of what is unspecified.
 pub trait Lanes {
     /// 4 bytes of a value.
-    type Word: Copy;
+    type Word: Copy + PartialEq;
 
     /// Definite bits.
     fn bits(&mut self, bits: u32) -> Self::Word;
@@ -82,6 +88,24 @@ pub trait Lanes {
 
     /// The word at an index that is below the number of words.
     fn pick(&mut self, index: Self::Word, words: &[Self::Word]) -> Self::Word;
+}
+
+/// What evaluates functions of textures and of quads, too: they leave more open than operations on scalars do.
+pub trait Unspecified: Lanes {
+    /// The bits, if the word has definite ones.
+    fn definite(&self, word: Self::Word) -> Option<u32>;
+
+    /// The floats that a word may be, in finite bounds; none if it may be another, or is no finite number.
+    fn bounds(&self, word: Self::Word) -> Option<Inexact>;
+
+    /// A new unspecified value: one of these, or any of the type. A definite run takes the first, or `first`.
+    fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
+
+    /// A new float within a set; a definite one if the set has no other.
+    fn within(&mut self, set: Set) -> Self::Word;
+
+    /// Whether the result of the formulas is taken where a device may compute another one; `definite` says that the formulas have one result.
+    fn takes_formula(&self, definite: bool) -> bool;
 }
 
 /// What a call of a built-in function gives.

@@ -12,11 +12,11 @@ pub use possible::Possible;
 pub use ways::{Ways, explore};
 
 use super::choice::Strategy;
-use super::meaning::{Given, Lanes, Op, Replacement, allowed, scalar, truth};
+use super::meaning::{Given, Lanes, Op, Replacement, Unspecified, allowed, scalar, truth};
 use super::memory::Address;
 use super::types::Scalar;
-use crate::number::Profile;
 use crate::number::sets::Set;
+use crate::number::{Inexact, Interval, Profile};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -476,6 +476,35 @@ impl Lanes for Opens {
                 self.among(index, &cases)
             }
         }
+    }
+}
+
+impl Unspecified for Opens {
+    fn definite(&self, word: Word) -> Option<u32> {
+        self.read(word).definite()
+    }
+
+    fn bounds(&self, word: Word) -> Option<Inexact> {
+        match self.read(word) {
+            Word::Bits(bits) => Some(Inexact::exact(f64::from(f32::from_bits(bits)))).filter(|x| x.value.is_finite()),
+            word => {
+                let set = self.possible(word).floats();
+                let hull = set.hull().filter(|hull| set.is_bounded() && hull.low.is_finite() && hull.high.is_finite())?;
+                Some(Inexact { value: hull.low, allowed: Interval::between(hull.low, hull.high) })
+            }
+        }
+    }
+
+    fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
+        self.leaf(values, of, first)
+    }
+
+    fn within(&mut self, set: Set) -> Word {
+        Opens::within(self, set)
+    }
+
+    fn takes_formula(&self, definite: bool) -> bool {
+        definite && self.precision.is_none() || self.strategy != Strategy::Carry
     }
 }
 

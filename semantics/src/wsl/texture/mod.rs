@@ -3,15 +3,24 @@
 //! A value of such a type is the address of an object, which names it. A texture that can be written is device memory: its object holds a word for each component of
 //! each texel, as a load shows it after the conversion to the texture's format, so that stores, loads, races and unspecified values are those of any memory. Other
 //! textures never change: their objects and those of samplers hold nothing, and texels come from the image.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `sampling` | what filters, for any words |
+//! | `texel` | which texel is named; components to and from their codes |
+
+pub mod sampling;
+pub mod texel;
 
 use super::library::texture::{dimensions_of, layered};
 use super::meaning::Lanes;
 use super::memory::ObjectId;
 use super::open::{Opens, Possible, Word};
-use super::types::{Scalar, TextureKind};
-use crate::image::{Image, Numeric, Sampler, Shape, pack, pack_within, unpack, unpack_allowed};
+use super::types::{Scalar, TextureKind, Type, TypeId, Types};
+use crate::image::{Image, Numeric, Sampler, Shape, pack, pack_within, unpack_allowed};
 use crate::number::sets::Set;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// The most components that the texels of a texture have together.
@@ -19,9 +28,6 @@ pub const MAX_COMPONENTS: u64 = 1 << 26;
 
 /// Likewise, of one that can be written: each is a word of memory.
 pub const MAX_WRITABLE: u64 = 1 << 24;
-
-/// The most bits of a component whose codes are told one by one.
-const FEW_BITS: u8 = 8;
 
 /// A texture.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,17 +181,6 @@ impl Texture {
         words
     }
 
-    /// The word that a component with that code is.
-    fn bits(&self, component: usize, code: u64) -> u32 {
-        let format = self.image.format();
-        let width = format.channels()[component].width;
-        match format.numeric() {
-            Numeric::Float if width == 32 => code as u32,
-            Numeric::Uint | Numeric::Sint => self.image.shader_bits(unpack(format.numeric(), width, code)),
-            numeric => float_bits(unpack(numeric, width, code) as f32),
-        }
-    }
-
     /// Scalars of the texels.
     pub fn scalar(&self) -> Scalar {
         match self.image.format().numeric() {
@@ -195,44 +190,16 @@ impl Texture {
         }
     }
 
-    /// An unspecified value among those that a component can hold.
-    pub fn any_code(&self, opens: &mut Opens, component: usize) -> Word {
-        let width = self.image.format().channels()[component].width;
-        if width > FEW_BITS {
-            return opens.leaf(None, self.scalar(), 0);
-        }
-        let values = self.values((0..1u64 << width).map(|code| self.bits(component, code)));
-        opens.leaf(Some(&values), self.scalar(), values.first().copied().unwrap_or(0))
-    }
-
-    fn values(&self, bits: impl Iterator<Item = u32>) -> Vec<u32> {
-        let mut values: Vec<u32> = bits.collect();
-        values.sort_unstable();
-        values.dedup();
-        values
-    }
-
-    /// What a component holds after a store of a word: the value converted to the format (Vulkan, Texel Output Format Conversion). With a profile of precision
-    /// it is one of those that the conversion may give.
+    /// What a component holds after a store of a word, as [`Texture::stored_bits`] has it; of an open one, of each value that it may be.
     pub fn stored(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
-        if width == 32 {
-            return opens.read(word);
-        }
         let word = opens.read(word);
+        if width == 32 {
+            return word;
+        }
         match word.definite() {
-            Some(bits) => {
-                let codes = pack(numeric, width, bits);
-                match codes.any {
-                    Some(_) => self.any_code(opens, component),
-                    None if opens.precision.is_some() && !codes.others.is_empty() => {
-                        let values = self.values(codes.others.iter().chain([&codes.best]).map(|&code| self.bits(component, code)));
-                        opens.leaf(Some(&values), self.scalar(), self.bits(component, codes.best))
-                    }
-                    None => Word::Bits(self.bits(component, codes.best)),
-                }
-            }
+            Some(bits) => self.stored_bits(opens, component, bits),
             None => match opens.possible(word) {
                 Possible::Values(values) => {
                     let cases: Vec<(u32, Word)> =
@@ -268,27 +235,63 @@ impl Texture {
     /// A component of a texel of a level of a texture that cannot be written; none if there is no such texel. What is undefined is found once.
     pub fn texel(&self, opens: &mut Opens, opaques: &mut Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
         let place = self.offset(level, at)? + c as u32 * 4;
-        let (texel, undefined) = self.image.raw_of(level, self.image.index_at(level, at)?)?;
-        let channel = self.image.format().channels()[c];
-        if undefined >> c & 1 == 1 {
+        let Some(bits) = self.texel_bits(level, at, c)? else {
             if let Some(&word) = opaques.undefined.get(&(object, place)) {
                 return Some(opens.read(word));
             }
             let word = self.any_code(opens, c);
             opaques.undefined.insert((object, place), word);
             return Some(word);
-        }
-        let code = (texel >> channel.offset) as u64 & (u64::MAX >> (64 - channel.width));
-        let word = Word::Bits(self.bits(c, code));
-        Some(self.loaded(opens, c, word))
+        };
+        Some(self.loaded(opens, c, Word::Bits(bits)))
     }
 }
 
 /// The words of a value of so many elements: vectors of three take as much room as those of four.
-pub(super) fn padded(opens: &mut Opens, mut elements: super::memory::Words) -> super::memory::Words {
+pub(super) fn padded<L: Lanes>(lanes: &mut L, mut elements: SmallVec<[L::Word; 4]>) -> SmallVec<[L::Word; 4]> {
     if elements.len() == 3 {
-        let zero = opens.bits(0);
-        elements.push(zero);
+        elements.push(lanes.bits(0));
     }
     elements
+}
+
+/// The scalar that a scalar or vector is made of, and how many there are.
+pub(super) fn elements_of(types: &Types, ty: TypeId) -> (Scalar, usize) {
+    match types.get(ty) {
+        Type::Scalar(scalar) => (scalar, 1),
+        Type::Vector(scalar, n) => (scalar, n.into()),
+        _ => (Scalar::Uint, 0),
+    }
+}
+
+/// The arguments of a call after the texture and the sampler, taken one after the other: scalars and vectors.
+#[derive(Clone, Debug)]
+pub struct Arguments<'a, W> {
+    rest: std::collections::VecDeque<(Scalar, &'a [W])>,
+}
+
+impl<'a, W: Copy> Arguments<'a, W> {
+    /// Of these types and words.
+    pub fn new(types: &Types, all: impl IntoIterator<Item = (TypeId, &'a [W])>) -> Arguments<'a, W> {
+        let elements = |(ty, words): (TypeId, &'a [W])| {
+            let (scalar, count) = elements_of(types, ty);
+            (scalar, &words[..count.min(words.len())])
+        };
+        Arguments { rest: all.into_iter().map(elements).collect() }
+    }
+
+    /// The next argument's scalar and elements, without padding.
+    pub fn typed(&mut self) -> Option<(Scalar, &'a [W])> {
+        self.rest.pop_front()
+    }
+
+    /// The next argument's elements, without padding.
+    pub fn elements(&mut self) -> Option<&'a [W]> {
+        self.typed().map(|(_, elements)| elements)
+    }
+
+    /// The only element of the next argument.
+    pub fn element(&mut self) -> Option<W> {
+        self.elements()?.first().copied()
+    }
 }

@@ -1,0 +1,117 @@
+//! Derivatives: seed 004 "Floating point arithmetic", a todo that only names them (ERRATA WSL-D26).
+//!
+//! Of the lanes 0 1 / 2 3 of a quad with the values a, b, c, d the fine derivatives are the differences b - a and d - c of rows and c - a and d - b of
+//! columns. A coarse one is that of either row or column for all four lanes, and `ddx`, `ddy` and `fwidth` are fine or coarse. What is left open is
+//! chosen once for the whole quad, as an unspecified value is: one symbol.
+
+use super::{Op, Unspecified};
+use crate::wsl::library::Meaning;
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+
+/// The words of a value.
+type Words<W> = SmallVec<[W; 4]>;
+
+/// Which row or column a derivative is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// The lane's own.
+    Fine,
+    /// Either, for the whole quad.
+    Coarse,
+    /// Fine or coarse.
+    Either,
+}
+
+/// A derivative of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derivative {
+    /// Along x, along y.
+    along: [bool; 2],
+    how: How,
+}
+
+/// The choice of a lane's own row or column; those of the quad are 0 and 1.
+const FINE: u32 = 2;
+
+impl Derivative {
+    /// That of a meaning, if it is one.
+    pub fn of(meaning: Meaning) -> Option<Derivative> {
+        use How::{Coarse, Either, Fine};
+        use Meaning as M;
+        let (along, how) = match meaning {
+            M::Ddx => ([true, false], Either),
+            M::Ddy => ([false, true], Either),
+            M::DdxCoarse => ([true, false], Coarse),
+            M::DdyCoarse => ([false, true], Coarse),
+            M::DdxFine => ([true, false], Fine),
+            M::DdyFine => ([false, true], Fine),
+            M::Fwidth => ([true, true], Either),
+            M::FwidthCoarse => ([true, true], Coarse),
+            M::FwidthFine => ([true, true], Fine),
+            _ => return None,
+        };
+        Some(Derivative { along, how })
+    }
+
+    /// The axes that it is along, at most two: 0 is x, 1 is y.
+    fn axes(self) -> impl Iterator<Item = usize> {
+        (0..2).filter(move |&axis| self.along[axis])
+    }
+
+    /// What it leaves open, chosen for the whole quad: for each axis that it is along, of which row or column it is.
+    ///
+    /// Nothing is chosen where both are the same.
+    pub fn chosen<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4]) -> SmallVec<[L::Word; 2]> {
+        let mut choices = SmallVec::new();
+        for axis in self.axes() {
+            let [first, second] = differences(lanes, operands, axis);
+            let options: &[u32] = match self.how {
+                How::Fine => &[FINE],
+                _ if first == second => &[0],
+                How::Coarse => &[0, 1],
+                How::Either => &[FINE, 0, 1],
+            };
+            choices.push(match options {
+                [only] => lanes.bits(*only),
+                _ => lanes.unspecified(Some(options), Scalar::Uint, options[0]),
+            });
+        }
+        choices
+    }
+
+    /// What it is for a lane of the quad, by the operands of all four and what was chosen.
+    pub fn result<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4], chosen: &[L::Word], lane: usize) -> Words<L::Word> {
+        let mut along: SmallVec<[Words<L::Word>; 2]> = SmallVec::new();
+        for (axis, &choice) in self.axes().zip(chosen) {
+            let [first, second] = differences(lanes, operands, axis);
+            let own = if axis == 0 { lane / 2 } else { lane % 2 };
+            let mut words = Words::new();
+            for (&first, &second) in first.iter().zip(&second) {
+                words.push(lanes.pick(choice, &[first, second, if own == 0 { first } else { second }]));
+            }
+            along.push(words);
+        }
+        let float = |meaning| Op::new(meaning, Scalar::Float, Scalar::Float);
+        match &along[..] {
+            [x, y] => {
+                let mut sum = Words::new();
+                for (&x, &y) in x.iter().zip(y) {
+                    let [x, y] = [x, y].map(|word| lanes.scalar(float(Meaning::Abs), &[word]));
+                    sum.push(lanes.scalar(float(Meaning::Add), &[x, y]));
+                }
+                sum
+            }
+            other => other.first().cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// The differences of both rows (along x) or columns (along y) of a quad, word by word.
+fn differences<L: Unspecified>(lanes: &mut L, operands: [&[L::Word]; 4], axis: usize) -> [Words<L::Word>; 2] {
+    let subtract = Op::new(Meaning::Subtract, Scalar::Float, Scalar::Float);
+    let pairs = if axis == 0 { [(0, 1), (2, 3)] } else { [(0, 2), (1, 3)] };
+    pairs.map(|(from, to): (usize, usize)| {
+        operands[from].iter().zip(operands[to]).map(|(&a, &b)| lanes.scalar(subtract, &[b, a])).collect()
+    })
+}

@@ -1,0 +1,269 @@
+//! Textures filtered by samplers: seed 004 "Sampler and texture operations", as `LIBRARY.md` completes it.
+//!
+//! Values come from [`crate::image`], by the formulas of Vulkan's "Image Operations" (ERRATA WSL-D22, WSL-D23). Without a profile of precision a filtered component is
+//! the definite value of the formulas; with one, and where an operand is a set of floats, it is one within what a device may have. It is unspecified where no texel
+//! or component is named, where the sampler does not fit the texture, and where an operand is open or no finite number.
+
+use super::{Arguments, Texture, float_bits, padded};
+use crate::image::{Filter, Location, Lod, Precision, Rules, Sampled, Sampler, SamplerError, Sampling, Shape};
+use crate::number::sets::Set;
+use crate::number::{Inexact, Interval};
+use crate::wsl::library::Meaning;
+use crate::wsl::library::texture::dimensions_of;
+use crate::wsl::meaning::Unspecified;
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+
+/// The greatest distance of a location from the first texel, in texels: the texels' coordinates are ints.
+const FARTHEST: f64 = (1u64 << 31) as f64;
+
+type Words<W> = SmallVec<[W; 4]>;
+
+/// Whether a call takes its level of detail from the locations of its quad.
+pub fn needs_quad(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Sample | Meaning::SampleBias | Meaning::SampleCmp)
+}
+
+/// Where and how a texture is sampled.
+struct Source<'a> {
+    texture: &'a Texture,
+    sampler: Sampler,
+    location: Location,
+    offset: [i32; 3],
+    /// Whether every operand is definite.
+    definite: bool,
+}
+
+/// As many of them as there are, the others 0; none if one of them may be no finite number.
+fn inexacts<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[Inexact; 3]> {
+    let mut all = [Inexact::exact(0.0); 3];
+    for (x, &word) in all.iter_mut().zip(words) {
+        *x = lanes.bounds(word)?;
+    }
+    Some(all)
+}
+
+/// The ints that words are; none if one is open.
+pub(super) fn ints<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
+    let mut all = [0; 3];
+    for (x, &word) in all.iter_mut().zip(words) {
+        *x = lanes.definite(word)? as i32;
+    }
+    Some(all)
+}
+
+fn all_definite<L: Unspecified>(lanes: &L, words: &[L::Word]) -> bool {
+    words.iter().all(|&word| lanes.definite(word).is_some())
+}
+
+/// The place that a location's words are; none if they lead nowhere.
+fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) -> Option<Location> {
+    let dimensions = usize::from(dimensions_of(texture.kind));
+    let (at, layer) = words.split_at(dimensions.min(words.len()));
+    let layer = layer.first().map_or(Some(Inexact::exact(0.0)), |&layer| lanes.bounds(layer))?;
+    let location = Location { at: inexacts(lanes, at)?, layer };
+    let sides = texture.image.sides(0).unwrap_or([1; 3]);
+    if texture.image.shape() == Shape::Cube {
+        // A direction without a length, or one that a device may take for such a one, leads to no face.
+        let length = location.at.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
+        return (length >= f64::from(f32::MIN_POSITIVE)).then_some(location);
+    }
+    let far = |axis: usize| location.at[axis].allowed.magnitude() * f64::from(sides[axis]) >= FARTHEST;
+    (!(0..dimensions).any(far)).then_some(location)
+}
+
+/// Four unspecified values.
+fn four_unspecified<L: Unspecified>(lanes: &mut L, scalar: Scalar) -> [L::Word; 4] {
+    [0; 4].map(|_| lanes.unspecified(None, scalar, 0))
+}
+
+/// What is shown of four components: unspecified ones where the image or the sampler defines none.
+fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, SamplerError>) -> [L::Word; 4] {
+    let scalar = source.texture.scalar();
+    let Ok(found) = found else { return four_unspecified(lanes, scalar) };
+    let exact = lanes.takes_formula(source.definite);
+    [0, 1, 2, 3].map(|c: usize| match found.undefined[c] {
+        Some(_) => lanes.unspecified(None, scalar, 0),
+        None if exact && scalar == Scalar::Float => lanes.bits(float_bits(f32::from_bits(found.bits[c]))),
+        None if exact => lanes.bits(found.bits[c]),
+        None if scalar == Scalar::Float => {
+            let set = found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
+            lanes.within(set)
+        }
+        None => {
+            let point = |one: &[Interval; 4]| (one[c].low == one[c].high).then(|| source.texture.image.shader_bits(one[c].low));
+            match found.allowed.0.iter().map(point).collect::<Option<Vec<u32>>>() {
+                Some(mut values) => {
+                    values.sort_unstable();
+                    values.dedup();
+                    lanes.unspecified(Some(&values), scalar, found.bits[c])
+                }
+                None => lanes.unspecified(None, scalar, found.bits[c]),
+            }
+        }
+    })
+}
+
+/// Whether the sampler may be used so: of unnormalized coordinates there are one or two, of one level, and they are not moved.
+fn unnormalized_fits(source: &Source) -> bool {
+    let image = &source.texture.image;
+    !source.sampler.unnormalized || matches!(image.shape(), Shape::D1 | Shape::D2) && image.levels() == 1 && source.offset == [0; 3]
+}
+
+fn sampled<L: Unspecified>(lanes: &mut L, source: &Source, lod: Lod, reference: Option<Inexact>) -> [L::Word; 4] {
+    if !unnormalized_fits(source) {
+        return four_unspecified(lanes, source.texture.scalar());
+    }
+    let image = &source.texture.image;
+    let (rules, precision) = (Rules::default(), Precision::least(image.format()));
+    let sampling = Sampling { image, sampler: &source.sampler, precision, rules: &rules, offset: source.offset };
+    let found = sampling.sample(source.location, lod, reference);
+    shown(lanes, source, found)
+}
+
+/// The derivatives of a location to the right and downwards, by the quad's own and the other row and column; and whether these are the same.
+fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usize) -> Option<([Inexact; 3], [Inexact; 3], bool)> {
+    let mut at = [[Inexact::exact(0.0); 3]; 4];
+    for (at, words) in at.iter_mut().zip(quad) {
+        *at = inexacts(lanes, &words[..dimensions.min(words.len())])?;
+    }
+    let mut same = true;
+    let mut along = |first: [usize; 2], second: [usize; 2]| {
+        [0, 1, 2].map(|axis: usize| {
+            let difference = |[from, to]: [usize; 2]| {
+                let (a, b) = (at[from][axis], at[to][axis]);
+                let value = f64::from((b.value - a.value) as f32);
+                let are_points = a.allowed.low == a.allowed.high && b.allowed.low == b.allowed.high;
+                let range = Interval::between(b.allowed.low - a.allowed.high, b.allowed.high - a.allowed.low).of_f32();
+                Inexact { value, allowed: if are_points { Interval::point(value) } else { range } }
+            };
+            let (first, second) = (difference(first), difference(second));
+            same &= first == second;
+            Inexact { allowed: first.allowed.hull(second.allowed), ..first }
+        })
+    };
+    let dx = along([0, 1], [2, 3]);
+    let dy = along([0, 2], [1, 3]);
+    Some((dx, dy, same))
+}
+
+/// How a call gives its level: the words that it takes for it.
+enum Level<'a, W> {
+    /// By derivatives in the quad, with a bias.
+    Quad([&'a [W]; 4], Option<W>),
+    /// By derivatives.
+    Derivatives(&'a [W], &'a [W]),
+    /// By itself.
+    Explicit(W),
+    /// 0.
+    Zero,
+}
+
+/// The words of four components that a `Sample…` gives, compared with a reference or not; none if an argument is missing. The texture and the sampler are taken from
+/// the arguments already. `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
+pub fn filtered<L: Unspecified>(
+    lanes: &mut L,
+    (texture, sampler): (&Texture, Sampler),
+    mut arguments: Arguments<L::Word>,
+    meaning: Meaning,
+    quad: Option<[&[L::Word]; 4]>,
+) -> Option<[L::Word; 4]> {
+    let location = arguments.elements()?;
+    let compares = matches!(meaning, Meaning::SampleCmp | Meaning::SampleCmpLevelZero);
+    let reference = if compares { Some(arguments.element()?) } else { None };
+    let level = match (meaning, quad) {
+        (Meaning::Sample | Meaning::SampleCmp, Some(quad)) => Level::Quad(quad, None),
+        (Meaning::SampleBias, Some(quad)) => Level::Quad(quad, Some(arguments.element()?)),
+        (Meaning::SampleGrad, _) => Level::Derivatives(arguments.elements()?, arguments.elements()?),
+        (Meaning::SampleLevel, _) => Level::Explicit(arguments.element()?),
+        (Meaning::SampleCmpLevelZero, _) => Level::Zero,
+        _ => return None,
+    };
+    let offset = arguments.elements().unwrap_or(&[]);
+    let dimensions = usize::from(dimensions_of(texture.kind));
+    let known = (|| {
+        let mut definite = all_definite(lanes, location) && reference.is_none_or(|word| all_definite(lanes, &[word]));
+        let place = location_of(lanes, texture, location)?;
+        let reference = match reference {
+            Some(word) => Some(lanes.bounds(word)?),
+            None => None,
+        };
+        let offset = ints(lanes, offset)?;
+        let lod = match level {
+            Level::Quad(quad, bias) => {
+                let bias = bias.map_or(Some(Inexact::exact(0.0)), |word| lanes.bounds(word))?;
+                let (dx, dy, same) = derivatives(lanes, quad, dimensions)?;
+                if bias.allowed.low != bias.allowed.high || sampler.unnormalized {
+                    return None;
+                }
+                definite &= same && quad.iter().all(|words| all_definite(lanes, words));
+                Lod::Derivatives { dx, dy, bias: bias.value as f32 }
+            }
+            Level::Derivatives(dx, dy) => {
+                definite &= all_definite(lanes, dx) && all_definite(lanes, dy);
+                Lod::Derivatives { dx: inexacts(lanes, dx)?, dy: inexacts(lanes, dy)?, bias: 0.0 }
+            }
+            Level::Explicit(lod) => {
+                definite &= all_definite(lanes, &[lod]);
+                Lod::Explicit(lanes.bounds(lod)?)
+            }
+            Level::Zero => Lod::Explicit(Inexact::exact(0.0)),
+        };
+        Some((Source { texture, sampler, location: place, offset, definite }, lod, reference))
+    })();
+    Some(match known {
+        None => four_unspecified(lanes, texture.scalar()),
+        Some((source, lod, reference)) => sampled(lanes, &source, lod, reference),
+    })
+}
+
+/// The words that a `Gather…` gives; none if an argument is missing. The texture, whose type has so many components, and the sampler are taken from the arguments
+/// already.
+pub fn gathered<L: Unspecified>(
+    lanes: &mut L,
+    (texture, components, sampler): (&Texture, usize, Sampler),
+    mut arguments: Arguments<L::Word>,
+    meaning: Meaning,
+) -> Option<[L::Word; 4]> {
+    let location = arguments.elements()?;
+    let reference = if meaning == Meaning::GatherCmp { Some(arguments.element()?) } else { None };
+    let offset = arguments.elements().unwrap_or(&[]);
+    let component = match meaning {
+        Meaning::GatherGreen => 1,
+        Meaning::GatherBlue => 2,
+        Meaning::GatherAlpha => 3,
+        _ => 0,
+    };
+    let definite = all_definite(lanes, location) && reference.is_none_or(|word| all_definite(lanes, &[word]));
+    let known = (|| {
+        let reference = match reference {
+            Some(word) => Some(lanes.bounds(word)?),
+            None => None,
+        };
+        Some((location_of(lanes, texture, location)?, ints(lanes, offset)?, reference))
+    })();
+    Some(match known {
+        Some((location, offset, reference)) if component < components.min(texture.channels()) && !sampler.unnormalized => {
+            // The footprint is that of a linear filter, whatever the sampler's filters are.
+            let sampler = Sampler { mag: Filter::Nearest, min: Filter::Nearest, mip: Filter::Nearest, ..sampler };
+            let source = Source { texture, sampler, location, offset, definite };
+            let image = &texture.image;
+            let (rules, precision) = (Rules::default(), Precision::least(image.format()));
+            let sampling = Sampling { image, sampler: &source.sampler, precision, rules: &rules, offset };
+            let found = sampling.gather(location, component, reference);
+            shown(lanes, &source, found)
+        }
+        _ => four_unspecified(lanes, texture.scalar()),
+    })
+}
+
+/// The words of a call's type, of four components: those that the type has no use for are left out, and what the format does not have is unspecified.
+pub fn of_components<L: Unspecified>(
+    lanes: &mut L,
+    (scalar, count): (Scalar, usize),
+    texture: &Texture,
+    words: [L::Word; 4],
+) -> Words<L::Word> {
+    let elements = (0..count).map(|c| if c < texture.channels() { words[c] } else { lanes.unspecified(None, scalar, 0) }).collect();
+    padded(lanes, elements)
+}

@@ -1,0 +1,110 @@
+//! Texels one by one: seed 004 "Sampler and texture operations" (ERRATA WSL-D21, WSL-D22).
+
+use super::{Texture, float_bits, is_writable, sampling};
+use crate::image::{Shape, pack};
+use crate::wsl::library::texture::{dimensions_of, layered};
+use crate::wsl::meaning::Unspecified;
+use crate::wsl::types::{Scalar, TypeId};
+
+/// The most bits of a component whose codes are told one by one.
+const FEW_BITS: u8 = 8;
+
+/// The level and the texel that a load or store names, by the coordinates' scalars; none if one is open.
+pub fn named<L: Unspecified>(lanes: &L, texture: &Texture, (scalar, words): (Scalar, &[L::Word]), offset: &[L::Word]) -> Option<(i64, [i64; 3])> {
+    let of = |word: L::Word| {
+        let bits = lanes.definite(word)?;
+        Some(if scalar == Scalar::Int { i64::from(bits as i32) } else { i64::from(bits) })
+    };
+    let offset = sampling::ints(lanes, offset)?;
+    let dimensions = usize::from(dimensions_of(texture.kind));
+    let mut rest = words.iter().copied();
+    let (mut at, mut level) = ([0; 3], 0);
+    for axis in 0..dimensions {
+        at[axis] = rest.next().map_or(Some(0), of)? + i64::from(offset[axis]);
+    }
+    if layered(texture.kind) {
+        at[2] = rest.next().map_or(Some(0), of)?;
+    }
+    if !is_writable(texture.kind) {
+        level = rest.next().map_or(Some(0), of)?;
+    }
+    Some((level, at))
+}
+
+/// The bits of a number of sides or levels, stored through a pointer to that type.
+pub fn number_bits(to: Option<TypeId>, number: u32) -> u32 {
+    if to == Some(TypeId::FLOAT) { (number as f32).to_bits() } else { number }
+}
+
+impl Texture {
+    /// Of which sides `GetDimensions` has a pointer each: a cube's faces are not told.
+    pub fn axes(&self) -> &'static [usize] {
+        match self.image.shape() {
+            Shape::D1 => &[0],
+            Shape::D1Array => &[0, 2],
+            Shape::D2 | Shape::Cube => &[0, 1],
+            Shape::D2Array | Shape::D3 => &[0, 1, 2],
+        }
+    }
+
+    /// The sides of a level, zeros if there is none.
+    pub fn sides(&self, level: u32) -> [u32; 3] {
+        self.image.sides(level).unwrap_or([0; 3])
+    }
+
+    /// The bits of a component with that code.
+    pub(super) fn bits(&self, component: usize, code: u64) -> u32 {
+        use crate::image::{Numeric, unpack};
+        let format = self.image.format();
+        let width = format.channels()[component].width;
+        match format.numeric() {
+            Numeric::Float if width == 32 => code as u32,
+            Numeric::Uint | Numeric::Sint => self.image.shader_bits(unpack(format.numeric(), width, code)),
+            numeric => float_bits(unpack(numeric, width, code) as f32),
+        }
+    }
+
+    /// The bits of a component of a texel, or none if it is undefined; none of it if there is no such texel.
+    pub fn texel_bits(&self, level: u32, at: [i64; 3], component: usize) -> Option<Option<u32>> {
+        let (texel, undefined) = self.image.raw_of(level, self.image.index_at(level, at)?)?;
+        let channel = self.image.format().channels()[component];
+        let code = (texel >> channel.offset) as u64 & (u64::MAX >> (64 - channel.width));
+        Some((undefined >> component & 1 == 0).then(|| self.bits(component, code)))
+    }
+
+    /// An unspecified value among those that a component can hold.
+    pub fn any_code<L: Unspecified>(&self, lanes: &mut L, component: usize) -> L::Word {
+        let width = self.image.format().channels()[component].width;
+        if width > FEW_BITS {
+            return lanes.unspecified(None, self.scalar(), 0);
+        }
+        let values = self.values((0..1u64 << width).map(|code| self.bits(component, code)));
+        lanes.unspecified(Some(&values), self.scalar(), values.first().copied().unwrap_or(0))
+    }
+
+    pub(super) fn values(&self, bits: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut values: Vec<u32> = bits.collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// What a component holds after a store of these bits: the value converted to the format (Vulkan, Texel Output Format Conversion). With a profile of precision
+    /// it is one of those that the conversion may give.
+    pub fn stored_bits<L: Unspecified>(&self, lanes: &mut L, component: usize, bits: u32) -> L::Word {
+        let format = self.image.format();
+        let (numeric, width) = (format.numeric(), format.channels()[component].width);
+        if width == 32 {
+            return lanes.bits(bits);
+        }
+        let codes = pack(numeric, width, bits);
+        match codes.any {
+            Some(_) => self.any_code(lanes, component),
+            None if !codes.others.is_empty() && !lanes.takes_formula(true) => {
+                let values = self.values(codes.others.iter().chain([&codes.best]).map(|&code| self.bits(component, code)));
+                lanes.unspecified(Some(&values), self.scalar(), self.bits(component, codes.best))
+            }
+            None => lanes.bits(self.bits(component, codes.best)),
+        }
+    }
+}
