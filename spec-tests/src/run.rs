@@ -76,6 +76,8 @@ pub struct FileReport {
     pub by_fast_engine: usize,
     /// How many dispatches of WSL, likewise.
     pub dispatched_by_fast_engine: usize,
+    /// How many draws of WSL did likewise.
+    pub drawn_by_fast_engine: usize,
     /// What the blessed parts should be, by the line of their directive.
     pub blocks: Vec<(usize, Vec<String>)>,
 }

@@ -8,6 +8,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::{FunctionId, Planted};
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
@@ -333,10 +334,7 @@ pub fn compare_dispatch(
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
     let entry = grid::compute_entry(&program, entry)?;
     let resources = grid::bind(&program, entry, &given(resources), &unread)?;
-    if resources.iter().any(|r| r.buffer().is_none()) {
-        return Ok(false);
-    }
-    let Ok(compiled) = Compiled::new(&program, entry.function) else { return Ok(false) };
+    let compiled = Compiled::new(&program, entry.function).map_err(|refusal| refusal.to_string())?;
     let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
     for strategy in [Strategy::First, Strategy::Random(1)] {
         match beside::dispatch(&dispatch, &compiled, strategy, Fuel { machine: fuel, relation: fuel })? {
@@ -344,6 +342,27 @@ pub fn compare_dispatch(
             Compared::Not => return Ok(false),
             Compared::Differ { machine, relation } => {
                 return Err(format!("by {strategy:?} the fast engine gives {machine}, the relation {relation}"));
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Draws on the fast engine and by the relation, by two strategies: they must end alike. False if the fast engine does not end, or the draw races.
+///
+/// Errors: how they differ, or what is wrong with the program or with what is bound.
+pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], fuel: u64) -> Result<bool, String> {
+    let validated = validate::validate(text);
+    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
+    let draw = stages::draw(&program, text, asked, &given(resources), &unread)?;
+    let compile = |entry: &EntryPoint| Compiled::new(&program, entry.function).map_err(|refusal| refusal.to_string());
+    let (vertex, fragment) = (draw.vertex().map(compile).transpose()?, compile(draw.fragment)?);
+    for strategy in [Strategy::First, Strategy::Random(1)] {
+        match beside::draw(&draw, (vertex.as_ref(), &fragment), strategy, Fuel { machine: fuel, relation: fuel }) {
+            Compared::Same(_) => {}
+            Compared::Not => return Ok(false),
+            Compared::Differ { machine, relation } => {
+                return Err(format!("by {strategy:?} the fast engine draws {machine}, the relation {relation}"));
             }
         }
     }
@@ -366,6 +385,7 @@ pub fn draw(
         draw::Ending::Shown(shown) => shown,
         draw::Ending::Refused(error) => return Ok((Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new())),
         draw::Ending::OutOfFuel(_) => return Ok((Found::ending("out of fuel", ""), Vec::new())),
+        draw::Ending::Open(_) => return Err("the relation carries what is unspecified".into()),
         draw::Ending::Other(outcome) => return Ok((ending(outcome), Vec::new())),
     };
     let place = |span: Span| {

@@ -244,20 +244,22 @@ fn calls_are_run_by_the_fast_engine_too() {
     assert!(calls > 300, "{calls} calls");
 }
 
-/// The fast engine runs every dispatch that takes buffers and does not race.
+/// The fast engine runs every dispatch and every draw that ends and does not race.
 #[test]
-fn dispatches_are_run_by_the_fast_engine_too() {
-    let mut all = 0;
+fn dispatches_and_draws_are_run_by_the_fast_engine_too() {
+    let (mut dispatches, mut draws) = (0, 0);
     for file in files().iter().filter(|f| f.language == Language::Wsl) {
-        let is_dispatch = |t: &&Test| t.command == Command::Run && t.option("size").is_none() && t.option("literal").is_none();
-        let races = |t: &&Test| t.expects.iter().any(|(_, text)| text == "races");
-        let opaque = file.resources.iter().any(|(_, given)| !given.contains(':'));
-        let textures = opaque || file.text.contains("Texture");
-        let dispatched = file.tests.iter().filter(is_dispatch).filter(|t| !races(t) && !textures).count();
-        assert_eq!(report(file).dispatched_by_fast_engine, dispatched, "{}: dispatches by the fast engine, of all", file.name);
-        all += dispatched;
+        let ends = |t: &&Test| !t.expects.iter().any(|(_, text)| ["races", "out of fuel", "unsupported"].contains(&text.as_str()));
+        let runs = |t: &&Test| t.command == Command::Run && t.option("literal").is_none() && ends(t);
+        let (drawn, dispatched): (Vec<&Test>, Vec<&Test>) = file.tests.iter().filter(runs).partition(|t| t.option("size").is_some());
+        let report = report(file);
+        assert_eq!(report.dispatched_by_fast_engine, dispatched.len(), "{}: dispatches by the fast engine, of all", file.name);
+        assert_eq!(report.drawn_by_fast_engine, drawn.len(), "{}: draws by the fast engine, of all", file.name);
+        dispatches += dispatched.len();
+        draws += drawn.len();
     }
-    assert!(all >= 10, "{all} dispatches");
+    println!("{dispatches} dispatches, {draws} draws");
+    assert!(dispatches >= 25 && draws >= 90, "{dispatches} dispatches, {draws} draws");
 }
 
 /// The rules of WSL's execution are printed above their functions as the registry has them: the statement, the name and the source.

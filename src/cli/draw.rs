@@ -16,7 +16,9 @@ use smallstep_semantics::number::Inexact;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::draw::{Draw, Ending, Settings, Shown};
-use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::group::Schedule;
+use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
@@ -71,6 +73,8 @@ pub(super) struct Running<'a> {
     pub output: Option<u32>,
     pub image: Option<&'a Path>,
     pub alpha: bool,
+    /// By the machine.
+    pub fast: bool,
     pub fuel: Option<u64>,
     pub values: bool,
     pub json: bool,
@@ -130,7 +134,8 @@ impl DrawArgs {
             specialized: &running.specialized,
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
-        let evaluation = grid.evaluation(running.fuel.unwrap_or(Settings::default().fuel));
+        let fuel = if running.fast { 10_000_000_000 } else { Settings::default().fuel };
+        let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
         let settings = Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
@@ -140,8 +145,16 @@ impl DrawArgs {
             races: grid.looks_for_races(),
             ..Settings::default()
         };
-        match draw.run(&settings) {
-            Ending::Shown(shown) => running.finish(&draw, &shown, settings.precision.is_some()),
+        let ending = if running.fast { fast(&draw, &settings)? } else { draw.run(&settings) };
+        match ending {
+            Ending::Shown(shown) => {
+                let code = running.finish(&draw, &shown, settings.precision.is_some())?;
+                if running.fast {
+                    eprintln!("note: no races were looked for; the reference does that");
+                }
+                Ok(code)
+            }
+            Ending::Open(at) => Err(grid::on_reference(&grid::carried(at.thread, at.at, &|span| running.place(span)))),
             Ending::Refused(error) => {
                 let text = Diagnostic::from(*error).render(running.name, running.text);
                 Err((exit::INVALID, text.trim_end().to_string()))
@@ -161,6 +174,19 @@ impl DrawArgs {
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),
         }
     }
+}
+
+/// By the machine: definite values, and no races are looked for.
+fn fast(draw: &Draw, settings: &Settings) -> Result<Ending, Failure> {
+    if settings.schedule != Schedule::InOrder {
+        return Err(grid::on_reference("the machine runs threads in order"));
+    }
+    if settings.precision.is_some() {
+        return Err(grid::on_reference("the machine has no sets"));
+    }
+    let compile = |entry: &EntryPoint| Compiled::new(draw.program, entry.function).map_err(|e| grid::on_reference(&e.to_string()));
+    let (vertex, fragment) = (draw.vertex().map(compile).transpose()?, compile(draw.fragment)?);
+    Ok(draw.run_fast((vertex.as_ref(), &fragment), settings))
 }
 
 impl Running<'_> {

@@ -170,17 +170,13 @@ impl GridArgs {
 
     /// By the machine: definite values, and no races are looked for.
     fn run_fast(&self, running: &Running, dispatch: &Dispatch, place: &impl Fn(Span) -> String) -> Result<u8, Failure> {
-        let unsupported = |what: String| (exit::UNSUPPORTED, format!("unsupported: {what}; the reference runs it"));
         if self.order != Schedule::InOrder {
-            return Err(unsupported("the machine runs threads in order".into()));
+            return Err(on_reference("the machine runs threads in order"));
         }
-        if dispatch.resources.iter().any(|r| r.buffer().is_none()) {
-            return Err(unsupported("the machine has neither textures nor samplers".into()));
-        }
-        let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| unsupported(e.to_string()))?;
+        let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| on_reference(&e.to_string()))?;
         let evaluation = self.evaluation.settings(running.fuel.unwrap_or(10_000_000_000));
         if evaluation.precision.is_some() {
-            return Err(unsupported("the machine has no sets".into()));
+            return Err(on_reference("the machine has no sets"));
         }
         let settings = machine::Settings { strategy: evaluation.strategy, fuel: evaluation.fuel, ..machine::Settings::default() };
         let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
@@ -199,10 +195,8 @@ impl GridArgs {
             }
             Dispatched::Stopped { thread, ending } => Err(match ending {
                 machine::Ending::OutOfFuel { place: at } => out_of_fuel(settings.fuel, thread, at, place),
-                machine::Ending::Open { place: at } => unsupported(format!(
-                    "thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified",
-                    place(at)
-                )),
+                machine::Ending::Open { place: at } => on_reference(&carried(thread, at, place)),
+                machine::Ending::NoQuad { place: at } => (exit::UNSUPPORTED, format!("unsupported: {} (at {})", NO_QUAD, place(at))),
                 machine::Ending::Stuck { why, place: at } => (exit::DISAGREE, stuck(&Stuck { why: why.into(), at: place(at) })),
                 machine::Ending::Discarded | machine::Ending::Returned(_) => (exit::FAILED, format!("thread {thread} ended")),
             }),
@@ -249,6 +243,19 @@ fn diverged((waiting, barrier): (u32, Span), (other, at): (u32, Option<Span>), p
 
 fn out_of_fuel(fuel: u64, thread: u32, at: Span, place: &impl Fn(Span) -> String) -> Failure {
     (exit::LIMIT, format!("out of fuel: the threads took {fuel} steps; thread {thread} stands at {}; see --fuel", place(at)))
+}
+
+/// What the machine does not do, and the reference does.
+pub(super) fn on_reference(what: &str) -> Failure {
+    (exit::UNSUPPORTED, format!("unsupported: {what}; the reference runs it"))
+}
+
+/// What a thread of a dispatch is not in.
+const NO_QUAD: &str = "an operation over a quad of threads, and no fragment is drawn here";
+
+/// A sentence about a thread of the machine that meets something unspecified.
+pub(super) fn carried(thread: u32, at: Span, place: &impl Fn(Span) -> String) -> String {
+    format!("thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified", place(at))
 }
 
 /// A sentence about a program that is stuck.

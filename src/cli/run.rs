@@ -166,10 +166,8 @@ impl Run {
             if self.compute.groups.is_some() {
                 return Err(invalid("--groups is for compute entry points, and this draws".into()));
             }
-            if fast {
-                return Err((exit::UNSUPPORTED, "unsupported: draws of WSL run on the reference, not on the machine".into()));
-            }
             let running = draw::Running {
+                fast,
                 name,
                 text,
                 program,

@@ -3,7 +3,7 @@
 use crate::compute::bound;
 use crate::compute::given::{Contents, Place, Texels};
 use smallstep_semantics::image::{Image, Sampler, Shape};
-use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage, entry_of};
 use smallstep_semantics::wsl::group::{Buffer, Held, Resource, Textured};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::texture::{self, Texture};
@@ -65,19 +65,7 @@ impl From<Bound> for (To, Given) {
 /// # Errors
 /// If there is none, or several and no name.
 pub fn compute_entry<'p>(program: &'p Program, name: Option<&str>) -> Result<&'p EntryPoint, String> {
-    let named = |e: &EntryPoint| program.env.names.name(program.env.function(e.function).name.name).to_string();
-    let all: Vec<&EntryPoint> = program.entry_points.iter().filter(|e| matches!(e.stage, Stage::Compute(_))).collect();
-    let names = || all.iter().map(|e| named(e)).collect::<Vec<_>>().join(", ");
-    match (name, &all[..]) {
-        (Some(name), _) => match all.iter().find(|e| named(e) == name) {
-            Some(entry) => Ok(entry),
-            None if all.is_empty() => Err("the program has no compute entry point".into()),
-            None => Err(format!("no compute entry point is called {name}; there are: {}", names())),
-        },
-        (None, [only]) => Ok(only),
-        (None, []) => Err("the program has no compute entry point".into()),
-        (None, _) => Err(format!("there are several compute entry points: {}; say which with --entry", names())),
-    }
+    entry_of(program, Stage::Compute([1; 3]), name)
 }
 
 /// The number that a register or its space ends with.
@@ -135,7 +123,7 @@ pub fn bind_to(
         let (k, name) = match to {
             To::Name(name) => {
                 let plain = |text: &str| text.replace(' ', "");
-                match resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name)) {
+                match resources.iter().position(|b| b.is_called(name) || plain(&b.register) == plain(name)) {
                     Some(k) => (k, name.clone()),
                     None => return Err(format!("the entry point takes no resource {name}: {}", list(&resources))),
                 }
@@ -192,12 +180,15 @@ fn fill(
         Given::Image(_) | Given::Sampler(_) => return Err(format!("{name} is an array reference")),
     };
     let stride = buffer.stride as usize * 4;
+    let wrong = |ty, stride: usize| {
+        let (given, ty) = (bytes.len(), program.env.type_name(ty));
+        format!("{given} bytes are given for {name}; elements of {ty} take {stride} bytes each, and at least one is needed")
+    };
     if bytes.is_empty() || bytes.len() % stride != 0 {
-        return Err(format!(
-            "{} bytes are given for {name}; elements of {} take {stride} bytes each, and at least one is needed",
-            bytes.len(),
-            program.env.type_name(buffer.element)
-        ));
+        return Err(wrong(buffer.element, stride));
+    }
+    if let Some(&(ty, words)) = buffer.others.iter().find(|(_, words)| bytes.len() < *words as usize * 4) {
+        return Err(wrong(ty, words as usize * 4));
     }
     buffer.words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     Ok(())

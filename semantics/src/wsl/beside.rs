@@ -1,12 +1,14 @@
-//! The fast engine beside the relation, on one call or one dispatch: whether they end alike. For tests, campaigns and fuzzing; neither engine knows of it.
+//! The fast engine beside the relation, on one call, dispatch or draw: whether they end alike. For tests, campaigns and fuzzing; neither engine knows of it.
 
 use super::call::{self, Evaluation};
 use super::choice::Strategy;
+use super::draw::{self, Draw};
 use super::entry::{EntryPoint, Stage};
 use super::environment::FunctionId;
 use super::execution::call_of;
 use super::execution::term::Value;
 use super::generate::arguments::words;
+use super::generate::bound;
 use super::group::{self, Dispatch, Resource};
 use super::layout::Layouts;
 use super::machine::{self, Compiled, Dispatched, Ending};
@@ -112,6 +114,27 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     Ok(compared(machine, relation))
 }
 
+/// Runs a draw on both engines by a definite strategy. `compiled` are its vertex entry point, if vertices are shaded, and its fragment entry point.
+pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
+    use draw::Ending as E;
+    let settings = draw::Settings { strategy, fuel: fuel.machine, ways: 1, ..draw::Settings::default() };
+    let fast = draw.run_fast(compiled, &settings);
+    let given_up = |ending: &E| matches!(ending, E::OutOfFuel(_) | E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)));
+    if given_up(&fast) {
+        return Compared::Not;
+    }
+    let slow = draw.run(&draw::Settings { fuel: fuel.relation, ..settings });
+    if given_up(&slow) || matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
+        return Compared::Not;
+    }
+    let text = |ending: E| match ending {
+        // How far they went, and by which rules, is each one's own.
+        E::Shown(shown) => format!("{:?}", draw::Shown { steps: 0, fired: Vec::new(), ..*shown }),
+        other => format!("{other:?}"),
+    };
+    compared(text(fast), text(slow))
+}
+
 /// How much of a program is executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -125,7 +148,7 @@ pub struct Bounds {
     pub fuel: Fuel,
 }
 
-/// How many calls and dispatches of a program were compared.
+/// How many calls, dispatches and draws of a program were compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// They ended alike.
@@ -134,11 +157,12 @@ pub struct Ran {
     pub not: u64,
 }
 
-/// Calls the functions of a valid program with arguments drawn by a seed, and runs its compute entry points over two groups with buffers drawn likewise, by several
-/// strategies. What takes textures, samplers, pointers or array references as arguments of a call is left out, and so are stages of draws.
+/// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry points over two groups with buffers, textures and samplers drawn
+/// likewise, and draws a few pixels with its other entry points, by several strategies. What takes textures, samplers, pointers or array references as arguments of a
+/// call is left out.
 ///
 /// # Errors
-/// The first call or dispatch that ends otherwise on one engine than on the other: what it is, and how both ended.
+/// The first call, dispatch or draw that ends otherwise on one engine than on the other: what it is, and how both ended.
 pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, String> {
     let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
     let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {
@@ -175,19 +199,29 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
         }
     }
+    for draw in bound::draws(program, text, bounds.words, seed) {
+        let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
+        let (vertex, Some(fragment)) = (draw.vertex().map(compile), compile(draw.fragment)) else { continue };
+        if matches!(vertex, Some(None)) || executed == bounds.functions {
+            continue;
+        }
+        executed += 1;
+        for strategy in [Strategy::First, Strategy::Random(seed)] {
+            let names = [draw.vertex(), Some(draw.fragment)].map(|e| e.map_or("the screen".into(), |e| program.env.signature(e.function)));
+            let what = || format!("the draw of {} and {} by {strategy:?}", names[0], names[1]);
+            take(Ok(self::draw(&draw, (vertex.iter().flatten().next(), &fragment), strategy, bounds.fuel)), &what)?;
+        }
+    }
     Ok(ran)
 }
 
-/// A dispatch of two groups with four elements in each buffer, drawn by a seed; none if there is more to it than array references, or too much.
+/// A dispatch of two groups with resources drawn by a seed; none if it is too much.
 fn drawn<'p>(program: &'p Program, text: &'p str, entry: &'p EntryPoint, seed: u64, bounds: &Bounds) -> Option<Dispatch<'p>> {
     let Stage::Compute(size) = entry.stage else { return None };
     size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= bounds.threads)?;
-    let is_small = |r: &Resource| r.buffer().is_some_and(|b| b.stride <= bounds.words);
-    let mut resources = Resource::of(program, entry).ok().filter(|all| all.iter().all(is_small))?;
-    for (k, resource) in (0..).zip(&mut resources) {
-        let word = |n: u64| Strategy::Random(seed).choose(k, n, 8).unwrap_or(0) as u32;
-        let stride = resource.buffer().map_or(0, |b| b.stride);
-        resource.fill(&(0..4 * u64::from(stride)).map(word).collect::<Vec<u32>>());
+    let mut resources = Resource::of(program, entry).ok()?;
+    if !bound::bind(program, &mut resources, bounds.words, seed) {
+        return None;
     }
     Some(Dispatch { program, text, entry, groups: [2, 1, 1], resources })
 }

@@ -199,7 +199,7 @@ impl Prepared {
             Ending::Returned(words) => Some((shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0), None)),
             Ending::Discarded => Some((shown(Vec::new(), 1), None)),
             Ending::OutOfFuel { place } => Some((Outcome::OutOfFuel, Some(place))),
-            Ending::Open { .. } | Ending::Stuck { .. } => None,
+            Ending::Open { .. } | Ending::Stuck { .. } | Ending::NoQuad { .. } => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What becomes of what the specification leaves unspecified.
 
+use super::types::Scalar;
+
 /// How a run meets an unspecified value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Strategy {
@@ -33,6 +35,20 @@ impl Strategy {
             Strategy::First => Some(first),
             other => other.choose(thread, number, 1 << 32).map(|bits| bits as u32),
         }
+    }
+
+    /// Definite bits of a scalar that is one of these, or any of its type.
+    pub fn one_of(self, thread: u32, number: u64, values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
+        match values {
+            Some(values) => self.choose(thread, number, values.len() as u64).and_then(|k| values.get(k as usize).copied()),
+            None if of == Scalar::Bool => self.choose(thread, number, 2).map(|k| k as u32),
+            None => self.any(thread, number, first),
+        }
+    }
+
+    /// Likewise, of what has no value from the beginning: chosen by what it is alone, for no thread.
+    pub fn undefined(self, [object, place]: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
+        self.one_of((u32::MAX - 1).wrapping_sub(object), place.into(), values, of, first)
     }
 }
 

@@ -4,6 +4,7 @@
 //! itself. Meaning is not looked at: names are mostly undefined, types mostly wrong.
 
 pub mod arguments;
+pub mod bound;
 pub mod dispatch;
 pub mod typed;
 

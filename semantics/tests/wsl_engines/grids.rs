@@ -2,7 +2,7 @@
 
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Dispatch, Ending, Resource};
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Grid};
+use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Grid, Memory};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -39,8 +39,9 @@ fn a_reduction_shows_the_same() {
             words.extend([1, 0, 2, 0]);
             words.extend([group * 4 + thread, 0, 0, 0, thread, group, 0, 0, 0]);
         };
-        let (ended, _) =
-            compiled.dispatch(Grid { groups: 2, threads: 4 }, &mut arguments, &mut memory, &settings).expect("the arguments fit");
+        let (ended, _) = compiled
+            .dispatch(Grid { groups: 2, threads: 4 }, &mut arguments, &mut Memory::of(&mut memory), &settings)
+            .expect("the arguments fit");
         assert_eq!(ended, Dispatched::Done);
         let slow: Vec<Option<u32>> = shown.buffers[1].iter().map(Possible::only).collect();
         assert_eq!(memory[1].iter().map(|&w| Some(w)).collect::<Vec<_>>(), slow, "{strategy:?}");

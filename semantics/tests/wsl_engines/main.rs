@@ -3,6 +3,7 @@
 mod determinism;
 mod differ;
 mod dispatches;
+mod draws;
 mod generated;
 mod grids;
 

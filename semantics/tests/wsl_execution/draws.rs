@@ -1,20 +1,18 @@
 //! Draws of generated entry points end as they must, with every step well typed; draws whose results are known by other means; and draws that must not be.
 
-use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, entry_of, resources};
-use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
-use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, resources};
+use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
+use smallstep_semantics::wsl::generate::bound::draws;
 use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::group::Schedule;
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
-use smallstep_semantics::wsl::specialization::{Specialization, constants};
-use smallstep_semantics::wsl::types::{Scalar, Type};
+use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -23,63 +21,10 @@ fn program(text: &str) -> Program {
     found.program.unwrap_or_else(|| panic!("{:?}\n{text}", found.errors))
 }
 
-/// Data of every attribute among an entry point's arguments, so many times; none if one of them is not read so.
-fn attributes(program: &Program, entry: &EntryPoint, times: usize) -> Vec<Attribute> {
-    let mut all: Vec<Attribute> = Vec::new();
-    for item in &entry.inputs {
-        let Some((Semantic::Attribute(number), _)) = item.semantic else { continue };
-        let (scalar, n) = match program.env.types.get(item.ty) {
-            Type::Scalar(s) => (s, 1),
-            Type::Vector(s, n) => (s, usize::from(n)),
-            Type::Matrix(s, n, m) => (s, usize::from(n) * usize::from(m)),
-            other => panic!("{other:?} is no attribute"),
-        };
-        let word = |i: usize| match scalar {
-            Scalar::Bool => i as u32 % 2,
-            Scalar::Float => (i as f32 * 0.5 - 1.0).to_bits(),
-            Scalar::Int | Scalar::Uint => i as u32,
-        };
-        if all.iter().all(|a| a.number != number) {
-            all.push(Attribute { number, scalar, words: (0..n * times).map(word).collect() });
-        }
-    }
-    all
-}
-
 fn check(shared: &Shared, memory: &Memory, thread: &Thread) {
     if let Err(why) = well_typed(shared, memory, thread) {
         panic!("a step of a draw leaves {why}");
     }
-}
-
-/// The draws of a program: each fragment shader alone, and behind each vertex shader.
-fn draws<'p>(program: &'p Program, text: &'p str) -> Vec<Draw<'p>> {
-    let of = |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
-    let mut all = Vec::new();
-    for fragment in of(Stage::Fragment) {
-        let given = attributes(program, fragment, 1).into_iter().map(|a| (a.number, Given::Constant(a)));
-        let screen = Vertices::Screen(given.collect());
-        let shaded =
-            of(Stage::Vertex).map(|entry| Vertices::Shaded { entry, count: 3, instances: 2, attributes: attributes(program, entry, 3) });
-        for vertices in std::iter::once(screen).chain(shaded) {
-            let entry = match &vertices {
-                Vertices::Shaded { entry, .. } => Some(*entry),
-                Vertices::Screen(_) => None,
-            };
-            let Ok(mut resources) = resources(program, entry, fragment) else { continue };
-            resources.iter_mut().for_each(|resource| crate::textures::bind_something(program, resource));
-            let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();
-            let value = |of| String::from(if of == Scalar::Bool { "true" } else { "1" });
-            let mut given: Vec<(String, String)> =
-                entries.iter().flat_map(|e| constants(program, e)).map(|(name, of)| (name.to_string(), value(of))).collect();
-            given.sort();
-            given.dedup_by(|a, b| a.0 == b.0);
-            let Ok(specialization) = Specialization::new(program, &entries, &given) else { continue };
-            let depth = Some(Compare::LessOrEqual);
-            all.push(Draw { program, text, vertices, fragment, size: [3, 2], depth, resources, specialization });
-        }
-    }
-    all
 }
 
 #[test]
@@ -89,14 +34,14 @@ fn draws_of_generated_programs_are_never_stuck_and_stay_well_typed() {
     for seed in 0..programs {
         let text = typed::program(seed);
         let program = program(&text);
-        for draw in draws(&program, &text) {
+        for draw in draws(&program, &text, 1 << 12, seed) {
             for (strategy, schedule) in [(Strategy::Carry, Schedule::InOrder), (Strategy::Random(seed), Schedule::Random(seed))] {
                 let settings = Settings { strategy, schedule, fuel: 20_000, ways: 2, watch: Some(check), ..Settings::default() };
                 match draw.run(&settings) {
                     Ending::Shown(_) => shown += 1,
                     Ending::Refused(_) => refused += 1,
                     Ending::OutOfFuel(_) | Ending::Other(Outcome::Unsupported(_) | Outcome::Limit(_)) => others += 1,
-                    Ending::Other(other) => panic!("program {seed}: {other:?}\n{text}"),
+                    other => panic!("program {seed}: {other:?}\n{text}"),
                 }
             }
         }

@@ -196,6 +196,23 @@ fn an_atomic_operation_that_races_is_unspecified_whichever_comes_first() {
 }
 
 #[test]
+fn a_register_holds_as_many_elements_of_each_type_as_there_is_room_for() {
+    for (first, second) in [("uint", "uint4"), ("uint4", "uint")] {
+        let text = format!(
+            "[numthreads(1, 1, 1)] compute void main(device {first}[] a : register(u0), device {second}[] b : register(u0), device uint[] out : register(u1)) {{
+                out[0] = a.length; out[1] = b.length; b[1]{} = 7; out[2] = {};
+            }}",
+            if first == "uint" { ".x" } else { "" },
+            if first == "uint" { "a[4]" } else { "a[0].y" }
+        );
+        let shown = shown(&text, [1, 1, 1], &[&[1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9], &[0; 3]], Schedule::InOrder);
+        let lengths = if first == "uint" { [Some(12), Some(3)] } else { [Some(3), Some(12)] };
+        assert_eq!(definite(&shown.buffers[1])[..2], lengths, "{first} and {second}");
+        assert_eq!(definite(&shown.buffers[1])[2], Some(7), "{first} and {second}");
+    }
+}
+
+#[test]
 fn orders_that_no_thread_can_tell_apart_are_one() {
     // Each thread has its own word, and each operation is atomic: 3 threads with 4 of them.
     let text = "[numthreads(3, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {

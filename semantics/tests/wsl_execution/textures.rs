@@ -5,10 +5,12 @@ use smallstep_semantics::image::{Compare, Filter, Format, Image, Sampler};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::term::Value;
 use smallstep_semantics::wsl::execution::{Planted, call_of};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, Held, Resource, Settings, Shown};
+use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, Words};
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -55,30 +57,15 @@ fn small(kind: TextureKind) -> [u32; 3] {
     }
 }
 
-/// Binds a small image of undefined texels, a sampler or a few words to a resource.
-pub fn bind_something(program: &Program, resource: &mut Resource) {
-    match &mut resource.held {
-        Held::Buffer(buffer) => buffer.words = (0..4 * buffer.stride).collect(),
-        Held::Sampler(sampler) => *sampler = Some(Sampler::default()),
-        Held::Texture(textured) => {
-            let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("texels") };
-            let format = match scalar {
-                _ if is_depth(textured.kind) => Format::D32Sfloat,
-                Scalar::Int => Format::Rgba32Sint,
-                Scalar::Uint => Format::Rgba32Uint,
-                Scalar::Float | Scalar::Bool => Format::Rgba32Sfloat,
-            };
-            let image = Image::of_shape(format, shape(textured.kind), small(textured.kind), 1).expect("it is small");
-            textured.texture = Some(Texture::new(textured.kind, scalar, image).expect("it fits"));
-        }
-    }
-}
-
 /// Binds images, samplers and words in the order of the resources.
 fn run(text: &str, bound: &[Bound], settings: &Settings) -> Ending {
     let program = program(text);
+    dispatch(&program, text, bound).run(settings)
+}
+
+fn dispatch<'p>(program: &'p Program, text: &'p str, bound: &[Bound]) -> Dispatch<'p> {
     let entry = &program.entry_points[0];
-    let mut resources = Resource::of(&program, entry).expect("resources");
+    let mut resources = Resource::of(program, entry).expect("resources");
     assert_eq!(resources.len(), bound.len());
     for (resource, bound) in resources.iter_mut().zip(bound) {
         match (&mut resource.held, bound) {
@@ -91,7 +78,7 @@ fn run(text: &str, bound: &[Bound], settings: &Settings) -> Ending {
             (held, bound) => panic!("{held:?} and {bound:?}"),
         }
     }
-    Dispatch { program: &program, text, entry, groups: [1, 1, 1], resources }.run(settings)
+    Dispatch { program, text, entry, groups: [1, 1, 1], resources }
 }
 
 #[derive(Clone, Debug)]
@@ -231,7 +218,20 @@ fn no_operand_is_too_strange() {
                 Ending::Other(Outcome::Limit(limit)) => panic!("{kind:?}: {limit}"),
                 other => panic!("{kind:?}: {other:?}\n{text}"),
             }
+            both(&text, &bound, round.into());
         }
+    }
+}
+
+/// The fast engine shows what the relation shows, by definite strategies.
+fn both(text: &str, bound: &[Bound], seed: u64) {
+    let program = program(text);
+    let dispatch = dispatch(&program, text, bound);
+    let compiled = Compiled::new(&program, dispatch.entry.function).expect("it compiles");
+    for strategy in [Strategy::First, Strategy::Random(seed)] {
+        let fuel = Fuel { machine: 1000, relation: 100_000 };
+        let compared = beside::dispatch(&dispatch, &compiled, strategy, fuel).expect("what is bound fits");
+        assert!(matches!(compared, Compared::Same(_)), "{compared:?} by {strategy:?} with {bound:?}\n{text}");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{compiled, typed};
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, Settings, Stats, Waiting};
+use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, Memory, Settings, Stats, Waiting};
 
 /// Runs `f`, whose parameters are `uint group`, `uint thread` and references to all of buffer 0, buffer 1 and so on.
 #[track_caller]
@@ -16,7 +16,7 @@ fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Setting
             words.extend([i as u32, 0, *size, 0]);
         }
     };
-    compiled(text, "f").dispatch(grid, &mut arguments, buffers, settings).expect("the arguments fit")
+    compiled(text, "f").dispatch(grid, &mut arguments, &mut Memory::of(buffers), settings).expect("the arguments fit")
 }
 
 #[track_caller]
@@ -66,8 +66,10 @@ fn structures_and_vectors_in_buffers() {
     let compiled = compiled(text, "f");
     let mut buffers = [vec![9; 8]];
     let mut arguments = |group, thread, words: &mut Vec<u32>| words.extend([group, thread, 0, 0, 2, 0]);
-    let ended =
-        compiled.dispatch(Grid { groups: 1, threads: 2 }, &mut arguments, &mut buffers, &Settings::default()).expect("the arguments fit").0;
+    let ended = compiled
+        .dispatch(Grid { groups: 1, threads: 2 }, &mut arguments, &mut Memory::of(&mut buffers), &Settings::default())
+        .expect("the arguments fit")
+        .0;
     assert_eq!(ended, Dispatched::Done);
     let tiny = 18u32;
     let (one, eight, four) = (1f32.to_bits(), 8f32.to_bits(), 4f32.to_bits());

@@ -1,7 +1,7 @@
 //! Fuel, sizes, nesting.
 
 use crate::{compiled, function, int, run_with, typed};
-use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Refusal, Settings};
+use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Memory, Refusal, Settings};
 use std::fmt::Write;
 
 #[track_caller]
@@ -79,14 +79,16 @@ fn sizes_are_limited_before_anything_is_allocated() {
     // A group's threads together.
     let compiled = compiled("void f() { int[1000000] a; a[1] = 1; }", "f");
     let grid = Grid { groups: 1, threads: 1000 };
-    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut Memory::of(&mut []), &Settings::default()).is_err());
     let grid = Grid { groups: 1, threads: u32::MAX };
-    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut [], &Settings::default()).is_err());
+    assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut Memory::of(&mut []), &Settings::default()).is_err());
     // Threads that do nothing take fuel.
     let compiled = crate::compiled("void f() { }", "f");
     let run = |fuel| {
         let settings = Settings { fuel, ..Settings::default() };
-        compiled.dispatch(Grid { groups: u32::MAX, threads: 2 }, &mut |_, _, _| {}, &mut [], &settings).expect("it is small")
+        compiled
+            .dispatch(Grid { groups: u32::MAX, threads: 2 }, &mut |_, _, _| {}, &mut Memory::of(&mut []), &settings)
+            .expect("it is small")
     };
     let (ended, stats) = run(1001);
     assert!(matches!(ended, Dispatched::Stopped { thread: 1001, ending: Ending::OutOfFuel { .. } }), "{ended:?}");
@@ -133,13 +135,18 @@ fn nesting_is_limited_by_memory_alone() {
 }
 
 #[test]
-fn what_the_engine_does_not_do_is_refused_before_it_runs() {
-    let text = "fragment float4 f(float x : attribute(0)) : SV_Target 0 { return float4(ddx(x), 0.0, 0.0, 0.0); }";
-    assert_eq!(refused(text), "unsupported: the built-in function ddx");
+fn what_the_engine_does_not_do_is_said() {
+    let text = "int f(int n, thread int* p) { return *p + n; }";
+    assert_eq!(refused(text), "unsupported: a pointer as an argument from outside");
     let program = typed(text);
     let refusal = Compiled::new(&program, function(&program, "f")).expect_err("it is refused");
-    assert_eq!(refusal.place().start as usize, text.find("ddx(x)").expect("it is there"));
+    assert_eq!(refusal.place().start as usize, text.find("p) {").expect("it is there"));
     assert!(matches!(refusal, Refusal::Unsupported { .. }));
+    // A thread that is called is in no quad.
+    let text = "fragment float4 f(float x : attribute(0)) : SV_Target 0 { return float4(ddx(x), 0.0, 0.0, 0.0); }";
+    let ending = run_with(text, "f", &[0], &Settings::default()).0;
+    let Ending::NoQuad { place } = ending else { panic!("{ending:?}") };
+    assert_eq!(place.start as usize, text.find("ddx(x)").expect("it is there"));
     // A thread that is called is all of its group: it passes barriers.
     let ending = run_with("void f() { AllMemoryBarrierWithGroupSync(); }", "f", &[], &Settings::default()).0;
     assert!(matches!(ending, Ending::Returned(_)));

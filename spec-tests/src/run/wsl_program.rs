@@ -145,6 +145,10 @@ impl Run<'_> {
         };
         let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
         self.report.fired.extend(fired);
+        if rules.execution.rule.is_none() && rules.execution.scalar.is_none() {
+            let compared = wsl::compare_draw(&self.file.text, &asked, &self.file.resources, settings.fuel)?;
+            self.report.drawn_by_fast_engine += usize::from(compared);
+        }
         Ok(found)
     }
 }

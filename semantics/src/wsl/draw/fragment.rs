@@ -2,7 +2,7 @@
 
 use super::interface::{From, Interface};
 use super::target::{Attachments, Left, Presence};
-use super::threads::{Group, State, World, limit};
+use super::threads::{Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
 use crate::number::sets::Set;
@@ -11,9 +11,9 @@ use crate::outcome::Outcome;
 use crate::raster::{self, Interpolation, Lane, Setup, Topology, Triangle};
 use crate::rule::Rule;
 use crate::wsl::environment::Semantic;
-use crate::wsl::execution::{InDraw, Shared, Thread, call_of};
+use crate::wsl::execution::{InDraw, Shared};
 use crate::wsl::group::{Resource, Schedule, bound};
-use crate::wsl::memory::{ObjectId, Words};
+use crate::wsl::memory::Words;
 use crate::wsl::open::{Opens, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
@@ -89,7 +89,7 @@ fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 
 
 /// A quad whose threads run, and what they are for.
 struct Running {
-    group: Group,
+    threads: Starts,
     /// The upper left pixel.
     at: [u32; 2],
     presences: [Option<Presence>; 4],
@@ -104,17 +104,15 @@ enum Queued {
 }
 
 /// The fragment stage of a draw.
-pub(super) struct Fragments<'a, 'w, 'p> {
-    pub(super) world: &'a mut World<'w>,
-    pub(super) draw: &'a Draw<'p>,
-    pub(super) shared: &'a Shared<'p>,
-    pub(super) interface: &'a Interface<'p>,
-    pub(super) rows: &'a [Row],
-    /// The group that threads are in: without variables, for fragments have none together.
-    pub(super) group: ObjectId,
+pub(super) struct Fragments<'e, 'p, E> {
+    pub(super) engine: &'e mut E,
+    pub(super) draw: &'e Draw<'p>,
+    pub(super) shared: &'e Shared<'p>,
+    pub(super) interface: &'e Interface<'p>,
+    pub(super) rows: &'e [Row],
 }
 
-impl Fragments<'_, '_, '_> {
+impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     /// Draws every triangle.
     pub(super) fn all(&mut self) -> Result<Attachments, Ending> {
         let draw = self.draw;
@@ -127,20 +125,22 @@ impl Fragments<'_, '_, '_> {
         if draw.size.contains(&0) {
             return Ok(attachments);
         }
-        let rules = &self.world.settings.rules;
+        let settings = self.engine.settings();
+        let rules = &settings.rules;
         let (count, instances) = match &draw.vertices {
             Vertices::Screen(_) => (3, 1),
             Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
         };
-        let in_order = self.world.settings.schedule == Schedule::InOrder;
+        let in_order = settings.schedule == Schedule::InOrder;
         let (mut queue, mut number) = (Vec::new(), 0u32);
         for triangle in 0..Topology::List.triangles(count) * instances {
-            self.world.spend(1, self.first())?;
+            self.engine.spend(1, self.first())?;
             let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
             let corners = (rules.raster.assemble)(Topology::List, i).map(|corner| &self.rows[instance * count + corner]);
-            let definite = |word: Word| self.world.opens.possible(word).only().map_or(f32::NAN, f32::from_bits);
+            let (opens, fired) = self.engine.parts();
+            let definite = |word: Word| opens.possible(word).only().map_or(f32::NAN, f32::from_bits);
             let positions = corners.map(|row| (rules.clip)(row.position.map(definite)));
-            self.world.fired.insert(Rule::WslDClip);
+            fired.insert(Rule::WslDClip);
             match Setup::new(&rules.raster, &state, positions) {
                 Err(error) => return Err(Ending::Other(Outcome::Unsupported(error.to_string()))),
                 Ok(Setup::Nothing) => {}
@@ -149,21 +149,18 @@ impl Fragments<'_, '_, '_> {
                         let what = "a triangle of which it is not known where it is, where shaders may store in buffers";
                         return Err(Ending::Other(Outcome::Unsupported(what.into())));
                     }
-                    self.world.spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), self.first())?;
+                    self.engine.spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), self.first())?;
                     queue.push(Queued::Unknown);
                 }
                 Ok(Setup::Visible(triangle)) => {
                     for place in triangle.places() {
-                        self.world.spend(1, self.first())?;
-                        let mark = self.world.memory.objects.len();
+                        self.engine.spend(1, self.first())?;
                         let Some(quad) = triangle.quad(place) else { continue };
                         let Some(running) = self.begin(&triangle, &quad, corners, number) else { continue };
                         number += 1;
                         queue.push(Queued::Quad(Box::new(running)));
                         if in_order {
                             self.run(&mut queue, &mut attachments)?;
-                            // What fragments had of their own is gone with them; nothing can point there.
-                            self.world.memory.objects.truncate(mark);
                         } else if u64::from(number) * 4 > MAX_THREADS {
                             return Err(limit("threads that run side by side", MAX_THREADS));
                         }
@@ -182,18 +179,18 @@ impl Fragments<'_, '_, '_> {
 
     /// The threads of a quad; none if no device has a fragment of it.
     fn begin(&mut self, triangle: &Triangle, quad: &raster::Quad, corners: [&Row; 3], number: u32) -> Option<Running> {
-        let (draw, rules) = (self.draw, &self.world.settings.rules);
+        let (draw, rules, first) = (self.draw, &self.engine.settings().rules, self.first());
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
             return None;
         }
         let pixel = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
         let fragments = [0, 1, 2, 3].map(|lane| triangle.fragment(pixel(lane)[0], pixel(lane)[1]));
-        let mut threads = Vec::new();
+        let mut threads = Vec::with_capacity(4);
+        let (opens, fired) = self.engine.parts();
         for (lane, fragment) in fragments.iter().enumerate() {
-            let thread = self.first().wrapping_add(number * 4 + lane as u32);
-            self.world.opens.thread = thread;
-            let (opens, fired) = (&mut self.world.opens, &mut self.world.fired);
+            let thread = first.wrapping_add(number * 4 + lane as u32);
+            opens.thread = thread;
             let mut inputs = self.interface.inputs.iter();
             let values = arguments(draw.program, self.shared, draw.fragment, |k, item| match item.semantic {
                 Some((Semantic::Specialized, _)) => Some(Words::from_slice(&[Word::Bits(draw.specialization.word(draw.fragment, k)?)])),
@@ -213,63 +210,50 @@ impl Fragments<'_, '_, '_> {
                 }
                 _ => bound(draw.program, &draw.resources, item),
             });
-            let program = call_of(draw.program, draw.fragment.function, values);
-            let mut thread = Thread::new(self.shared, &mut self.world.memory, thread, self.group, program);
             let (presence, lane) = (presences[lane], Some(lane));
             let helper = matches!(presence, None | Some(Presence::Elsewhere));
             let doubtful = matches!(presence, Some(Presence::Here | Presence::Elsewhere));
             if helper {
-                self.world.fired.insert(Rule::WslDHelper);
+                fired.insert(Rule::WslDHelper);
             }
-            thread.stage = Some(InDraw { lane, helper, doubtful, exchange: None });
-            threads.push((thread, State::Running));
+            threads.push(Start { number: thread, values, stage: InDraw { lane, helper, doubtful, exchange: None } });
         }
         let depths = fragments.map(|fragment| fragment.coordinate[2]);
-        let group = Group { number: self.first().wrapping_add(number), threads };
-        Some(Running { group, at: [quad.x, quad.y], presences, depths })
+        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths })
     }
 
     /// Runs what is queued, and has it reach the attachments in order.
     fn run(&mut self, queue: &mut Vec<Queued>, attachments: &mut Attachments) -> Result<(), Ending> {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut starts = Vec::new();
         for queued in queue.iter_mut() {
             if let Queued::Quad(quad) = queued {
-                groups.push(Group { number: quad.group.number, threads: std::mem::take(&mut quad.group.threads) });
+                starts.push(Starts { number: quad.threads.number, threads: std::mem::take(&mut quad.threads.threads) });
             }
         }
-        self.world.all(self.shared, &mut groups)?;
-        let mut groups = groups.into_iter();
+        let mut left = self.engine.run(self.shared, self.draw.fragment, starts)?.into_iter();
         for queued in queue.drain(..) {
             let Queued::Quad(quad) = queued else {
                 attachments.doubt_all();
                 continue;
             };
-            let Some(group) = groups.next() else { continue };
-            for (lane, (thread, state)) in group.threads.iter().enumerate() {
+            for (lane, words) in left.next().unwrap_or_default().into_iter().enumerate() {
                 let Some(presence) = quad.presences[lane] else { continue };
-                self.merge(attachments, &quad, lane, (thread, state), presence);
+                self.merge(attachments, &quad, lane, words, presence);
             }
         }
         Ok(())
     }
 
-    fn merge(
-        &mut self,
-        attachments: &mut Attachments,
-        quad: &Running,
-        lane: usize,
-        (thread, state): (&Thread, &State),
-        presence: Presence,
-    ) {
-        let rules = &self.world.settings.rules;
-        let discarded = *state == State::Discarded;
-        if discarded && presence != Presence::Elsewhere {
-            self.world.fired.insert(Rule::WslDDiscarded);
+    fn merge(&mut self, attachments: &mut Attachments, quad: &Running, lane: usize, words: Option<Words>, presence: Presence) {
+        let rules = &self.engine.settings().rules;
+        let (opens, fired) = self.engine.parts();
+        if words.is_none() && presence != Presence::Elsewhere {
+            fired.insert(Rule::WslDDiscarded);
         }
-        if !(rules.discarded)(discarded) {
+        if !(rules.discarded)(words.is_none()) {
             return;
         }
-        let words = thread.value().map(|v| v.words).unwrap_or_default();
+        let words = words.unwrap_or_default();
         let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
         let left = Left {
             presence,
@@ -279,14 +263,14 @@ impl Fragments<'_, '_, '_> {
         };
         let pixel = [quad.at[0] + lane as u32 % 2, quad.at[1] + lane as u32 / 2];
         if attachments.depth.is_some() {
-            self.world.fired.insert(Rule::WslDDepth);
+            fired.insert(Rule::WslDDepth);
         }
-        let (covered, written) = attachments.merge(rules, &self.world.opens, pixel, left);
+        let (covered, written) = attachments.merge(rules, opens, pixel, left);
         if !covered {
-            self.world.fired.insert(Rule::WslDCoverage);
+            fired.insert(Rule::WslDCoverage);
         }
         if written && !self.interface.targets.is_empty() {
-            self.world.fired.insert(Rule::WslDTarget);
+            fired.insert(Rule::WslDTarget);
         }
     }
 }

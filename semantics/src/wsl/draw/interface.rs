@@ -3,7 +3,7 @@
 use super::{Attribute, Draw, Given, Rules, Vertices};
 use crate::raster::Interpolation;
 use crate::rule::Rule;
-use crate::wsl::entry::{EntryPoint, Item, Stage};
+use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
 use crate::wsl::error::Error;
 use crate::wsl::execution::Shared;
@@ -317,26 +317,5 @@ impl<'p> Interface<'p> {
             (Vertices::Shaded { .. }, None) => return Ok(From::Nowhere),
         }
         Ok(From::Vertices(self.outputs.len() - 1))
-    }
-}
-
-/// The entry point of that name and stage, or without a name the only one of that stage.
-///
-/// # Errors
-/// There is none, or several and no name.
-pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> Result<&'p EntryPoint, String> {
-    let named = |e: &EntryPoint| program.env.names.name(program.env.function(e.function).name.name);
-    let word = stage.keyword();
-    let all: Vec<&EntryPoint> = program.entry_points.iter().filter(|e| e.stage.keyword() == word).collect();
-    let names = || all.iter().map(|e| named(e)).collect::<Vec<_>>().join(", ");
-    match (name, &all[..]) {
-        (_, []) => Err(format!("the program has no {word} entry point")),
-        (Some(name), _) => all
-            .iter()
-            .find(|e| named(e) == name)
-            .copied()
-            .ok_or_else(|| format!("no {word} entry point is called {name}; there are: {}", names())),
-        (None, [only]) => Ok(only),
-        (None, _) => Err(format!("there are several {word} entry points: {}; say which", names())),
     }
 }

@@ -11,6 +11,7 @@
 //! | `fragment` | "Rasterizer", "Fragment Shader" |
 //! | `target` | "Output Merger": coverage, depth, targets |
 //! | `threads`, `quad` | steps, and what the threads of a quad do together |
+//! | `fast` | threads on the fast engine instead |
 //!
 //! What a device may do differently is not resolved silently. A pixel whose centre lies so near to an edge that a device may see it on the other side is
 //! marked, and so is one whose depth test may end either way. Interpolated values are the definite ones of [`crate::raster`], and under a profile of precision any
@@ -18,6 +19,7 @@
 //!
 //! Absent on purpose: points and lines, strips and fans (the seed has none), several samples a pixel, blending, culling.
 
+mod fast;
 pub mod fragment;
 pub mod interface;
 pub mod quad;
@@ -25,19 +27,18 @@ pub mod target;
 pub mod threads;
 pub mod vertex;
 
-pub use interface::entry_of;
 pub use quad::Apart;
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Item};
 use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
-use super::group::{Held, Resource, Schedule, Wrong, push};
-use super::memory::{Memory, Object, ObjectId, Words};
+use super::group::{Resource, Schedule, Wrong, push};
+use super::memory::{Memory, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
 use super::specialization::Specialization;
-use super::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
+use super::syntax::{BuiltinSemantic, Qualifier};
 use super::types::Scalar;
 use super::typing::program::Program;
 use crate::image::Compare;
@@ -262,12 +263,12 @@ pub struct Shown {
     pub fired: Vec<Rule>,
 }
 
-/// Where a draw was out of fuel.
+/// Where a draw ended before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfFuel {
+pub struct At {
     /// The thread that was to go on: vertices come first, then the quads' threads.
     pub thread: u32,
-    /// Where the last step was made.
+    /// Where it stands, or where the last step was made.
     pub at: Span,
 }
 
@@ -279,7 +280,9 @@ pub enum Ending {
     /// Its parts do not fit together; nothing has run.
     Refused(Box<Error>),
     /// It took more steps than it may.
-    OutOfFuel(OutOfFuel),
+    OutOfFuel(At),
+    /// The fast engine met something unspecified, and was to choose nothing.
+    Open(At),
     /// It ended otherwise: stuck, over a limit, with something that is not modeled.
     Other(Outcome<()>),
 }
@@ -290,15 +293,15 @@ pub enum Ending {
 /// If there are elements without a size; or a register that is two different resources.
 pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
     let mut resources = vertex.map_or(Ok(Vec::new()), |vertex| Resource::of(program, vertex))?;
-    let what = |resource: &Resource| match &resource.held {
-        Held::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
-        Held::Texture(texture) => format!("{} of {}", texture.kind.name(), program.env.type_name(texture.texel)),
-        Held::Sampler(_) => "a sampler".into(),
-    };
+    let what = |resource: &Resource| resource.held.type_text(program);
     for resource in Resource::of(program, fragment)? {
-        match resources.iter().find(|r| r.register == resource.register) {
+        match resources.iter_mut().find(|r| r.register == resource.register) {
             None => resources.push(resource),
-            Some(same) if what(same) == what(&resource) => {}
+            Some(same) if what(same) == what(&resource) => {
+                if !same.is_called(&resource.name) {
+                    same.others.push(resource.name);
+                }
+            }
             Some(other) => {
                 let (register, before, after) = (&resource.register, what(other), what(&resource));
                 return Err(Wrong(format!("{register} is {before} in the vertex stage, and {after} in the fragment stage")));
@@ -311,6 +314,14 @@ pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &Entr
 /// The stores that are known to race, of both stages.
 type Known = [race::Known; 2];
 
+/// The entry points of a draw, laid out, and what they hand on.
+struct Stages<'p> {
+    /// If vertices are shaded.
+    vertex: Option<Shared<'p>>,
+    fragment: Shared<'p>,
+    interface: Interface<'p>,
+}
+
 /// One way, to its end.
 struct Way<'a> {
     world: World<'a>,
@@ -319,25 +330,36 @@ struct Way<'a> {
 }
 
 impl<'p> Draw<'p> {
+    /// The vertex entry point, if vertices are shaded.
+    pub fn vertex(&self) -> Option<&'p EntryPoint> {
+        match &self.vertices {
+            Vertices::Shaded { entry, .. } => Some(entry),
+            Vertices::Screen(_) => None,
+        }
+    }
+
     /// Runs the draw along every way.
     pub fn run(&self, settings: &Settings) -> Ending {
         self.try_run(settings).unwrap_or_else(|ending| ending)
+    }
+
+    /// Both stages, if they fit together.
+    fn stages(&self, settings: &Settings) -> Result<Stages<'p>, Ending> {
+        let shared = |entry: &EntryPoint| {
+            Shared::new(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
+        };
+        let vertex = self.vertex().map(shared).transpose()?;
+        let fragment = shared(self.fragment)?;
+        let interface =
+            Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
+        Ok(Stages { vertex, fragment, interface })
     }
 
     fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
         if settings.schedule == Schedule::All {
             return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
         }
-        let shared = |entry: &EntryPoint| {
-            Shared::new(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
-        };
-        let vertex = match &self.vertices {
-            Vertices::Shaded { entry, .. } => Some(shared(entry)?),
-            Vertices::Screen(_) => None,
-        };
-        let fragment = shared(self.fragment)?;
-        let interface =
-            Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
+        let Stages { vertex, fragment, interface } = self.stages(settings)?;
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);
@@ -406,7 +428,6 @@ impl<'p> Draw<'p> {
         let mut opens = Opens::new(settings.strategy, ways);
         opens.precision = settings.precision;
         push(&self.resources, &mut memory, &mut opens);
-        let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "no threadgroup variables".into(), words: Vec::new() });
         let mut world = World::new(self.text, settings, memory, opens);
         world.fuel = *fuel;
         let (mut races, mut found) = (Vec::new(), Known::default());
@@ -424,10 +445,10 @@ impl<'p> Draw<'p> {
             }
         };
         begin(&mut world, 0);
-        let rows = vertex::rows(&mut world, self, vertex, interface, group)?;
+        let rows = vertex::rows(&mut world, self, vertex, interface)?;
         end(&mut world, 0);
         begin(&mut world, 1);
-        let mut fragments = Fragments { world: &mut world, draw: self, shared: fragment, interface, rows: &rows, group };
+        let mut fragments = Fragments { engine: &mut world, draw: self, shared: fragment, interface, rows: &rows };
         let attachments = fragments.all()?;
         end(&mut world, 1);
         *fuel = world.fuel;

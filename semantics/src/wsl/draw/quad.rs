@@ -69,13 +69,17 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
         let chosen = chosen(&mut world.opens, meaning(program, &first), &operands);
         stage.exchange = Some(Exchange { operands, chosen });
         let place = first.barrier.and_then(|e| program.exprs.get(e.0 as usize)).map_or(Span::default(), |e| e.span);
-        if let Some(other) = other
-            && world.apart.len() < MAX_APART
-            && !world.apart.iter().any(|a| a.place == place)
-        {
-            world.apart.push(Apart { thread: thread.number, place, other });
+        if let Some(other) = other {
+            note(&mut world.apart, Apart { thread: thread.number, place, other });
         }
         *state = State::Running;
+    }
+}
+
+/// Notes an operation that not all threads came to, once for each place.
+pub(super) fn note(all: &mut Vec<Apart>, apart: Apart) {
+    if all.len() < MAX_APART && !all.iter().any(|a| a.place == apart.place) {
+        all.push(apart);
     }
 }
 

@@ -1,14 +1,17 @@
 //! Threads of a draw, taking their steps: vertices alone, fragments in quads.
 
 use super::quad::{self, Apart};
-use super::{Ending, OutOfFuel, Settings};
+use super::{At, Ending, Settings};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
-use crate::wsl::execution::{Instance, Shared, Stop, Thread, step};
+use crate::wsl::entry::EntryPoint;
+use crate::wsl::execution::term::Value;
+use crate::wsl::execution::{InDraw, Instance, Shared, Stop, Thread, call_of, step};
 use crate::wsl::group::{Threads, take_turns};
-use crate::wsl::memory::{Memory, Words};
+use crate::wsl::memory::{Memory, Object, ObjectId, Words};
 use crate::wsl::open::Opens;
+use crate::wsl::syntax::AddressSpace;
 use rustc_hash::FxHashSet;
 
 /// What a thread is doing.
@@ -33,6 +36,55 @@ pub struct Group {
     pub threads: Vec<(Thread, State)>,
 }
 
+/// A thread that is to run.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// Its number among all threads of the draw.
+    pub(super) number: u32,
+    /// Its arguments.
+    pub(super) values: Vec<Value>,
+    /// What it is.
+    pub(super) stage: InDraw,
+}
+
+/// Threads that are to run together: a vertex, or the four threads of a quad in the order of lanes.
+#[derive(Debug)]
+pub(super) struct Starts {
+    /// The group's number among all groups of its stage.
+    pub(super) number: u32,
+    /// The threads.
+    pub(super) threads: Vec<Start>,
+}
+
+/// What each thread of each group left: the words of what it returned, none if it was discarded.
+pub(super) type Left = Vec<Vec<Option<Words>>>;
+
+/// What runs the threads of a draw.
+pub(super) trait Engine<'a> {
+    /// How the draw is run.
+    fn settings(&self) -> &'a Settings;
+
+    /// What is unspecified, and the rules that were applied.
+    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>);
+
+    /// Takes the cost of something from the fuel.
+    ///
+    /// # Errors
+    /// There is not so much of it. The thread is the one that was to go on.
+    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending>;
+
+    /// Runs threads of an entry point to their ends.
+    ///
+    /// # Errors
+    /// How the draw ends where one of them neither returns nor is discarded.
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending>;
+
+    /// Notes that a rule was applied.
+    fn fire(&mut self, rule: Rule) {
+        self.parts().1.insert(rule);
+    }
+}
+
 /// What all threads of a draw have in common.
 #[derive(Debug)]
 pub struct World<'a> {
@@ -50,26 +102,56 @@ pub struct World<'a> {
     pub apart: Vec<Apart>,
     /// Where a step was last made.
     last: Span,
+    /// The group that threads are in: without variables, for the threads of a draw have none together.
+    group: ObjectId,
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(text: &'a str, settings: &'a Settings, memory: Memory, opens: Opens) -> World<'a> {
-        let (fired, apart) = (FxHashSet::default(), Vec::new());
-        World { text, settings, memory, opens, fuel: settings.fuel, steps: 0, fired, apart, last: Span::default() }
+impl<'a> Engine<'a> for World<'a> {
+    fn settings(&self) -> &'a Settings {
+        self.settings
     }
 
-    /// Takes the cost of something from the fuel.
-    pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
+    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>) {
+        (&mut self.opens, &mut self.fired)
+    }
+
+    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
         match self.fuel.checked_sub(work) {
             Some(left) => self.fuel = left,
-            None => return Err(Ending::OutOfFuel(OutOfFuel { thread, at: self.last })),
+            None => return Err(Ending::OutOfFuel(At { thread, at: self.last })),
         }
         Ok(())
     }
 
-    /// Steps until every thread of these groups has ended, as the schedule says.
-    pub(super) fn all(&mut self, shared: &Shared, groups: &mut [Group]) -> Result<(), Ending> {
-        take_turns(self.settings.schedule, &mut Stage { world: self, shared, groups })
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
+        let mark = self.memory.objects.len();
+        let mut running = Vec::with_capacity(groups.len());
+        for Starts { number, threads } in groups {
+            let begin = |start: Start| {
+                let program = call_of(shared.program, entry.function, start.values);
+                let mut thread = Thread::new(shared, &mut self.memory, start.number, self.group, program);
+                thread.stage = Some(start.stage);
+                (thread, State::Running)
+            };
+            running.push(Group { number, threads: threads.into_iter().map(begin).collect() });
+        }
+        take_turns(self.settings.schedule, &mut Stage { world: self, shared, groups: &mut running })?;
+        // What threads had of their own is gone with them; nothing can point there.
+        self.memory.objects.truncate(mark);
+        let left = |(thread, state): &(Thread, State)| match state {
+            State::Discarded => None,
+            _ => Some(thread.value().map(|v| v.words).unwrap_or_default()),
+        };
+        Ok(running.iter().map(|group| group.threads.iter().map(left).collect()).collect())
+    }
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(text: &'a str, settings: &'a Settings, mut memory: Memory, opens: Opens) -> World<'a> {
+        let (fired, apart) = (FxHashSet::default(), Vec::new());
+        let name = "no threadgroup variables".into();
+        let group = memory.push(Object { space: AddressSpace::Threadgroup, name, words: Vec::new() });
+        World { text, settings, memory, opens, fuel: settings.fuel, steps: 0, fired, apart, last: Span::default(), group }
     }
 
     /// A step of a thread that runs.

@@ -2,14 +2,15 @@
 
 use super::fragment::over_screen;
 use super::interface::{From, Interface};
-use super::threads::{Group, State, World, limit};
+use super::threads::{Engine, Start, Starts, limit};
 use super::{Draw, Ending, Given, MAX_THREADS, Vertices};
+use crate::rule::Rule;
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::term::Value;
-use crate::wsl::execution::{InDraw, Shared, Thread, call_of};
+use crate::wsl::execution::{InDraw, Shared};
 use crate::wsl::group::{Schedule, bound, offset};
-use crate::wsl::memory::{ObjectId, Words};
+use crate::wsl::memory::Words;
 use crate::wsl::open::Word;
 use crate::wsl::syntax::BuiltinSemantic;
 use crate::wsl::typing::program::Program;
@@ -52,12 +53,11 @@ pub(super) fn arguments(
 }
 
 /// The rows of all vertices, instance after instance; of a screen, the corners of a triangle over it.
-pub(super) fn rows(
-    world: &mut World,
+pub(super) fn rows<'a>(
+    engine: &mut impl Engine<'a>,
     draw: &Draw,
     shared: Option<&Shared>,
     interface: &Interface,
-    group: ObjectId,
 ) -> Result<Vec<Row>, Ending> {
     let (Vertices::Shaded { entry, count, instances, attributes }, Some(shared)) = (&draw.vertices, shared) else {
         return Ok(screen(draw, interface));
@@ -66,12 +66,12 @@ pub(super) fn rows(
     if all > MAX_THREADS {
         return Err(limit("vertices", MAX_THREADS));
     }
-    let rules = &world.settings.rules;
+    let settings = engine.settings();
+    let rules = &settings.rules;
     let mut rows = Vec::new();
-    let batch = if world.settings.schedule == Schedule::InOrder { 1 } else { all as u32 };
+    let batch = if settings.schedule == Schedule::InOrder { 1 } else { all as u32 };
     let mut next = 0;
     while u64::from(next) < all {
-        let mark = world.memory.objects.len();
         let mut groups = Vec::new();
         for number in next..next + batch {
             let (instance, vertex) = (number / count, number % count);
@@ -89,23 +89,20 @@ pub(super) fn rows(
                 }
                 _ => bound(draw.program, &draw.resources, item),
             });
-            let program = call_of(draw.program, entry.function, values);
-            let mut thread = Thread::new(shared, &mut world.memory, number, group, program);
-            thread.stage = Some(InDraw { lane: None, helper: false, doubtful: false, exchange: None });
-            groups.push(Group { number, threads: vec![(thread, State::Running)] });
+            let stage = InDraw { lane: None, helper: false, doubtful: false, exchange: None };
+            groups.push(Starts { number, threads: vec![Start { number, values, stage }] });
         }
-        world.all(shared, &mut groups)?;
-        world.fired.insert(crate::rule::Rule::WslDVertex);
-        for group in &groups {
-            let words = group.threads[0].0.value().map(|v| v.words).unwrap_or_default();
+        let left = engine.run(shared, entry, groups)?;
+        engine.fire(Rule::WslDVertex);
+        for words in left {
+            // A vertex is not discarded.
+            let words = words.into_iter().next().flatten().unwrap_or_default();
             let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
             rows.push(Row {
                 position: [0, 1, 2, 3].map(|c| word(interface.position + c)),
                 outputs: interface.outputs.iter().map(|&(at, n)| (at..at + n).map(word).collect()).collect(),
             });
         }
-        // What a vertex had of its own is gone with it; nothing can point there.
-        world.memory.objects.truncate(mark);
         next += batch;
     }
     Ok(rows)

@@ -7,6 +7,7 @@ use super::environment::{Builder, FunctionId, Semantic};
 use super::error::Error;
 use super::syntax::{FunctionKind, IntLiteral, Qualifier};
 use super::types::TypeId;
+use super::typing::program::Program;
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
 use smallvec::SmallVec;
@@ -110,6 +111,28 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
         out.push(EntryPoint { function: id, stage, inputs, outputs });
     }
     out
+}
+
+/// The entry point of that stage and name, or without a name the only one of that stage. Of compute entry points the numbers of threads are not looked at.
+///
+/// # Errors
+/// There is none, or several of that name, or several and no name.
+pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> Result<&'p EntryPoint, String> {
+    let named = |e: &EntryPoint| program.env.names.name(program.env.function(e.function).name.name);
+    let word = stage.keyword();
+    let all: Vec<&EntryPoint> = program.entry_points.iter().filter(|e| e.stage.keyword() == word).collect();
+    let names = || all.iter().map(|e| named(e)).collect::<Vec<_>>().join(", ");
+    let found: Vec<&EntryPoint> = all.iter().copied().filter(|e| name.is_none_or(|name| named(e) == name)).collect();
+    match (name, &found[..]) {
+        (_, &[only]) => Ok(only),
+        _ if all.is_empty() => Err(format!("the program has no {word} entry point")),
+        (Some(name), []) => Err(format!("no {word} entry point is called {name}; there are: {}", names())),
+        (Some(name), several) => {
+            let each: Vec<String> = several.iter().map(|e| program.env.signature(e.function)).collect();
+            Err(format!("several {word} entry points are called {name}, which does not say which is meant: {}", each.join("; ")))
+        }
+        (None, _) => Err(format!("there are several {word} entry points: {}; say which with --entry", names())),
+    }
 }
 
 /// The numbers of threads of a group are positive and fit in 32 bits.          [wsl/ep-numthreads, 004 Top-level declarations; WSL-B13]

@@ -243,7 +243,11 @@ pub fn e_texture_dimensions(cx: &mut Cx, e: &mut Expr) -> Done {
             None => {
                 // Those of every level that it may be, or of none.
                 let levels = cx.opens.values(level).unwrap_or_else(|| (0..=levels).collect());
-                levels.into_iter().map(|level| Possible::Values(vec![texture.sides(level)[axis]])).reduce(Possible::or).unwrap_or(Possible::Any)
+                levels
+                    .into_iter()
+                    .map(|level| Possible::Values(vec![texture.sides(level)[axis]]))
+                    .reduce(Possible::or)
+                    .unwrap_or(Possible::Any)
             }
         });
     }

@@ -10,8 +10,8 @@ use crate::wsl::typing::program::Program;
 /// The most words of an argument.
 const MAX_WORDS: u64 = 4096;
 
-/// The `k`th small number of an argument, by the seed.
-fn drawn(seed: u64, place: u64, k: u64) -> u32 {
+/// The `k`th number below 8 of an argument, by the seed.
+pub(super) fn drawn(seed: u64, place: u64, k: u64) -> u32 {
     Strategy::Random(seed).choose(place as u32, k, 8).unwrap_or(0) as u32
 }
 

@@ -26,6 +26,8 @@ pub struct Buffer {
     pub stride: u32,
     /// What it holds.
     pub words: Vec<u32>,
+    /// What other array references by the same register have for elements, and how many words each takes.
+    pub others: Vec<(TypeId, u32)>,
 }
 
 /// What a texture among the resources is.
@@ -59,17 +61,31 @@ pub struct Resource {
     pub register: String,
     /// What is bound.
     pub held: Held,
+    /// The names of other arguments by the same register.
+    pub others: Vec<String>,
 }
 
 /// Why resources cannot be bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
+impl Held {
+    /// What it is, for people: `device of float4`, `Texture2D of float`, `a sampler`.
+    pub fn type_text(&self, program: &Program) -> String {
+        match self {
+            Held::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
+            Held::Texture(texture) => format!("{} of {}", texture.kind.name(), program.env.type_name(texture.texel)),
+            Held::Sampler(_) => "a sampler".into(),
+        }
+    }
+}
+
 impl Resource {
-    /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource.
+    /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource, with the elements that
+    /// the first of them has.
     ///
     /// # Errors
-    /// If it takes elements without a size, or by one register resources of different types.
+    /// If it takes elements without a size, or by one register resources that cannot be one.
     pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
         let mut layouts = Layouts::default();
         let mut resources: Vec<Resource> = Vec::new();
@@ -85,17 +101,34 @@ impl Resource {
                             program.env.type_name(element)
                         )));
                     };
-                    Held::Buffer(Buffer { space, element, stride, words: Vec::new() })
+                    Held::Buffer(Buffer { space, element, stride, words: Vec::new(), others: Vec::new() })
                 }
                 Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
                 Type::Sampler => Held::Sampler(None),
                 _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
             };
             let register = register_text(program, register, space);
-            match resources.iter().find(|r| r.register == register) {
-                None => resources.push(Resource { name, register, held }),
-                Some(other) if std::mem::discriminant(&other.held) == std::mem::discriminant(&held) => {}
-                Some(other) => return Err(Wrong(format!("`{}` and `{name}` are of different types, and both in {register}", other.name))),
+            match resources.iter_mut().find(|r| r.register == register) {
+                None => resources.push(Resource { name, register, held, others: Vec::new() }),
+                Some(other) => {
+                    let alike = match (&mut other.held, &held) {
+                        // Their elements may be of different types: each has as many as there is room for.
+                        (Held::Buffer(a), Held::Buffer(b)) => {
+                            if a.element != b.element {
+                                a.others.push((b.element, b.stride));
+                            }
+                            a.space == b.space
+                        }
+                        (Held::Texture(a), Held::Texture(b)) => (a.kind, a.texel) == (b.kind, b.texel),
+                        (Held::Sampler(_), Held::Sampler(_)) => true,
+                        _ => false,
+                    };
+                    if !alike {
+                        let (first, before, after) = (&other.name, other.held.type_text(program), held.type_text(program));
+                        return Err(Wrong(format!("`{first}` is {before} and `{name}` is {after}, and both are in {register}")));
+                    }
+                    other.others.push(name);
+                }
             }
         }
         Ok(resources)
@@ -126,6 +159,11 @@ impl Resource {
         }
     }
 
+    /// Whether a program calls it so.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.others.iter().any(|other| other == name)
+    }
+
     /// Gives an array reference these words.
     pub fn fill(&mut self, words: &[u32]) {
         if let Held::Buffer(buffer) = &mut self.held {
@@ -146,7 +184,7 @@ impl Resource {
     }
 
     /// What it is, if its object alone does not say.
-    fn opaque(&self) -> Option<Opaque> {
+    pub(super) fn opaque(&self) -> Option<Opaque> {
         match &self.held {
             Held::Buffer(_) => None,
             Held::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
@@ -222,7 +260,10 @@ pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &It
     let address = Word::Address(Address::of(ObjectId(k as u32), 0));
     Some(match resources[k].buffer() {
         Some(buffer) => {
-            let elements = buffer.words.len() as u32 / buffer.stride.max(1);
+            let other =
+                |&&(element, _): &&(TypeId, u32)| matches!(program.env.types.get(item.ty), Type::ArrayReference(_, of) if of == element);
+            let stride = buffer.others.iter().find(other).map_or(buffer.stride, |(_, stride)| *stride);
+            let elements = buffer.words.len() as u32 / stride.max(1);
             Words::from_slice(&[address, Word::Bits(elements), Word::Bits(0), Word::Bits(0)])
         }
         None => Words::from_slice(&[address, Word::Bits(0)]),

@@ -1,9 +1,14 @@
 //! A dispatch on the fast engine, which shows definite values and looks for no races.
 
-use super::Dispatch;
+use super::arguments::push;
+use super::{Dispatch, Resource};
+use crate::wsl::choice::Strategy;
+use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{Planted, Shared};
-use crate::wsl::machine::{Compiled, Dispatched, Grid, Settings, Stats};
-use crate::wsl::open::Word;
+use crate::wsl::machine::{Compiled, Dispatched, Grid, Memory, Settings, Stats};
+use crate::wsl::memory::Memory as Objects;
+use crate::wsl::open::{Opens, Ways, Word};
+use crate::wsl::texture::Opaque;
 
 /// What a dispatch shows on the fast engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,21 +35,60 @@ impl Dispatch<'_> {
         let shared = Shared::new(self.program, self.entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
-            for value in self.arguments(&shared, at(group, self.groups), at(thread, size), thread) {
-                words.extend(value.words.iter().map(|word| match *word {
-                    Word::Bits(bits) => bits,
-                    // Beside an address the machine has the first element's word: a resource begins with its buffer.
-                    Word::Address(address) => address.object.0,
-                    Word::Open(_) => 0,
-                }));
-                if let [Word::Address(_), Word::Bits(length), ..] = value.words[..] {
-                    let end = words.len();
-                    words[end - 3..].copy_from_slice(&[0, length, 0]);
-                }
-            }
+            // What a thread of a compute entry point is given is definite.
+            let _ = flat_words(&self.resources, &self.arguments(&shared, at(group, self.groups), at(thread, size), thread), words);
         };
-        let mut buffers: Vec<Vec<u32>> = self.resources.iter().map(|r| r.buffer().map_or(Vec::new(), |b| b.words.clone())).collect();
-        let (ended, stats) = compiled.dispatch(Grid { groups, threads }, &mut arguments, &mut buffers, settings)?;
+        let Some(Outside { mut buffers, opaques, chosen }) = Outside::of(&self.resources, settings.strategy) else {
+            return Err("a texture has texels without a value, and nothing is to be chosen".into());
+        };
+        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, doubted: false };
+        let (ended, mut stats) = compiled.dispatch(Grid { groups, threads }, &mut arguments, &mut memory, settings)?;
+        stats.choices += u64::from(chosen);
         Ok(Fast { ended, buffers, stats })
     }
+}
+
+/// What is bound to resources, for the fast engine.
+#[derive(Clone, Debug)]
+pub(in crate::wsl) struct Outside {
+    /// The words of each, none of what is never written and is no buffer.
+    pub(in crate::wsl) buffers: Vec<Vec<u32>>,
+    /// The textures and samplers.
+    pub(in crate::wsl) opaques: Vec<Option<Opaque>>,
+    /// Whether something had no value, and was given one.
+    pub(in crate::wsl) chosen: bool,
+}
+
+impl Outside {
+    /// What is bound to these; none if something has no value and the strategy chooses none.
+    pub(in crate::wsl) fn of(resources: &[Resource], strategy: Strategy) -> Option<Outside> {
+        let (mut memory, mut opens) = (Objects::default(), Opens::new(strategy, Ways::default()));
+        push(resources, &mut memory, &mut opens);
+        let words = |words: &[Word]| words.iter().map(|word| word.definite()).collect::<Option<Vec<u32>>>();
+        let buffers = memory.objects.iter().map(|object| words(&object.words)).collect::<Option<_>>()?;
+        Some(Outside { buffers, opaques: resources.iter().map(Resource::opaque).collect(), chosen: opens.met() })
+    }
+}
+
+/// Appends the words of arguments as the fast engine takes them; none if one is open. Resource k is the one of that number.
+pub(in crate::wsl) fn flat_words(resources: &[Resource], values: &[Value], out: &mut Vec<u32>) -> Option<()> {
+    for value in values {
+        let mut words = value.words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                Word::Bits(bits) => out.push(bits),
+                Word::Open(_) => return None,
+                Word::Address(address) => {
+                    out.push(address.object.0);
+                    // An array reference begins at its buffer's first word; its length stands one word later than beside an address.
+                    if resources.get(address.object.0 as usize).is_some_and(|r| r.buffer().is_some()) {
+                        let length = words.next().and_then(|length| length.definite())?;
+                        out.extend([0, length, 0]);
+                        words.nth(1);
+                    }
+                }
+            }
+        }
+    }
+    Some(())
 }

@@ -6,7 +6,7 @@
 
 use crate::text::Span;
 use crate::wsl::layout::Layout;
-use crate::wsl::library::LibraryFunction;
+use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use rustc_hash::FxHashMap;
 
@@ -368,6 +368,19 @@ pub(super) enum Instruction {
     Library {
         call: u32,
     },
+    /// A function of textures.
+    Texture {
+        call: u32,
+    },
+    /// Waits for the quad: once it goes on, the operands of its threads are in their places.
+    Quad {
+        meeting: u32,
+    },
+    /// A derivative by those operands.
+    Derivative {
+        meeting: u32,
+        to: Slot,
+    },
 }
 
 /// How many parts, and how many words each has.
@@ -427,6 +440,8 @@ impl Values {
 pub(super) struct Loop {
     pub counter: Slot,
     pub outer: Option<u32>,
+    /// Where the loop stands in the program.
+    pub place: Span,
 }
 
 /// A value or place of a function: its first word, and how many there are.
@@ -437,11 +452,30 @@ pub(super) struct Words {
 }
 
 /// A parameter of the function that was compiled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Parameter {
     pub at: Words,
-    /// If it is an array reference, how many words each element has.
-    pub stride: Option<u32>,
+    /// What in it names something from outside, each by its first word in the parameter.
+    pub references: Vec<(u32, Reference)>,
+}
+
+/// What names something from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// An array reference to elements of so many words.
+    Elements(u32),
+    /// A texture or sampler.
+    Opaque,
+}
+
+impl Reference {
+    /// How many words it takes.
+    pub(super) fn words(self) -> usize {
+        match self {
+            Reference::Elements(_) => 4,
+            Reference::Opaque => 2,
+        }
+    }
 }
 
 /// A compiled program.
@@ -461,6 +495,8 @@ pub(super) struct Code {
     pub cases: Vec<Cases>,
     pub enums: Vec<Values>,
     pub calls: Vec<LibraryCall>,
+    pub textures: Vec<TextureCall>,
+    pub meetings: Vec<Meeting>,
     /// The types, if there are such calls.
     pub types: Types,
     /// Loops in which threads may wait.
@@ -483,6 +519,48 @@ pub(super) struct LibraryCall {
     pub result: Words,
     /// What is stored through each pointer.
     pub stored: Vec<Words>,
+}
+
+/// A call of a function of textures.
+#[derive(Clone, Debug)]
+pub(super) struct TextureCall {
+    pub meaning: Meaning,
+    /// Where the texture's number is.
+    pub texture: Slot,
+    /// How many components the type of its texels has.
+    pub components: usize,
+    /// Where the sampler's number is, if one is given.
+    pub sampler: Option<Slot>,
+    /// The other arguments; of pointers nothing is looked at.
+    pub arguments: Vec<(TypeId, Words)>,
+    pub ty: TypeId,
+    pub result: Words,
+    /// What is stored through each pointer, with what it points to.
+    pub stored: Vec<(TypeId, Words)>,
+    /// The meeting before it, if it needs the quad.
+    pub meeting: Option<u32>,
+}
+
+/// An operation over a quad.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub meaning: Meaning,
+    /// What this thread hands on.
+    pub operand: Words,
+    /// Where what the four threads hand on is put, one after the other.
+    pub gathered: Slot,
+    /// Where what is chosen for the quad is put: two words at most.
+    pub chosen: Slot,
+}
+
+impl Meeting {
+    /// The operands of the quad, in the order of lanes.
+    pub(super) fn operands<'a>(&self, words: &'a [u32]) -> [&'a [u32]; 4] {
+        [0, 1, 2, 3].map(|lane: usize| {
+            let (n, at) = (self.operand.n as usize, self.gathered as usize);
+            &words[at + lane * n..at + (lane + 1) * n]
+        })
+    }
 }
 
 /// How many words a layout has; none if they are too many for a thread.

@@ -1,7 +1,7 @@
 //! Threadgroups: their threads run one after the other until each waits at a barrier or ends, and pass a barrier together.
 
 use super::run::{Shared, Stop, Thread};
-use super::{Compiled, Ending, MAX_WORDS, Settings, Stats};
+use super::{Compiled, Ending, MAX_WORDS, Memory, Settings, Stats};
 use crate::text::Span;
 
 /// How many words a thread takes besides its memory.
@@ -51,14 +51,15 @@ impl Compiled {
         &self,
         grid: Grid,
         arguments: &mut dyn FnMut(u32, u32, &mut Vec<u32>),
-        buffers: &mut [Vec<u32>],
+        memory: &mut Memory,
         settings: &Settings,
     ) -> Result<(Dispatched, Stats), String> {
         let needed = u64::from(grid.threads) * u64::from(self.code.words + OVERHEAD);
         if needed > u64::from(MAX_WORDS) {
             return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
         }
-        let mut shared = Shared { group: Vec::new(), buffers, fuel: settings.fuel, nodes: 0 };
+        let opaques = memory.opaques;
+        let mut shared = Shared { group: Vec::new(), buffers: memory.buffers, opaques, fuel: settings.fuel, nodes: 0, doubted: false };
         let mut choices = 0;
         let mut given = Vec::new();
         for group in 0..grid.groups {
@@ -77,10 +78,15 @@ impl Compiled {
                 shared.fuel -= cost;
                 given.clear();
                 arguments(group, thread, &mut given);
-                threads.push(self.thread(&given, shared.buffers, settings.strategy, number)?);
+                threads.push(self.thread(
+                    &given,
+                    &Memory { buffers: shared.buffers, opaques, doubted: false },
+                    settings.strategy,
+                    number,
+                )?);
             }
             let ended = self.group(&mut threads, &mut shared, settings.count);
-            choices += threads.iter().map(|t| t.chooser.number).sum::<u64>();
+            choices += threads.iter().map(|t| t.chooser.met()).sum::<u64>();
             if let Some(ended) = ended {
                 return Ok((ended, self.stats(settings, &shared, choices)));
             }

@@ -16,11 +16,23 @@ pub(super) struct Chooser {
     pub thread: u32,
     /// How many choices were made.
     pub number: u64,
+    /// How often something without a value from the beginning was met, which is no choice of the thread's.
+    pub undefined: u64,
     /// Whether something was left open.
     pub open: bool,
 }
 
 impl Chooser {
+    /// For a thread, with so many choices made.
+    pub(super) fn new(strategy: Strategy, thread: u32, number: u64) -> Chooser {
+        Chooser { strategy, thread, number, undefined: 0, open: false }
+    }
+
+    /// How much that is unspecified was met.
+    pub(super) fn met(&self) -> u64 {
+        self.number + self.undefined
+    }
+
     /// A number below `options`, which is at least 1; none if nothing is chosen.
     #[cold]
     pub(super) fn below(&mut self, options: u32) -> Option<u32> {
@@ -87,12 +99,18 @@ impl Unspecified for Chooser {
     }
 
     fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> u32 {
-        let chosen = match values {
-            Some(values) => Chooser::below(self, values.len() as u32).and_then(|k| values.get(k as usize).copied()),
-            None if of == Scalar::Bool => Chooser::below(self, 2),
-            None => self.any(first),
-        };
-        chosen.unwrap_or_else(|| self.left_open())
+        match self.strategy.one_of(self.thread, self.number, values, of, first) {
+            Some(bits) => {
+                self.number += 1;
+                bits
+            }
+            None => self.left_open(),
+        }
+    }
+
+    fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> u32 {
+        self.undefined += 1;
+        self.strategy.undefined(what, values, of, first).unwrap_or_else(|| self.left_open())
     }
 
     fn within(&mut self, set: Set) -> u32 {
@@ -119,7 +137,7 @@ pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
     let mut tried = call.clone();
     tried.arguments.iter_mut().for_each(|a| a.at = 0);
     let words = vec![0; tried.arguments.iter().map(|a| a.n as usize).max().unwrap_or(0)];
-    let mut chooser = Chooser { strategy: Strategy::First, thread: 0, number: 0, open: false };
+    let mut chooser = Chooser::new(Strategy::First, 0, 0);
     evaluate(types, &tried, &words, &mut chooser).is_some()
 }
 

@@ -10,9 +10,9 @@
 //! | `compile` | from typed programs to code |
 //! | `run` | execution of code |
 //! | `lanes` | choices, and the built-in functions without instructions |
+//! | `texture` | functions of textures |
 //! | `grid` | threadgroups, barriers |
-//!
-//! Functions of textures are not compiled: a program that calls one is refused, and the relation is what runs it.
+//! | `quad` | vertices, and fragments in quads |
 //!
 //! Fuel is spent by iterations of loops, by calls, and by copies of 1,024 words and more.
 
@@ -20,16 +20,21 @@ mod code;
 mod compile;
 mod grid;
 mod lanes;
+mod quad;
 mod run;
+mod texture;
 
 pub use grid::{Dispatched, Grid, Waiting};
+pub use quad::{Ended, Lonely, Start};
+pub use run::InDraw;
 
 use super::choice::Strategy;
 use super::environment::FunctionId;
+use super::texture::Opaque;
 use super::typing::program::Program;
 use crate::outcome::Limit;
 use crate::text::Span;
-use code::{BUFFERS, Code};
+use code::{BUFFERS, Code, Reference};
 use lanes::Chooser;
 use run::{Shared, Stop, Thread};
 
@@ -102,6 +107,24 @@ impl Default for Settings {
     }
 }
 
+/// What threads share with what is outside.
+#[derive(Debug)]
+pub struct Memory<'a> {
+    /// The words of buffers, and of textures that can be written.
+    pub buffers: &'a mut [Vec<u32>],
+    /// The textures and samplers, by the numbers of buffers.
+    pub opaques: &'a [Option<Opaque>],
+    /// Whether a doubtful thread of a draw has stored in it.
+    pub doubted: bool,
+}
+
+impl<'a> Memory<'a> {
+    /// Buffers, and neither textures nor samplers.
+    pub fn of(buffers: &'a mut [Vec<u32>]) -> Memory<'a> {
+        Memory { buffers, opaques: &[], doubted: false }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -126,6 +149,11 @@ pub enum Ending {
         /// Where.
         place: Span,
     },
+    /// At an operation over a quad, and the thread is in none.
+    NoQuad {
+        /// The operation.
+        place: Span,
+    },
 }
 
 /// What a run took.
@@ -133,7 +161,7 @@ pub enum Ending {
 pub struct Stats {
     /// The fuel that was used.
     pub fuel: u64,
-    /// How many unspecified values were chosen.
+    /// How many unspecified values were met and chosen.
     pub choices: u64,
     /// How many expressions were evaluated, coercions and parentheses apart; 0 if that was not counted.
     pub nodes: u64,
@@ -179,42 +207,55 @@ impl Compiled {
     pub fn example_arguments(&self) -> Vec<u32> {
         let mut out = Vec::new();
         for p in &self.code.parameters {
-            match p.stride {
-                Some(_) => out.extend([0, 0, 1, 0]),
-                None => out.resize(out.len() + p.at.n as usize, 0),
+            let first = out.len();
+            out.resize(first + p.at.n as usize, 0);
+            for &(at, reference) in &p.references {
+                if let Reference::Elements(_) = reference {
+                    out[first + at as usize + 2] = 1;
+                }
             }
         }
         out
     }
 
-    /// Whether that word of the arguments belongs to an array reference.
+    /// Whether that word of the arguments belongs to an array reference, texture or sampler.
     pub fn is_reference(&self, word: usize) -> bool {
         let mut end = 0;
         self.code.parameters.iter().any(|p| {
             let start = end;
             end += p.at.n as usize;
-            p.stride.is_some() && (start..end).contains(&word)
+            p.references.iter().any(|&(at, reference)| {
+                let first = start + at as usize;
+                (first..first + reference.words()).contains(&word)
+            })
         })
+    }
+
+    /// Whether textures or samplers are among its arguments, which [`Compiled::call`] cannot give.
+    pub fn takes_opaque(&self) -> bool {
+        self.code.parameters.iter().flat_map(|p| &p.references).any(|&(_, reference)| reference == Reference::Opaque)
     }
 
     /// Runs the function in one thread.
     ///
     /// `arguments` are the words of the arguments one after the other, each in the order of memory. An array reference is four words: the number of one of the
-    /// `buffers`, the first element's word in it, how many elements there are (at least 1), and a word that is not read.
+    /// `buffers`, the first element's word in it, how many elements there are (at least 1), and a word that is not read. A texture or sampler is two: its number, and a
+    /// word that is not read.
     ///
     /// # Errors
     ///
     /// Arguments that are not what the function takes.
     pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), String> {
-        let mut thread = self.thread(arguments, buffers, settings.strategy, settings.thread)?;
-        let mut shared = Shared { group: vec![0; self.code.group as usize], buffers, fuel: settings.fuel, nodes: 0 };
+        let mut thread = self.thread(arguments, &Memory::of(buffers), settings.strategy, settings.thread)?;
+        let group = vec![0; self.code.group as usize];
+        let mut shared = Shared { group, buffers, opaques: &[], fuel: settings.fuel, nodes: 0, doubted: false };
         let mut stop = self.resume(&mut thread, &mut shared, settings.count);
         // The thread is all of its group.
         while stop == Stop::Barrier {
             thread.at += 1;
             stop = self.resume(&mut thread, &mut shared, settings.count);
         }
-        let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.number, nodes: shared.nodes };
+        let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.met(), nodes: shared.nodes };
         Ok((self.ending(&thread, stop), stats))
     }
 
@@ -237,12 +278,13 @@ impl Compiled {
             Stop::Open => Ending::Open { place },
             Stop::OutOfFuel => Ending::OutOfFuel { place },
             Stop::Barrier => Ending::Stuck { why: "a barrier without a group", place },
+            Stop::Quad => Ending::NoQuad { place },
             Stop::Stuck(why) => Ending::Stuck { why, place },
         }
     }
 
     /// A thread at the start of the function.
-    fn thread(&self, arguments: &[u32], buffers: &[Vec<u32>], strategy: Strategy, number: u32) -> Result<Thread, String> {
+    fn thread(&self, arguments: &[u32], memory: &Memory, strategy: Strategy, number: u32) -> Result<Thread, String> {
         let needed: u64 = self.code.parameters.iter().map(|p| u64::from(p.at.n)).sum();
         if arguments.len() as u64 != needed {
             return Err(format!("{} words of arguments are given; the function takes {needed}", arguments.len()));
@@ -257,21 +299,34 @@ impl Compiled {
             rest = others;
             let at = p.at.at as usize;
             words[at..at + given.len()].copy_from_slice(given);
-            if let Some(stride) = p.stride {
-                let &[buffer, first, length, _] = given else { return Err(format!("argument {} is no array reference", i + 1)) };
-                check_reference(i + 1, buffer, first, length, stride, buffers)?;
-                words[at] = buffer + BUFFERS;
+            for &(inside, reference) in &p.references {
+                let first = at + inside as usize;
+                check_reference(i + 1, reference, &words[first..first + reference.words()], memory)?;
+                words[first] += BUFFERS;
             }
         }
-        let chooser = Chooser { strategy, thread: number, number: 0, open: false };
-        Ok(Thread { words, at: self.code.entry, calls: Vec::new(), chooser })
+        let chooser = Chooser::new(strategy, number, 0);
+        Ok(Thread { words, at: self.code.entry, calls: Vec::new(), chooser, stage: InDraw::default() })
     }
 }
 
-/// An array reference from outside has to be within a buffer.
-fn check_reference(i: usize, buffer: u32, first: u32, length: u32, stride: u32, buffers: &[Vec<u32>]) -> Result<(), String> {
-    let Some(size) = buffers.get(buffer as usize).map(|b| b.len() as u64) else {
-        return Err(format!("argument {i} refers to buffer {buffer}, and there are {}", buffers.len()));
+/// An array reference from outside has to be within a buffer, and a texture or sampler has to be there.
+fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), String> {
+    let (buffer, stride) = (
+        words[0],
+        match reference {
+            Reference::Elements(stride) => stride,
+            Reference::Opaque => {
+                return match memory.opaques.get(words[0] as usize) {
+                    Some(Some(_)) => Ok(()),
+                    _ => Err(format!("argument {i} is texture or sampler {}, and there is none of that number", words[0])),
+                };
+            }
+        },
+    );
+    let (first, length) = (words[1], words[2]);
+    let Some(size) = memory.buffers.get(buffer as usize).map(|b| b.len() as u64) else {
+        return Err(format!("argument {i} refers to buffer {buffer}, and there are {}", memory.buffers.len()));
     };
     let end = u64::from(first) + u64::from(length) * u64::from(stride);
     if length == 0 || end > size || end > u64::from(u32::MAX) || buffer > u32::MAX - BUFFERS {

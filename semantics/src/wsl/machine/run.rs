@@ -2,7 +2,9 @@
 
 use super::code::{BUFFERS, Binary, Code, GROUP, Instruction, Modify, OWN, Test, Unary};
 use super::lanes::{self, Chooser};
+use super::{quad, texture};
 use crate::wsl::library::Meaning;
+use crate::wsl::texture::Opaque;
 
 /// A thread: its memory, where it is and whom it returns to.
 #[derive(Clone, Debug)]
@@ -12,6 +14,18 @@ pub(super) struct Thread {
     /// The calls that are not finished, by their instructions.
     pub calls: Vec<u32>,
     pub chooser: Chooser,
+    pub stage: InDraw,
+}
+
+/// What a thread is to a draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InDraw {
+    /// Its place in its quad, x + 2·y; a vertex has none.
+    pub lane: Option<usize>,
+    /// Whether it only helps its quad: what it stores in device memory is not there (ERRATA WSL-D29).
+    pub helper: bool,
+    /// Whether a device may have it for a fragment where here it is a helper, or the other way round.
+    pub doubtful: bool,
 }
 
 /// What a thread shares.
@@ -19,8 +33,12 @@ pub(super) struct Thread {
 pub(super) struct Shared<'a> {
     pub group: Vec<u32>,
     pub buffers: &'a mut [Vec<u32>],
+    /// The textures and samplers, by the numbers of buffers.
+    pub opaques: &'a [Option<Opaque>],
     pub fuel: u64,
     pub nodes: u64,
+    /// Whether a doubtful thread has stored in device memory.
+    pub doubted: bool,
 }
 
 /// Why a thread stopped. Its place is the instruction's, or the one after if it goes on.
@@ -29,6 +47,8 @@ pub(super) enum Stop {
     Returned,
     Discarded,
     Barrier,
+    /// At an operation over its quad.
+    Quad,
     /// An unspecified value is left open.
     Open,
     OutOfFuel,
@@ -180,7 +200,8 @@ const OUTSIDE: Stop = Stop::Stuck("an access outside of memory");
 
 /// Runs until the thread stops. If `COUNT`, evaluated expressions are counted.
 pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &mut Shared) -> Stop {
-    let Thread { words, at, calls, chooser } = thread;
+    let Thread { words, at, calls, chooser, stage } = thread;
+    let InDraw { helper, doubtful, .. } = *stage;
     let words: &mut [u32] = words;
     let instructions: &[Instruction] = &code.instructions;
     let mut pc = *at as usize;
@@ -238,6 +259,14 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 None => stop!(Stop::Open),
             }
         };
+    }
+    // Whether a store in that object is none, because the thread only helps.
+    macro_rules! helps {
+        ($object:expr) => {{
+            let outside = $object >= BUFFERS;
+            shared.doubted |= doubtful && outside;
+            helper && outside
+        }};
     }
     loop {
         let Some(&instruction) = instructions.get(pc) else { stop!(Stop::Stuck("an instruction outside of the code")) };
@@ -381,8 +410,10 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 get!(to) = value;
             }
             Instruction::StoreFar { object, offset, plus, from } => {
-                let value = get!(from);
-                far!(get!(object), get!(offset).wrapping_add(plus), 1)[0] = value;
+                let (o, value) = (get!(object), get!(from));
+                if !helps!(o) {
+                    far!(o, get!(offset).wrapping_add(plus), 1)[0] = value;
+                }
             }
             Instruction::CopyFromFar { to, object, offset, n } => {
                 weigh!(n);
@@ -403,7 +434,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 let (o, to) = (get!(object), get!(offset));
                 if o == OWN {
                     words.copy_within(range!(from, n), to as usize);
-                } else {
+                } else if !helps!(o) {
                     let found = match self::object(&mut [], shared, o, to, n) {
                         Some(found) => found,
                         None => stop!(OUTSIDE),
@@ -436,20 +467,42 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 }
             }
             Instruction::Atomic { modify, to, pointer, value } => {
-                let value = get!(value);
-                let place = &mut far!(get!(pointer), get!(pointer + 1), 1)[0];
-                let old = *place;
-                *place = modified(modify, old, value);
-                get!(to) = old;
+                let (o, value) = (get!(pointer), get!(value));
+                if helps!(o) {
+                    get!(to) = chosen!(chooser.any(0));
+                } else {
+                    let place = &mut far!(o, get!(pointer + 1), 1)[0];
+                    let old = *place;
+                    *place = modified(modify, old, value);
+                    get!(to) = old;
+                }
             }
             Instruction::CompareExchange { to, pointer, values } => {
                 let (compare, new) = (get!(values), get!(values + 1));
-                let place = &mut far!(get!(pointer), get!(pointer + 1), 1)[0];
-                let old = *place;
-                if old == compare {
-                    *place = new;
+                let o = get!(pointer);
+                if helps!(o) {
+                    get!(to) = chosen!(chooser.any(0));
+                } else {
+                    let place = &mut far!(o, get!(pointer + 1), 1)[0];
+                    let old = *place;
+                    if old == compare {
+                        *place = new;
+                    }
+                    get!(to) = old;
                 }
-                get!(to) = old;
+            }
+            Instruction::Texture { call } => {
+                if let Err(stopped) = texture::call(code, &code.textures[call as usize], words, shared, chooser, *stage) {
+                    stop!(stopped);
+                }
+            }
+            Instruction::Quad { .. } => stop!(Stop::Quad),
+            Instruction::Derivative { meeting, to } => {
+                let Some(lane) = stage.lane else { stop!(Stop::Quad) };
+                quad::derivative(&code.meetings[meeting as usize], words, to, lane, chooser);
+                if chooser.open {
+                    stop!(Stop::Open);
+                }
             }
             Instruction::Library { call } => chosen!(lanes::library(&code.types, &code.calls[call as usize], words, chooser)),
         }

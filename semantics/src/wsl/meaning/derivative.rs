@@ -111,7 +111,6 @@ impl Derivative {
 fn differences<L: Unspecified>(lanes: &mut L, operands: [&[L::Word]; 4], axis: usize) -> [Words<L::Word>; 2] {
     let subtract = Op::new(Meaning::Subtract, Scalar::Float, Scalar::Float);
     let pairs = if axis == 0 { [(0, 1), (2, 3)] } else { [(0, 2), (1, 3)] };
-    pairs.map(|(from, to): (usize, usize)| {
-        operands[from].iter().zip(operands[to]).map(|(&a, &b)| lanes.scalar(subtract, &[b, a])).collect()
-    })
+    pairs
+        .map(|(from, to): (usize, usize)| operands[from].iter().zip(operands[to]).map(|(&a, &b)| lanes.scalar(subtract, &[b, a])).collect())
 }

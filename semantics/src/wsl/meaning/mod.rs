@@ -101,6 +101,9 @@ pub trait Unspecified: Lanes {
     /// A new unspecified value: one of these, or any of the type. A definite run takes the first, or `first`.
     fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
 
+    /// Likewise, of something that has no value from the beginning: a definite run chooses by what it is alone, two numbers, so that every order of loads chooses alike.
+    fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
+
     /// A new float within a set; a definite one if the set has no other.
     fn within(&mut self, set: Set) -> Self::Word;
 

@@ -139,6 +139,11 @@ impl Opens {
         self.work.set(self.work.get().saturating_add(terms as u64));
     }
 
+    /// How many choices a thread has made.
+    pub fn chosen_by(&self, thread: u32) -> u64 {
+        self.choices.get(&thread).copied().unwrap_or(0)
+    }
+
     fn number(&mut self) -> u64 {
         let number = self.choices.entry(self.thread).or_default();
         *number += 1;
@@ -150,12 +155,7 @@ impl Opens {
         self.met = true;
         if self.strategy != Strategy::Carry {
             let number = self.number();
-            let bits = match values {
-                Some(values) => self.strategy.choose(self.thread, number, values.len() as u64).map(|k| values[k as usize]),
-                None if of == Scalar::Bool => self.strategy.choose(self.thread, number, 2).map(|k| k as u32),
-                None => self.strategy.any(self.thread, number, first),
-            };
-            return Word::Bits(bits.unwrap_or(first));
+            return Word::Bits(self.strategy.one_of(self.thread, number, values, of, first).unwrap_or(first));
         }
         if let Some([only]) = values {
             return Word::Bits(*only);
@@ -497,6 +497,16 @@ impl Unspecified for Opens {
 
     fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
         self.leaf(values, of, first)
+    }
+
+    fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
+        match self.strategy.undefined(what, values, of, first) {
+            Some(bits) => {
+                self.met = true;
+                Word::Bits(bits)
+            }
+            None => self.leaf(values, of, first),
+        }
     }
 
     fn within(&mut self, set: Set) -> Word {

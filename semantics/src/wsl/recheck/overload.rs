@@ -18,7 +18,6 @@ pub(super) enum Resolved {
     Integer {
         int: bool,
         uint: bool,
-        literal: bool,
     },
     /// A literal of which it is no longer known what it can be.
     Unknown,
@@ -180,10 +179,9 @@ impl Recheck<'_> {
     pub(super) fn given(&self, e: ExprId) -> Resolved {
         let crate::wsl::types::ValueType::Right(ty) = self.of(e) else { return Resolved::Typed(TypeId::VOID) };
         let Some(constant) = self.literal(e, true) else { return Resolved::Typed(ty) };
-        let literal = self.literal(e, false).is_some();
         match constant {
-            Constant::Int(v) => Resolved::Integer { int: true, uint: v >= 0, literal },
-            Constant::Uint(v) => Resolved::Integer { int: i32::try_from(v).is_ok(), uint: true, literal },
+            Constant::Int(v) => Resolved::Integer { int: true, uint: v >= 0 },
+            Constant::Uint(v) => Resolved::Integer { int: i32::try_from(v).is_ok(), uint: true },
             Constant::Float(bits) => {
                 let x = f64::from(f32::from_bits(bits));
                 // Integers that round to these are on both sides of a bound.
@@ -191,7 +189,7 @@ impl Recheck<'_> {
                     return Resolved::Unknown;
                 }
                 let within = |low: f64, high: f64| low <= x && x < high;
-                Resolved::Integer { int: within(-2147483648.0, 2147483648.0), uint: within(0.0, 4294967296.0), literal }
+                Resolved::Integer { int: within(-2147483648.0, 2147483648.0), uint: within(0.0, 4294967296.0) }
             }
             _ => Resolved::Typed(ty),
         }
@@ -259,9 +257,8 @@ impl Recheck<'_> {
             _ => {}
         }
         if second {
-            let int = |c: &&Candidate| {
-                given.iter().enumerate().all(|(i, g)| !matches!(g, Resolved::Integer { literal: true, .. }) || self.takes_int(c, i))
-            };
+            let int =
+                |c: &&Candidate| given.iter().enumerate().all(|(i, g)| !matches!(g, Resolved::Integer { .. }) || self.takes_int(c, i));
             let left: Vec<&Candidate> = candidates.iter().filter(int).collect();
             if left.len() != 1 || !left[0].is(callee) {
                 return refuse("of the functions that fit the arguments, this one is not the only one that takes int for literals".into());

@@ -12,6 +12,7 @@
 pub mod sampling;
 pub mod texel;
 
+use super::library::Meaning;
 use super::library::texture::{dimensions_of, layered};
 use super::meaning::Lanes;
 use super::memory::ObjectId;
@@ -72,6 +73,12 @@ impl Opaques {
             _ => None,
         }
     }
+}
+
+/// Whether a function of the library is one of textures.
+pub fn is_function(meaning: Meaning) -> bool {
+    use Meaning as M;
+    sampling::is_filter(meaning) || sampling::is_gather(meaning) || matches!(meaning, M::Load | M::Store | M::GetDimensions)
 }
 
 /// Whether textures of the kind are written, and have no levels.
@@ -239,7 +246,7 @@ impl Texture {
             if let Some(&word) = opaques.undefined.get(&(object, place)) {
                 return Some(opens.read(word));
             }
-            let word = self.any_code(opens, c);
+            let word = self.undefined_code(opens, object.0, place, c);
             opaques.undefined.insert((object, place), word);
             return Some(word);
         };

@@ -19,6 +19,18 @@ const FARTHEST: f64 = (1u64 << 31) as f64;
 
 type Words<W> = SmallVec<[W; 4]>;
 
+/// Whether a function is a `Sample…`.
+pub fn is_filter(meaning: Meaning) -> bool {
+    use Meaning as M;
+    needs_quad(meaning) || matches!(meaning, M::SampleGrad | M::SampleLevel | M::SampleCmpLevelZero)
+}
+
+/// Whether a function is a `Gather…`.
+pub fn is_gather(meaning: Meaning) -> bool {
+    use Meaning as M;
+    matches!(meaning, M::GatherRed | M::GatherGreen | M::GatherBlue | M::GatherAlpha | M::GatherCmp)
+}
+
 /// Whether a call takes its level of detail from the locations of its quad.
 pub fn needs_quad(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Sample | Meaning::SampleBias | Meaning::SampleCmp)

@@ -10,7 +10,12 @@ use crate::wsl::types::{Scalar, TypeId};
 const FEW_BITS: u8 = 8;
 
 /// The level and the texel that a load or store names, by the coordinates' scalars; none if one is open.
-pub fn named<L: Unspecified>(lanes: &L, texture: &Texture, (scalar, words): (Scalar, &[L::Word]), offset: &[L::Word]) -> Option<(i64, [i64; 3])> {
+pub fn named<L: Unspecified>(
+    lanes: &L,
+    texture: &Texture,
+    (scalar, words): (Scalar, &[L::Word]),
+    offset: &[L::Word],
+) -> Option<(i64, [i64; 3])> {
     let of = |word: L::Word| {
         let bits = lanes.definite(word)?;
         Some(if scalar == Scalar::Int { i64::from(bits as i32) } else { i64::from(bits) })
@@ -72,14 +77,24 @@ impl Texture {
         Some((undefined >> component & 1 == 0).then(|| self.bits(component, code)))
     }
 
+    /// The values that a component can hold, where its codes are few.
+    fn codes(&self, component: usize) -> Option<Vec<u32>> {
+        let width = self.image.format().channels()[component].width;
+        (width <= FEW_BITS).then(|| self.values((0..1u64 << width).map(|code| self.bits(component, code))))
+    }
+
     /// An unspecified value among those that a component can hold.
     pub fn any_code<L: Unspecified>(&self, lanes: &mut L, component: usize) -> L::Word {
-        let width = self.image.format().channels()[component].width;
-        if width > FEW_BITS {
-            return lanes.unspecified(None, self.scalar(), 0);
-        }
-        let values = self.values((0..1u64 << width).map(|code| self.bits(component, code)));
-        lanes.unspecified(Some(&values), self.scalar(), values.first().copied().unwrap_or(0))
+        let codes = self.codes(component);
+        let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
+        lanes.unspecified(codes.as_deref(), self.scalar(), first)
+    }
+
+    /// What an undefined component of the texture that is that object holds, so many bytes after its beginning, if it is never written.
+    pub fn undefined_code<L: Unspecified>(&self, lanes: &mut L, object: u32, place: u32, component: usize) -> L::Word {
+        let codes = self.codes(component);
+        let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
+        lanes.undefined([object, place], codes.as_deref(), self.scalar(), first)
     }
 
     pub(super) fn values(&self, bits: impl Iterator<Item = u32>) -> Vec<u32> {

@@ -20,7 +20,7 @@ const MAX_CANDIDATES: usize = 8;
 pub struct Operand {
     /// The types that it can be given.
     pub argument: Argument,
-    /// Whether it is an integer literal itself.
+    /// Whether it is an integer literal, or ends in one.
     pub literal: bool,
 }
 

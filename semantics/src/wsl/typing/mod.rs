@@ -264,9 +264,11 @@ impl<'a> Checker<'a> {
         match judged {
             Judged::Wrong => None,
             Judged::Typed(id) => Some(call::Operand { argument: Argument::Of(self.value_type(id).right()), literal: false }),
-            Judged::Integer(_, n, literal) => {
-                Some(call::Operand { argument: Argument::Integer { int: n.as_int().is_some(), uint: n.as_uint().is_some() }, literal })
-            }
+            // What ends in a literal is resolved as one: it can be given the same types.
+            Judged::Integer(_, n, _) => Some(call::Operand {
+                argument: Argument::Integer { int: n.as_int().is_some(), uint: n.as_uint().is_some() },
+                literal: true,
+            }),
         }
     }
 }

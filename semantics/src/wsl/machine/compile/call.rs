@@ -29,7 +29,7 @@ impl Compiler<'_> {
     }
 
     /// The loops around a call or barrier, if threads may wait there.
-    fn note_loops(&mut self, at: u32) {
+    pub(super) fn note_loops(&mut self, at: u32) {
         if let Some(innermost) = self.around.innermost {
             self.code.around.insert(at, innermost);
         }
@@ -72,9 +72,12 @@ impl Compiler<'_> {
                     operands.push((self.value(*e, None, stable || later.writes())?, program.expr(*e).ty.right()));
                 }
                 self.visit(id);
-                match self.effectful(f, &operands)? {
-                    true => Ok(0),
-                    false => self.call_of_library(f, &operands, ty, to),
+                if self.effectful(f, &operands)? {
+                    return Ok(0);
+                }
+                match self.texture_or_quad(f, &operands, ty)? {
+                    Some(at) => Ok(at),
+                    None => self.call_of_library(f, &operands, ty, to),
                 }
             }
             Callee::Generated(_) => self.unsupported("a call of a generated function by its name"),

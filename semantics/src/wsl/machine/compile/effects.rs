@@ -2,6 +2,7 @@
 
 use crate::wsl::environment::access::Callee;
 use crate::wsl::library::Meaning;
+use crate::wsl::texture::is_function;
 use crate::wsl::types::{Scalar, Type, TypeId};
 use crate::wsl::typing::program::{Coercion, ExprId, Form, Program};
 use std::ops::BitOr;
@@ -89,7 +90,7 @@ fn of_callee(program: &Program, callee: Callee) -> Effects {
             _ if f.signature().parameters.iter().enumerate().any(|(i, _)| f.space(i).is_some()) => {
                 Effects::WRITES | Effects::FOLLOWS | Effects::CHOOSES
             }
-            meaning if super::is_barrier(meaning) => Effects::WRITES | Effects::FOLLOWS | Effects::CHOOSES,
+            meaning if super::waits(meaning) || is_function(meaning) => Effects::WRITES | Effects::FOLLOWS | Effects::CHOOSES,
             _ => Effects::CHOOSES,
         },
     }

@@ -287,6 +287,13 @@ impl Compiler<'_> {
         Ok(Some(to))
     }
 
+    /// Keeps the types, for calls that are evaluated by them.
+    pub(super) fn keep_types(&mut self) {
+        if self.code.calls.is_empty() && self.code.textures.is_empty() {
+            self.code.types = self.program.env.types.clone();
+        }
+    }
+
     /// A function without instructions of its own, and the stores through its pointers.
     fn general(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, n: u32) -> Done<Slot> {
         let to = self.temporary(n)?;
@@ -308,9 +315,7 @@ impl Compiler<'_> {
             };
             return self.unsupported(format!("the built-in function {name}"));
         }
-        if self.code.calls.is_empty() {
-            self.code.types = self.program.env.types.clone();
-        }
+        self.keep_types();
         self.code.calls.push(call);
         let call = self.code.calls.len() as u32 - 1;
         self.emit(Instruction::Library { call })?;

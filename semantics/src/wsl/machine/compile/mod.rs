@@ -11,15 +11,18 @@ mod expression;
 mod library;
 mod place;
 mod statement;
+mod texture;
 
-use super::code::{Code, Instruction, Parameter, Slot, Values, Words, words};
+use super::code::{Code, Instruction, Parameter, Reference, Slot, Values, Words, words};
 use super::{MAX_INSTRUCTIONS, MAX_WORDS, Refusal};
-use crate::text::Span;
+use crate::text::{Span, deep};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::environment::access::Generated;
 use crate::wsl::layout::Layouts;
 use crate::wsl::library::Meaning;
+use crate::wsl::meaning::Derivative;
 use crate::wsl::syntax::AddressSpace;
+use crate::wsl::texture::sampling::needs_quad;
 use crate::wsl::types::{EnumId, StructId, Type, TypeId};
 use crate::wsl::typing::program::{ExprId, Form, Program, StoreId};
 use effects::Effects;
@@ -65,7 +68,7 @@ pub(super) struct Compiler<'a> {
     labels: Vec<u32>,
     temporaries: Temporaries,
     around: Around,
-    /// Whether the function that is compiled may wait at a barrier.
+    /// Whether the function that is compiled may wait at a barrier or for its quad.
     waits: bool,
     /// The root's parameters, which hold what was given.
     outside: FxHashSet<StoreId>,
@@ -115,14 +118,10 @@ pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<
     }
     let function = program.env.function(root);
     for (at, p) in called.parameters.iter().zip(&function.parameters) {
-        let stride = match program.env.types.get(p.ty) {
-            Type::ArrayReference(AddressSpace::Device | AddressSpace::Constant, of) => Some(c.words(of)?),
-            Type::ArrayReference(..) | Type::Pointer(..) => {
-                return Err(Refusal::unsupported("a pointer as an argument from outside", p.span));
-            }
-            _ => None,
-        };
-        c.code.parameters.push(Parameter { at: *at, stride });
+        c.span = p.span;
+        let mut references = Vec::new();
+        c.references(p.ty, 0, &mut references)?;
+        c.code.parameters.push(Parameter { at: *at, references });
     }
     if program.env.types.is_reference(function.result) {
         return Err(Refusal::unsupported("a pointer as a result", function.result_span));
@@ -133,18 +132,15 @@ pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<
     Ok(c.code)
 }
 
-/// The functions that may wait at a barrier.
+/// The functions that may wait at a barrier or for their quad.
 fn waiting(program: &Program) -> Vec<bool> {
     let mut waiting = vec![false; program.bodies.len()];
-    if program.barriers.is_empty() {
-        return waiting;
-    }
     for &id in &program.order {
         let waits = program.body(id).exprs.clone().map(ExprId).any(|e| {
             program.callees(e).iter().any(|callee| match callee {
                 crate::wsl::environment::access::Callee::Declared(f)
                 | crate::wsl::environment::access::Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => waiting[f.0 as usize],
-                crate::wsl::environment::access::Callee::Library(f) => is_barrier(f.meaning()),
+                crate::wsl::environment::access::Callee::Library(f) => waits(f.meaning()),
                 _ => false,
             })
         });
@@ -160,7 +156,35 @@ fn is_barrier(meaning: Meaning) -> bool {
     )
 }
 
+fn waits(meaning: Meaning) -> bool {
+    is_barrier(meaning) || Derivative::of(meaning).is_some() || needs_quad(meaning)
+}
+
 impl Compiler<'_> {
+    /// What in an argument from outside, so many words after its beginning, names something there.
+    fn references(&mut self, ty: TypeId, at: u32, out: &mut Vec<(u32, Reference)>) -> Done {
+        match self.program.env.types.get(ty) {
+            Type::ArrayReference(AddressSpace::Device | AddressSpace::Constant, of) => out.push((at, Reference::Elements(self.words(of)?))),
+            Type::Texture(..) | Type::Sampler => out.push((at, Reference::Opaque)),
+            Type::ArrayReference(..) | Type::Pointer(..) => return self.unsupported("a pointer as an argument from outside"),
+            Type::Array(of, n) if n > 0 => {
+                let mut inside = Vec::new();
+                deep(|| self.references(of, 0, &mut inside))?;
+                if !inside.is_empty() {
+                    return self.unsupported("an array of references as an argument from outside");
+                }
+            }
+            Type::Struct(id) => {
+                for (k, field) in self.program.env.structure(id).fields.iter().enumerate() {
+                    let offset = self.field_offset(id, k as u32)?;
+                    deep(|| self.references(field.ty, at + offset, out))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn unsupported<T>(&self, what: impl Into<String>) -> Done<T> {
         Err(Refusal::unsupported(what, self.span))
     }

@@ -1,7 +1,7 @@
 //! Statements: seed 004 "Execution of statements".
 
 use super::{Compiler, Done, Label};
-use crate::text::deep;
+use crate::text::{Span, deep};
 use crate::wsl::machine::code::{Cases, Instruction, Loop};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::Type;
@@ -13,7 +13,7 @@ pub(super) struct Around {
     breaks: Option<Label>,
     continues: Option<Label>,
     fallthrough: Option<Label>,
-    /// The innermost loop around, if the function may wait at a barrier.
+    /// The innermost loop around, if the function may wait at a barrier or for its quad.
     pub innermost: Option<u32>,
 }
 
@@ -110,11 +110,11 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn enter_loop(&mut self) -> Done {
+    fn enter_loop(&mut self, place: Span) -> Done {
         if self.waits {
             let counter = self.allocate(1)?;
             self.zero(counter, 1)?;
-            self.code.loops.push(Loop { counter, outer: self.around.innermost });
+            self.code.loops.push(Loop { counter, outer: self.around.innermost, place });
             self.around.innermost = Some(self.code.loops.len() as u32 - 1);
         }
         Ok(())
@@ -126,8 +126,8 @@ impl Compiler<'_> {
 
     /// `do s while (e);` is Loop(s, {}, if (e) do s while (e); else {}).
     fn do_while(&mut self, body: StmtId, e: ExprId) -> Done {
-        let (start, next, end) = (self.label(), self.label(), self.label());
-        self.enter_loop()?;
+        let (start, next, end, place) = (self.label(), self.label(), self.label(), self.span);
+        self.enter_loop(place)?;
         self.bind(start);
         self.body(body, end, next)?;
         self.bind(next);
@@ -140,9 +140,9 @@ impl Compiler<'_> {
 
     /// `for (; e; e') s` is if (e) Loop(s, e';, for (; e; e') s) else {}.
     fn for_loop(&mut self, e: ExprId, update: ExprId, body: StmtId) -> Done {
-        let (start, next, end) = (self.label(), self.label(), self.label());
+        let (start, next, end, place) = (self.label(), self.label(), self.label(), self.span);
         self.jump_unless(e, end)?;
-        self.enter_loop()?;
+        self.enter_loop(place)?;
         self.bind(start);
         self.body(body, end, next)?;
         self.bind(next);

@@ -1,0 +1,164 @@
+//! A draw on the fast engine: its threads run there, on definite values; vertices are assembled, and fragments found and merged as ever.
+
+use super::fragment::Fragments;
+use super::quad::{Apart, note};
+use super::target::Texels;
+use super::threads::{Engine, Left, Starts, limit};
+use super::{At, Draw, Ending, Settings, Shown, Target, vertex};
+use crate::outcome::{Outcome, Stuck};
+use crate::rule::Rule;
+use crate::text::{Span, line_column};
+use crate::wsl::entry::{EntryPoint, Stage};
+use crate::wsl::execution::Shared;
+use crate::wsl::group::{Outside, Resource, flat_words};
+use crate::wsl::machine::{self, Compiled, Ended, InDraw, Memory};
+use crate::wsl::open::{Opens, Possible, Ways, Word};
+use rustc_hash::FxHashSet;
+
+/// The threads of a draw on the fast engine.
+struct Machine<'a, 'm> {
+    text: &'a str,
+    settings: &'a Settings,
+    resources: &'a [Resource],
+    /// The vertex entry point, if vertices are shaded, and the fragment entry point.
+    compiled: (Option<&'a Compiled>, &'a Compiled),
+    memory: Memory<'m>,
+    opens: Opens,
+    fired: FxHashSet<Rule>,
+    fuel: u64,
+    apart: Vec<Apart>,
+    unspecified: bool,
+}
+
+impl Machine<'_, '_> {
+    fn ending(&self, thread: u32, ending: machine::Ending) -> Ending {
+        use machine::Ending as E;
+        let place = |span: Span| {
+            let (line, column) = line_column(self.text, span.start);
+            format!("{line}:{column}")
+        };
+        match ending {
+            E::OutOfFuel { place } => Ending::OutOfFuel(At { thread, at: place }),
+            E::Open { place } => Ending::Open(At { thread, at: place }),
+            E::Stuck { why, place: at } => Ending::Other(Outcome::Stuck(Stuck { why: why.into(), at: place(at) })),
+            E::NoQuad { place: at } => {
+                Ending::Other(Outcome::Unsupported(format!("an operation over a quad of a thread that is in none (at {})", place(at))))
+            }
+            E::Returned(_) | E::Discarded => Ending::Other(Outcome::Deadlock),
+        }
+    }
+}
+
+impl<'a> Engine<'a> for Machine<'a, '_> {
+    fn settings(&self) -> &'a Settings {
+        self.settings
+    }
+
+    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>) {
+        (&mut self.opens, &mut self.fired)
+    }
+
+    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
+        match self.fuel.checked_sub(work) {
+            Some(left) => self.fuel = left,
+            None => return Err(Ending::OutOfFuel(At { thread, at: Span::default() })),
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
+        let compiled = match (entry.stage, self.compiled) {
+            (Stage::Vertex, (Some(vertex), _)) => vertex,
+            (_, (_, fragment)) => fragment,
+        };
+        let settings = machine::Settings { strategy: self.settings.strategy, ..machine::Settings::default() };
+        let mut left = Vec::with_capacity(groups.len());
+        for group in groups {
+            let mut starts = Vec::with_capacity(group.threads.len());
+            for start in group.threads {
+                let mut arguments = Vec::new();
+                if flat_words(self.resources, &start.values, &mut arguments).is_none() {
+                    let at = shared.program.env.function(entry.function).name.span;
+                    return Err(Ending::Open(At { thread: start.number, at }));
+                }
+                let stage = InDraw { lane: start.stage.lane, helper: start.stage.helper, doubtful: start.stage.doubtful };
+                starts.push(machine::Start { number: start.number, choices: self.opens.chosen_by(start.number), stage, arguments });
+            }
+            self.spend(starts.len() as u64, starts.first().map_or(0, |start| start.number))?;
+            match compiled.together(starts, &mut self.memory, &mut self.fuel, &settings) {
+                Err(what) => return Err(Ending::Other(Outcome::Unsupported(what))),
+                Ok(Ended::Stopped { thread, ending }) => return Err(self.ending(thread, ending)),
+                Ok(Ended::All { endings, unspecified, lonely }) => {
+                    self.unspecified |= unspecified;
+                    for machine::Lonely { thread, place, other } in lonely {
+                        note(&mut self.apart, Apart { thread, place, other });
+                    }
+                    let words = |ending| match ending {
+                        machine::Ending::Returned(words) => Some(words.into_iter().map(Word::Bits).collect()),
+                        _ => None,
+                    };
+                    left.push(endings.into_iter().map(words).collect());
+                }
+            }
+        }
+        Ok(left)
+    }
+}
+
+impl Draw<'_> {
+    /// Runs the draw on the fast engine: definite values, chosen as the settings' strategy says, threads in order, and no races. `compiled` are the vertex entry
+    /// point, if vertices are shaded, and the fragment entry point. Fuel is iterations, calls, threads and places that rasterisation looks at.
+    pub fn run_fast(&self, compiled: (Option<&Compiled>, &Compiled), settings: &Settings) -> Ending {
+        self.try_fast(compiled, settings).unwrap_or_else(|ending| ending)
+    }
+
+    fn try_fast(&self, compiled: (Option<&Compiled>, &Compiled), settings: &Settings) -> Result<Ending, Ending> {
+        if settings.precision.is_some() {
+            return Err(Ending::Other(Outcome::Unsupported("sets of floats on the fast engine".into())));
+        }
+        let stages = self.stages(settings)?;
+        let words = |compiled: &Compiled| u64::from(compiled.words());
+        if 4 * words(compiled.1) > u64::from(machine::MAX_WORDS) || compiled.0.is_some_and(|c| words(c) > u64::from(machine::MAX_WORDS)) {
+            return Err(limit("words of memory of the threads of a quad", machine::MAX_WORDS.into()));
+        }
+        let Some(Outside { mut buffers, opaques, chosen }) = Outside::of(&self.resources, settings.strategy) else {
+            return Err(Ending::Other(Outcome::Unsupported("a texture has texels without a value, and nothing is to be chosen".into())));
+        };
+        let mut engine = Machine {
+            text: self.text,
+            settings,
+            resources: &self.resources,
+            compiled,
+            memory: Memory { buffers: &mut buffers, opaques: &opaques, doubted: false },
+            opens: Opens::new(settings.strategy, Ways::default()),
+            fired: FxHashSet::default(),
+            fuel: settings.fuel,
+            apart: Vec::new(),
+            unspecified: chosen,
+        };
+        let rows = vertex::rows(&mut engine, self, stages.vertex.as_ref(), &stages.interface)?;
+        let mut fragments =
+            Fragments { engine: &mut engine, draw: self, shared: &stages.fragment, interface: &stages.interface, rows: &rows };
+        let attachments = fragments.all()?;
+        let definite = |word: Word| Possible::Values(word.definite().into_iter().collect());
+        let target = |t: &Texels| Target {
+            number: t.number,
+            texels: t.texels.iter().map(|texel| texel.map(definite)).collect(),
+            doubted: t.doubted.clone(),
+        };
+        let Machine { memory, opens, apart, unspecified, fuel, .. } = engine;
+        Ok(Ending::Shown(Box::new(Shown {
+            targets: attachments.targets.iter().map(target).collect(),
+            depth: attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),
+            buffers: memory.buffers.iter().map(|words| words.iter().map(|&w| Possible::Values(vec![w])).collect()).collect(),
+            races: Vec::new(),
+            apart,
+            doubted: memory.doubted,
+            unspecified: unspecified || opens.met(),
+            complete: true,
+            ways: 1,
+            steps: settings.fuel - fuel,
+            fired: Vec::new(),
+        })))
+    }
+}

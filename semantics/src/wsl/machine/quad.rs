@@ -1,0 +1,242 @@
+//! Threads of a draw: vertices alone, fragments in quads, whose threads meet at operations over the quad (ERRATA WSL-D25, WSL-D26).
+
+use super::code::Meeting;
+use super::lanes::Chooser;
+use super::run::{Shared, Stop, Thread};
+use super::{Compiled, Ending, InDraw, Memory, Settings};
+use crate::text::Span;
+use crate::wsl::meaning::{Derivative, Unspecified};
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+
+/// A thread of a draw that is to be run.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Its number.
+    pub number: u32,
+    /// How many choices were made for it already.
+    pub choices: u64,
+    /// What it is to the draw.
+    pub stage: InDraw,
+    /// The words of its arguments (see [`Compiled::call`]).
+    pub arguments: Vec<u32>,
+}
+
+/// A thread of a quad that stood at an operation over it, where, and one that did not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lonely {
+    /// The thread.
+    pub thread: u32,
+    /// The operation.
+    pub place: Span,
+    /// The other one.
+    pub other: u32,
+}
+
+/// How the threads of a group of a draw ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// Each returned or was discarded.
+    All {
+        /// How, in their order: [`Ending::Returned`] or [`Ending::Discarded`].
+        endings: Vec<Ending>,
+        /// Whether something unspecified was met.
+        unspecified: bool,
+        /// The operations that not all came to.
+        lonely: Vec<Lonely>,
+    },
+    /// One ended otherwise.
+    Stopped {
+        /// Its number.
+        thread: u32,
+        /// How.
+        ending: Ending,
+    },
+}
+
+impl Compiled {
+    /// Runs a vertex, or the four threads of a quad in the order of lanes, until each has ended. Fuel is the memory's; that of `settings` says nothing, nor does its
+    /// thread.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that are not what the function takes.
+    pub fn together(&self, starts: Vec<Start>, memory: &mut Memory, fuel: &mut u64, settings: &Settings) -> Result<Ended, String> {
+        let mut threads: SmallVec<[Thread; 4]> = SmallVec::new();
+        for start in &starts {
+            let mut thread = self.thread(&start.arguments, memory, settings.strategy, start.number)?;
+            (thread.chooser.number, thread.stage) = (start.choices, start.stage);
+            threads.push(thread);
+        }
+        let Memory { buffers, opaques, .. } = memory;
+        let mut shared = Shared { group: Vec::new(), buffers, opaques, fuel: *fuel, nodes: 0, doubted: false };
+        let mut lonely = Vec::new();
+        let ended = self.to_the_end(&mut threads, &mut shared, settings.count, &mut lonely);
+        *fuel = shared.fuel;
+        memory.doubted |= shared.doubted;
+        Ok(match ended {
+            Err((k, stop)) => Ended::Stopped { thread: threads[k].chooser.thread, ending: self.ending(&threads[k], stop) },
+            Ok(stops) => {
+                let unspecified = threads.iter().zip(&starts).any(|(t, start)| t.chooser.met() > start.choices);
+                let endings = threads.iter().zip(stops).map(|(t, stop)| self.ending(t, stop)).collect();
+                Ended::All { endings, unspecified, lonely }
+            }
+        })
+    }
+
+    /// How each thread stopped, or the first that neither returned nor was discarded.
+    fn to_the_end(
+        &self,
+        threads: &mut [Thread],
+        shared: &mut Shared,
+        count: bool,
+        lonely: &mut Vec<Lonely>,
+    ) -> Result<SmallVec<[Stop; 4]>, (usize, Stop)> {
+        let mut stops: SmallVec<[Option<Stop>; 4]> = threads.iter().map(|_| None).collect();
+        loop {
+            for (k, thread) in threads.iter_mut().enumerate() {
+                if stops[k].is_none() {
+                    stops[k] = Some(match self.resume(thread, shared, count) {
+                        stop @ (Stop::Returned | Stop::Discarded) => stop,
+                        Stop::Quad if thread.stage.lane.is_some() => Stop::Quad,
+                        stop => return Err((k, stop)),
+                    });
+                }
+            }
+            let waiting: SmallVec<[usize; 4]> = (0..threads.len()).filter(|&k| stops[k] == Some(Stop::Quad)).collect();
+            if waiting.is_empty() {
+                return Ok(stops.into_iter().flatten().collect());
+            }
+            let goes_on = match waiting.len() == 4 && waiting.iter().all(|&k| self.at_same(&threads[0], &threads[k])) {
+                true => self.meet(threads).map(|()| waiting)?,
+                false => self.apart(threads, &waiting, lonely)?,
+            };
+            for k in goes_on {
+                stops[k] = None;
+                threads[k].at += 1;
+            }
+        }
+    }
+
+    /// The operation that a thread waits at.
+    fn meeting(&self, thread: &Thread) -> Option<Meeting> {
+        match self.code.instructions.get(thread.at as usize) {
+            Some(super::code::Instruction::Quad { meeting }) => self.code.meetings.get(*meeting as usize).copied(),
+            _ => None,
+        }
+    }
+
+    /// All four go on, with the operands of all. What is left open is chosen by the first.
+    fn meet(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
+        const NONE: (usize, Stop) = (0, Stop::Stuck("threads of a quad that wait nowhere"));
+        let meeting = self.meeting(&threads[0]).ok_or(NONE)?;
+        let operand = meeting.operand.at as usize..(meeting.operand.at + meeting.operand.n) as usize;
+        let mut gathered: SmallVec<[u32; 16]> = SmallVec::new();
+        for thread in threads.iter() {
+            gathered.extend_from_slice(&thread.words[operand.clone()]);
+        }
+        put(&meeting, &mut threads[0].words, &gathered);
+        let chosen = chosen(&meeting, &mut threads[0]).ok_or((0, Stop::Open))?;
+        for thread in threads.iter_mut() {
+            put(&meeting, &mut thread.words, &gathered);
+            let at = meeting.chosen as usize;
+            thread.words[at..at + chosen.len()].copy_from_slice(&chosen);
+        }
+        Ok(())
+    }
+
+    /// Those that wait at the first of the instances go on, each with unspecified operands for the others. Which these are.
+    fn apart(&self, threads: &mut [Thread], waiting: &[usize], lonely: &mut Vec<Lonely>) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
+        let first = waiting.iter().copied().min_by(|&a, &b| self.before(&threads[a], &threads[b])).unwrap_or(0);
+        let goes_on: SmallVec<[usize; 4]> = waiting.iter().copied().filter(|&k| self.at_same(&threads[first], &threads[k])).collect();
+        let other = (0..threads.len()).find(|k| !goes_on.contains(k)).map(|k| threads[k].chooser.thread);
+        let place = self.place(&threads[first]);
+        for &k in &goes_on {
+            let thread = &mut threads[k];
+            let Some(meeting) = self.meeting(thread) else { return Err((k, Stop::Stuck("a thread of a quad that waits nowhere"))) };
+            if let Some(other) = other {
+                lonely.push(Lonely { thread: thread.chooser.thread, place, other });
+            }
+            let mut gathered: SmallVec<[u32; 16]> = SmallVec::new();
+            for lane in 0..4 {
+                for i in 0..meeting.operand.n {
+                    gathered.push(match thread.stage.lane == Some(lane) {
+                        true => thread.words[(meeting.operand.at + i) as usize],
+                        false => thread.chooser.unspecified(None, Scalar::Float, 0),
+                    });
+                }
+            }
+            put(&meeting, &mut thread.words, &gathered);
+            let chosen = chosen(&meeting, thread).filter(|_| !thread.chooser.open).ok_or((k, Stop::Open))?;
+            let at = meeting.chosen as usize;
+            thread.words[at..at + chosen.len()].copy_from_slice(&chosen);
+        }
+        Ok(goes_on)
+    }
+
+    /// Whether two threads wait at the same instance.
+    fn at_same(&self, a: &Thread, b: &Thread) -> bool {
+        if a.at != b.at || a.calls != b.calls {
+            return false;
+        }
+        a.calls.iter().chain([&a.at]).all(|at| {
+            let mut around = self.code.around.get(at).copied();
+            while let Some(l) = around.map(|i| self.code.loops[i as usize]) {
+                if a.words[l.counter as usize] != b.words[l.counter as usize] {
+                    return false;
+                }
+                around = l.outer;
+            }
+            true
+        })
+    }
+
+    /// Which of two instances comes first in program order, as far as loops and places in the text say.
+    fn before(&self, a: &Thread, b: &Thread) -> Ordering {
+        let (a, b) = (self.around(a), self.around(b));
+        let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+        match (a.get(same), b.get(same)) {
+            (Some(&(_, Some((s, m)))), Some(&(_, Some((t, n))))) if s == t => m.cmp(&n),
+            (a, b) => a.map(|a| a.0).cmp(&b.map(|b| b.0)),
+        }
+    }
+
+    /// What is around the instance that a thread is at, outermost first: where each call and loop ends in the text; of a loop also which one, and the number of the
+    /// iteration. The operation itself is last.
+    fn around(&self, thread: &Thread) -> Vec<(u32, Option<(u32, u32)>)> {
+        let mut out = Vec::new();
+        for &at in thread.calls.iter().chain([&thread.at]) {
+            let (mut loops, mut around) = (Vec::new(), self.code.around.get(&at).copied());
+            while let Some(i) = around {
+                let l = self.code.loops[i as usize];
+                loops.push((l.place.end, Some((i, thread.words[l.counter as usize]))));
+                around = l.outer;
+            }
+            out.extend(loops.into_iter().rev());
+            out.push((self.code.spans[at as usize].end, None));
+        }
+        out
+    }
+}
+
+/// Puts the operands of a quad to their place.
+fn put(meeting: &Meeting, words: &mut [u32], gathered: &[u32]) {
+    let at = meeting.gathered as usize;
+    words[at..at + gathered.len()].copy_from_slice(gathered);
+}
+
+/// What the operation leaves open, chosen by a thread in whose words the operands are; none if nothing is to be chosen.
+fn chosen(meeting: &Meeting, thread: &mut Thread) -> Option<SmallVec<[u32; 2]>> {
+    let Some(derivative) = Derivative::of(meeting.meaning) else { return Some(SmallVec::new()) };
+    let chosen = derivative.chosen(&mut thread.chooser, meeting.operands(&thread.words));
+    (!thread.chooser.open).then_some(chosen)
+}
+
+/// A derivative of a thread in whose words the operands are, and what was chosen.
+pub(super) fn derivative(meeting: &Meeting, words: &mut [u32], to: u32, lane: usize, chooser: &mut Chooser) {
+    let Some(derivative) = Derivative::of(meeting.meaning) else { return };
+    let chosen = &words[meeting.chosen as usize..meeting.chosen as usize + 2];
+    let result = derivative.result(chooser, meeting.operands(words), chosen, lane);
+    words[to as usize..to as usize + result.len()].copy_from_slice(&result);
+}

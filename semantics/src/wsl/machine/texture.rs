@@ -1,0 +1,132 @@
+//! Functions of textures on definite words.
+
+use super::code::{BUFFERS, Code, TextureCall, Words};
+use super::lanes::Chooser;
+use super::run::{InDraw, Shared, Stop};
+use crate::image::Sampler;
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::Unspecified;
+use crate::wsl::texture::sampling::{filtered, gathered, is_filter, is_gather, of_components};
+use crate::wsl::texture::{Arguments, Opaque, Texture, elements_of, is_writable, padded, texel};
+use smallvec::SmallVec;
+
+/// A resource that is no texture or sampler, or a call that is none of textures.
+const NONE: Stop = Stop::Stuck("a texture's function without its texture or arguments");
+
+/// Makes the call.
+pub(super) fn call(
+    code: &Code,
+    call: &TextureCall,
+    words: &mut [u32],
+    shared: &mut Shared,
+    chooser: &mut Chooser,
+    stage: InDraw,
+) -> Result<(), Stop> {
+    let opaques = shared.opaques;
+    let opaque = |slot: u32| opaques.get(words.get(slot as usize)?.checked_sub(BUFFERS)? as usize)?.as_ref();
+    let Some(Opaque::Texture(texture)) = opaque(call.texture) else { return Err(NONE) };
+    let sampler = match call.sampler.map(opaque) {
+        Some(Some(Opaque::Sampler(sampler))) => Some(*sampler),
+        _ => None,
+    };
+    let object = words[call.texture as usize] - BUFFERS;
+    let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
+    let given = call.arguments.iter().map(|(ty, at)| (*ty, &words[range(at)]));
+    let mut arguments = Arguments::new(&code.types, given);
+    let result: SmallVec<[u32; 4]> = match call.meaning {
+        meaning if is_filter(meaning) || is_gather(meaning) => {
+            let sampler = sampler.ok_or(NONE)?;
+            filter(code, call, (texture, sampler), words, arguments, chooser).ok_or(NONE)?
+        }
+        Meaning::Load => {
+            let coordinates = arguments.typed().ok_or(NONE)?;
+            let named = texel::named(chooser, texture, coordinates, arguments.elements().unwrap_or(&[]));
+            load(code, call, (texture, object), named, shared, chooser)
+        }
+        Meaning::Store => {
+            let (value, coordinates) = (arguments.elements().ok_or(NONE)?, arguments.typed().ok_or(NONE)?);
+            let named = texel::named(chooser, texture, coordinates, &[]);
+            if let Some(bytes) = named.and_then(|(_, at)| texture.offset(0, at)) {
+                let held: SmallVec<[u32; 4]> = (0..texture.channels())
+                    .map(|c| match value.get(c) {
+                        Some(&bits) => texture.stored_bits(chooser, c, bits),
+                        None => texture.any_code(chooser, c),
+                    })
+                    .collect();
+                shared.doubted |= stage.doubtful;
+                if !chooser.open && !stage.helper {
+                    let at = bytes as usize / 4;
+                    let place = shared.buffers.get_mut(object as usize).and_then(|b| b.get_mut(at..at + held.len()));
+                    place.ok_or(NONE)?.copy_from_slice(&held);
+                }
+            }
+            SmallVec::new()
+        }
+        Meaning::GetDimensions => {
+            let level = arguments.element();
+            let sides = texture.sides(level.unwrap_or(0));
+            let numbers = texture.axes().iter().map(|&axis| sides[axis]).chain(level.map(|_| texture.image.levels()));
+            for (number, (to, at)) in numbers.zip(&call.stored) {
+                words[at.at as usize] = texel::number_bits(Some(*to), number);
+            }
+            SmallVec::new()
+        }
+        _ => return Err(NONE),
+    };
+    if chooser.open {
+        return Err(Stop::Open);
+    }
+    let to = &mut words[range(&call.result)];
+    let n = result.len().min(to.len());
+    to[..n].copy_from_slice(&result[..n]);
+    Ok(())
+}
+
+/// What a call that filters gives; none if an argument is missing.
+fn filter(
+    code: &Code,
+    call: &TextureCall,
+    (texture, sampler): (&Texture, Sampler),
+    words: &[u32],
+    arguments: Arguments<u32>,
+    chooser: &mut Chooser,
+) -> Option<SmallVec<[u32; 4]>> {
+    if is_gather(call.meaning) {
+        let found = gathered(chooser, (texture, call.components, sampler), arguments, call.meaning)?;
+        return Some(SmallVec::from_slice(&found));
+    }
+    let quad = call.meeting.map(|meeting| code.meetings[meeting as usize].operands(words));
+    let found = filtered(chooser, (texture, sampler), arguments, call.meaning, quad)?;
+    Some(of_components(chooser, elements_of(&code.types, call.ty), texture, found))
+}
+
+/// The texel that is named, or unspecified values if there is none.
+fn load(
+    code: &Code,
+    call: &TextureCall,
+    (texture, object): (&Texture, u32),
+    named: Option<(i64, [i64; 3])>,
+    shared: &Shared,
+    chooser: &mut Chooser,
+) -> SmallVec<[u32; 4]> {
+    let (scalar, count) = elements_of(&code.types, call.ty);
+    let place = named.and_then(|(level, at)| {
+        let level = u32::try_from(level).ok()?;
+        Some((level, at, texture.offset(level, at)?))
+    });
+    let mut elements = SmallVec::new();
+    if let Some((level, at, bytes)) = place {
+        for c in 0..count.min(texture.channels()) {
+            let place = bytes + 4 * c as u32;
+            let bits = match is_writable(texture.kind) {
+                true => shared.buffers.get(object as usize).and_then(|b| b.get(place as usize / 4)).copied(),
+                false => texture.texel_bits(level, at, c).flatten(),
+            };
+            elements.push(bits.unwrap_or_else(|| texture.undefined_code(chooser, object, place, c)));
+        }
+    }
+    while elements.len() < count {
+        elements.push(chooser.unspecified(None, scalar, 0));
+    }
+    padded(chooser, elements)
+}
