@@ -56,7 +56,7 @@ fn wrong_calls_are_errors_with_places_in_the_expression() {
     let out = smallstep(&["call", VALUES, "median(3, 1)"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("error[wsl/t-call]") && text(&out.stderr).contains("the expression:1:1"), "{}", text(&out.stderr));
-    for wrong in ["", "1;", "1; } void f() {", "median(3, 1, 2", "sum()", "median(2147483648, 1, 2)", "\u{1}", "/* open"] {
+    for wrong in ["", "1; 2 3", "1; } void f() {", "median(3, 1, 2", "sum()", "median(2147483648, 1, 2)", "\u{1}", "/* open"] {
         let out = smallstep(&["call", VALUES, wrong]);
         assert_eq!(out.status.code(), Some(2), "{wrong:?}: {}", text(&out.stderr));
         assert!(text(&out.stderr).starts_with("error["), "{wrong:?}: {}", text(&out.stderr));
@@ -378,4 +378,49 @@ fn a_second_run_prints_the_same_trace() {
     let first = trace();
     assert!(first.lines().count() > 20, "{first}");
     assert_eq!(first, trace());
+}
+
+#[test]
+fn the_machine_draws_and_samples_as_the_reference_does() {
+    let triangle = [
+        "run",
+        "examples/wsl/triangle.wsl",
+        "--entry",
+        "shade",
+        "--vertex",
+        "corner",
+        "--size",
+        "4x3",
+        "--attribute",
+        "0=f32:-1,-1,1,-1,-1,1",
+        "--attribute",
+        "1=f32:1,0,0,0,1,0,0,0,1",
+    ];
+    let blur = [
+        "run",
+        "examples/wsl/blur.wsl",
+        "--bind",
+        "picture=R32_SFLOAT 2x2 0 0x3f800000 0x3f800000 0x40000000",
+        "--bind",
+        "filters=linear edge",
+        "--bind",
+        "out=R8_UNORM 2x2",
+    ];
+    for arguments in [&triangle[..], &blur] {
+        let slow = smallstep(arguments);
+        let fast = smallstep(&[arguments, &["--engine", "machine"]].concat());
+        assert_eq!((slow.status.code(), fast.status.code()), (Some(0), Some(0)), "{}", text(&fast.stderr));
+        assert_eq!(text(&fast.stdout), text(&slow.stdout));
+        assert!(text(&fast.stderr).contains("no races were looked for"), "{}", text(&fast.stderr));
+    }
+    said(&[&triangle[..], &["--engine", "machine", "--precision", "strict"]].concat(), 6, "the machine has no sets");
+    said(&[&triangle[..], &["--engine", "machine", "--fuel", "3"]].concat(), 7, "out of fuel");
+}
+
+#[test]
+fn an_expression_and_the_program_are_blamed_by_their_places() {
+    let out = smallstep(&["call", VALUES, "int x = 1; median(x, true, 2)"]);
+    let said = text(&out.stderr);
+    assert!(said.contains("the expression:1:12") && said.contains("int median(") && said.contains("values.wsl:"), "{said}");
+    assert_eq!(text(&smallstep(&["call", VALUES, "int x = 1; median(x, 3, 2);"]).stdout), "int 2\n");
 }

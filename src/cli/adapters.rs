@@ -31,7 +31,7 @@ impl Adapters {
             say!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
         }
         if records.is_empty() {
-            eprintln!("{}", gpu::NO_ADAPTER);
+            tell!("{}", gpu::NO_ADAPTER);
             return ExitCode::from(super::UNCHECKED);
         }
         ExitCode::SUCCESS

@@ -171,8 +171,8 @@ impl Running<'_> {
         if let Some((_, ending)) = &end {
             code = exit::worse(code, end_code(ending));
             match ending {
-                End::Undefined(_, report) => eprintln!("{report}"),
-                other => eprintln!("{name}: {}", other.why()),
+                End::Undefined(_, report) => tell!("{report}"),
+                other => tell!("{name}: {}", other.why()),
             }
         }
         let [holds, fails, undecided, undefined] = counts;

@@ -93,11 +93,11 @@ impl Bench {
                 ExitCode::SUCCESS
             }
             Err(error @ RateError::NoDevice(_)) => {
-                eprintln!("{error}");
+                tell!("{error}");
                 ExitCode::from(super::UNCHECKED)
             }
             Err(error) => {
-                eprintln!("{error}");
+                tell!("{error}");
                 ExitCode::from(4)
             }
         }
@@ -119,7 +119,7 @@ impl Bench {
                 json!({ "schema": 1, "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
             );
         } else {
-            eprintln!("round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}");
+            tell!("round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}");
         }
     }
 
@@ -153,7 +153,7 @@ fn cold() -> ExitCode {
     match started {
         Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)),
         Err(error) => {
-            eprintln!("the measuring process could not be started: {error}");
+            tell!("the measuring process could not be started: {error}");
             ExitCode::from(4)
         }
     }

@@ -38,7 +38,7 @@ pub(crate) struct Evaluation {
 pub(crate) struct Call {
     /// A WSL program, or - for standard input.
     file: PathBuf,
-    /// The expressions, as `foo(42, float2(1.0, 2.0))`.
+    /// The expressions, as `foo(42, float2(1.0, 2.0))`; statements may stand before one, as `int x = 4; foo(&x)`.
     #[arg(required = true, value_name = "EXPRESSION")]
     expressions: Vec<String>,
     #[command(flatten)]
@@ -89,7 +89,7 @@ impl Call {
                         let errors: Vec<_> = wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect();
                         say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
                     }
-                    report(&name, wrong, &mut told);
+                    report(&name, expression, wrong, &mut told);
                     exit::INVALID
                 }
                 Ok(prepared) => {
@@ -155,22 +155,30 @@ impl Call {
 }
 
 /// The errors of a program by their own places, those of an expression by places in it.
-fn report(name: &str, wrong: Wrong, told: &mut HashSet<String>) {
+fn report(name: &str, expression: &str, wrong: Wrong, told: &mut HashSet<String>) {
     for mut error in wrong.errors {
-        if error.span.start < wrong.offset {
+        let place = |at: u32| wrong.place.inside(at);
+        let (Some(start), Some(end)) = (place(error.span.start), place(error.span.end)) else {
             // What is wrong with the program is wrong whatever is called.
             let text = Diagnostic::from(error).render(name, &wrong.text);
             if told.insert(text.clone()) {
-                eprint!("{text}");
+                tell_part!("{text}");
             }
             continue;
+        };
+        (error.span.start, error.span.end) = (start, end);
+        // What stands in the program is told by its place there.
+        for (span, note) in &mut error.notes {
+            if let Some(at) = span.take() {
+                let (line, column) = line_column(&wrong.text, at.start);
+                let line_text = wrong.text.lines().nth(line as usize - 1).unwrap_or_default().trim();
+                *note = match place(at.start) {
+                    Some(_) => std::mem::take(note),
+                    None => format!("{note}: {name}:{line}:{column}: {line_text}"),
+                };
+            }
         }
-        let end = wrong.text.len().saturating_sub(4);
-        let inside = |at: u32| (at.clamp(wrong.offset, end as u32)) - wrong.offset;
-        error.span.start = inside(error.span.start);
-        error.span.end = inside(error.span.end);
-        error.notes.retain(|(span, _)| span.is_none());
-        eprint!("{}", Diagnostic::from(error).render("the expression", wrong.text[wrong.offset as usize..end].trim_end()));
+        tell_part!("{}", Diagnostic::from(error).render("the expression", expression));
     }
 }
 
@@ -196,7 +204,7 @@ fn why(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> St
         Outcome::OutOfFuel => {
             let at = place.map(|span| {
                 let (line, column) = line_column(&prepared.text, span.start);
-                if span.start >= prepared.offset { " in the expression".into() } else { format!(" at {line}:{column}") }
+                if prepared.place.inside(span.start).is_some() { " in the expression".into() } else { format!(" at {line}:{column}") }
             });
             format!("out of fuel{}: the evaluation takes more steps than --fuel allows", at.unwrap_or_default())
         }
@@ -230,7 +238,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let prepared = match prepare(program, expression) {
         Ok(prepared) => prepared,
         Err(wrong) => {
-            report(&name, wrong, &mut HashSet::new());
+            report(&name, expression, wrong, &mut HashSet::new());
             return exit::INVALID.into();
         }
     };
@@ -238,7 +246,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let outcome = prepared.evaluate(&evaluation.settings(fuel), &mut |step, _| {
         count += 1;
         last = Some(step.at);
-        print_step(&prepared.text, Some(prepared.offset), None, count, step, as_json);
+        print_step(&prepared.text, Some(prepared.place.first), None, count, step, as_json);
     });
     if as_json {
         let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count});

@@ -303,11 +303,11 @@ impl Check {
             say!("{} programs", files.len());
         }
         if let Some(why) = &checker.missing {
-            eprintln!("unchecked on devices: {why}");
+            tell!("unchecked on devices: {why}");
         }
         if unexpected > 0 {
             let expected = self.expect.as_deref().unwrap_or_default();
-            eprintln!("{unexpected} of {} programs did not end as \"{expected}\"", files.len());
+            tell!("{unexpected} of {} programs did not end as \"{expected}\"", files.len());
         }
         code.into()
     }

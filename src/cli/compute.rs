@@ -312,7 +312,7 @@ impl Running<'_> {
         let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared) };
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
         if let Some(what) = &ran.note {
-            eprintln!("note: the machine does not run this ({what}); the reference does");
+            tell!("note: the machine does not run this ({what}); the reference does");
         }
         if let Outcome::Observed(observation) = &ran.report.outcome {
             self.show(&prepared, observation)?;
@@ -379,10 +379,10 @@ pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) ->
 /// Says on standard error how a run ended that has no observation, and gives the code.
 fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
     for one in undefined {
-        eprintln!("{}", told::undefined(module, one, assembly));
+        tell!("{}", told::undefined(module, one, assembly));
     }
     if let (Some(why), true) = (why(outcome), undefined.is_empty()) {
-        eprintln!("{name}: {why}");
+        tell!("{name}: {why}");
     }
     match outcome {
         Outcome::Observed(_) => exit::DONE,

@@ -35,7 +35,7 @@ impl Desugar {
         let (tree, errors) = parse(&text);
         if !errors.is_empty() {
             for error in errors {
-                eprint!("{}", Diagnostic::from(error).render(&name, &text));
+                tell_part!("{}", Diagnostic::from(error).render(&name, &text));
             }
             return exit::INVALID.into();
         }

@@ -44,7 +44,7 @@ impl DeviceArgs {
         match self.open_with_workers(&selection, options) {
             Ok(device) => Ok(Some(device)),
             Err(e) if self.device == "auto" => {
-                eprintln!("unchecked on devices: {e}");
+                tell!("unchecked on devices: {e}");
                 Ok(None)
             }
             Err(e) => Err(e.to_string()),

@@ -150,7 +150,7 @@ impl DrawArgs {
             Ending::Shown(shown) => {
                 let code = running.finish(&draw, &shown, settings.precision.is_some())?;
                 if running.fast {
-                    eprintln!("note: no races were looked for; the reference does that");
+                    tell!("note: no races were looked for; the reference does that");
                 }
                 Ok(code)
             }
@@ -239,7 +239,7 @@ impl Running<'_> {
                 return Err(invalid("the fragment entry point has no target to draw".into()));
             };
             if !rest.is_empty() {
-                eprintln!("the picture shows target {}; --output chooses another", shown.targets[*first].number);
+                tell!("the picture shows target {}; --output chooses another", shown.targets[*first].number);
             }
             write_image(&picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
@@ -281,25 +281,25 @@ impl Running<'_> {
             let doubted = shown.targets[i].doubted.iter().filter(|d| **d).count();
             if doubted > 0 {
                 let number = shown.targets[i].number;
-                eprintln!(
+                tell!(
                     "note: {doubted} pixels of target {number} are in doubt: an edge passes their centre, or a depth, a mask or a position decides on devices"
                 );
             }
         }
         for apart in &shown.apart {
             let (place, thread, other) = (self.place(apart.place), apart.thread, apart.other);
-            eprintln!(
+            tell!(
                 "note: at {place} thread {thread} stands and thread {other} of its quad does not come there: what it computes there is unspecified"
             );
         }
         if shown.doubted {
-            eprintln!("note: the buffers are in doubt: a fragment that a device may or may not have stores in them");
+            tell!("note: the buffers are in doubt: a fragment that a device may or may not have stores in them");
         }
         for race in &shown.races {
-            eprintln!("{}", grid::race_text(&draw.resources, race, &|span| self.place(span)));
+            tell!("{}", grid::race_text(&draw.resources, race, &|span| self.place(span)));
         }
         if !shown.complete {
-            eprintln!("note: {} ways were followed, and there are more: see --ways", shown.ways);
+            tell!("note: {} ways were followed, and there are more: see --ways", shown.ways);
         }
     }
 }

@@ -181,7 +181,7 @@ impl Fuzz {
             groups.entry(&finding.group).or_default().push(finding);
         }
         for (group, findings) in &groups {
-            eprintln!("{} of {group}", findings.len());
+            tell!("{} of {group}", findings.len());
         }
         let with_device = device.is_some();
         let explained = self.explain(plan, &groups, device, quirks);
@@ -223,7 +223,7 @@ impl Fuzz {
             say!("rules seen: {}", tally.rules.len());
         }
         for floor in &missed {
-            eprintln!("below the floor: {floor}");
+            tell!("below the floor: {floor}");
         }
         let failed = tally.findings.iter().any(|f| f.verdict == "failed");
         let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
@@ -253,7 +253,7 @@ impl Fuzz {
             _ => None,
         };
         for (name, why) in known.iter().flat_map(|known| &known.gone) {
-            eprintln!("{name} explains nothing: {why}");
+            tell!("{name} explains nothing: {why}");
         }
         let mut explained = Explained::default();
         for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
@@ -273,7 +273,7 @@ impl Fuzz {
         }
         if all > bound {
             let and = if quirks.is_some() { ", so that they count as not known" } else { "" };
-            eprintln!(
+            tell!(
                 "{} more disagreements are listed in the journal, if one is kept, and were not made minimal{and} (--shrink {bound})",
                 all - bound
             );
@@ -298,24 +298,24 @@ impl Fuzz {
             );
             return;
         }
-        eprintln!("\n{} under {}: program {}: {}", finding.verdict, plan.settings.profile, finding.index, finding.what);
+        tell!("\n{} under {}: program {}: {}", finding.verdict, plan.settings.profile, finding.index, finding.what);
         for (i, minimal) in faults.iter().enumerate() {
-            eprint!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
-            eprintln!("{}", minimal.verdict.why());
+            tell_part!("minimal, {} nodes:\n{}", minimal.nodes, minimal.tree.print());
+            tell!("{}", minimal.verdict.why());
             if let Verdict::Disagree(difference) = &minimal.verdict {
                 match (&difference.blame, &difference.unblamed) {
-                    (Some(blame), _) => eprintln!("first differing subexpression: {blame}"),
-                    (None, Some(unblamed)) => eprintln!("{unblamed}"),
+                    (Some(blame), _) => tell!("first differing subexpression: {blame}"),
+                    (None, Some(unblamed)) => tell!("{unblamed}"),
                     (None, None) => {}
                 }
             }
             match known(i) {
-                Some(name) => eprintln!("known: {name}"),
-                None if explanation.is_some() => eprintln!("not known"),
+                Some(name) => tell!("known: {name}"),
+                None if explanation.is_some() => tell!("not known"),
                 None => {}
             }
         }
-        eprintln!("replay: {replay}");
+        tell!("replay: {replay}");
         let Some(folder) = &self.save else { return };
         for (i, minimal) in faults.iter().enumerate() {
             let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };
@@ -323,8 +323,8 @@ impl Fuzz {
             let text = format!("; {group}\n; {replay}\n{}", minimal.tree.print());
             let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
             match written {
-                Ok(()) => eprintln!("saved: {}", file.display()),
-                Err(e) => eprintln!("{}: {e}", file.display()),
+                Ok(()) => tell!("saved: {}", file.display()),
+                Err(e) => tell!("{}: {e}", file.display()),
             }
         }
     }

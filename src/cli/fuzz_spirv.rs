@@ -148,7 +148,7 @@ impl FuzzSpirv {
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let known = device.as_deref_mut().map(|device| Known::on(device, quirks));
         for (quirk, why) in known.iter().flat_map(|known| &known.gone) {
-            eprintln!("quirk {quirk}: {why}");
+            tell!("quirk {quirk}: {why}");
         }
         let mut explained = Explained::default();
         let mut unknown: Vec<&Finding> = Vec::new();
@@ -159,13 +159,13 @@ impl FuzzSpirv {
                 _ => None,
             };
             if let Some(quirk) = remedied {
-                eprintln!("{}: {}\nreplay: {}\nknown: {quirk}", finding.runner, finding.what, self.replay(finding));
+                tell!("{}: {}\nreplay: {}\nknown: {quirk}", finding.runner, finding.what, self.replay(finding));
                 explained.count(Some(quirk));
                 continue;
             }
             if minimal >= self.shrink {
-                eprintln!("{}: {}", finding.runner, finding.what);
-                eprintln!("replay: {}", self.replay(finding));
+                tell!("{}: {}", finding.runner, finding.what);
+                tell!("replay: {}", self.replay(finding));
                 unknown.push(finding);
                 continue;
             }
@@ -244,14 +244,14 @@ impl FuzzSpirv {
     fn show(&self, plan: &Plan, finding: &Finding, known: Option<&Known<'_>>, mut device: Option<&mut Device>) -> Option<String> {
         let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(finding));
         let Some(minimal) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
-            eprintln!("{heading}\nit does not come back when the module is judged again");
+            tell!("{heading}\nit does not come back when the module is judged again");
             return None;
         };
         let case = minimal.case();
         let text = match disassemble(&case.words) {
             Ok(text) => text,
             Err(e) => {
-                eprintln!("{heading}\nits minimal module has no text: {e}");
+                tell!("{heading}\nits minimal module has no text: {e}");
                 return None;
             }
         };
@@ -265,20 +265,20 @@ impl FuzzSpirv {
             known.name_of(&case.words, &found).map(String::from)
         });
         if let Some(quirk) = quirk {
-            eprintln!("{heading}\nknown: {quirk}");
+            tell!("{heading}\nknown: {quirk}");
             return Some(quirk);
         }
         let said = shown.map_or_else(|| brief(&judged), |(what, _)| what);
         let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(finding), carried(&case));
-        eprintln!("{heading}\nminimal:\n{text}");
+        tell!("{heading}\nminimal:\n{text}");
         if let (Runner::Optimiser, Some(optimiser)) = (finding.runner, &plan.optimiser) {
             show_optimised(&case, optimiser);
         }
         if let Some(folder) = &self.save {
             let file = folder.join(format!("spirv-{}.spvasm", finding.seed));
             match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
-                Ok(()) => eprintln!("saved: {}", file.display()),
-                Err(e) => eprintln!("{}: {e}", file.display()),
+                Ok(()) => tell!("saved: {}", file.display()),
+                Err(e) => tell!("{}: {e}", file.display()),
             }
         }
         None
@@ -291,9 +291,9 @@ fn show_optimised(case: &ComputeCase, optimiser: &Optimiser) -> bool {
     if let (Optimised::Wrong { .. }, Ok(text)) =
         (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
     {
-        eprintln!("optimised:\n{text}");
+        tell!("optimised:\n{text}");
     }
-    eprintln!(
+    tell!(
         "; {}: {}",
         optimiser.command(),
         match &became {

@@ -106,17 +106,22 @@ impl GridArgs {
             Ending::Shown(shown) => {
                 running.show(&dispatch.resources, &shown);
                 for race in &shown.races {
-                    eprintln!("{}", race_text(&dispatch.resources, race, place));
+                    tell!("{}", race_text(&dispatch.resources, race, place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
-                    eprintln!("note: {ways} ways were followed, and there are more: see --ways");
+                    tell!("note: {ways} ways were followed, and there are more: see --ways");
                 }
                 Ok(if shown.complete { exit::DONE } else { exit::UNCHECKED })
             }
             Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
-            Ending::OutOfFuel(OutOfFuel { thread, at }) => Err(out_of_fuel(settings.fuel, thread, at, place)),
-            Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
+            Ending::OutOfFuel(OutOfFuel { thread, at }) => {
+                let (code, text) = out_of_fuel(settings.fuel, thread, at, place);
+                Err((code, format!("{text}, and --engine machine, which is faster and looks for no races")))
+            }
+            Ending::Other(Outcome::Limit(limit)) => {
+                Err((exit::LIMIT, format!("{}: {limit}; --engine machine takes more, and looks for no races", running.name)))
+            }
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
             Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),
@@ -182,12 +187,11 @@ impl GridArgs {
         let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
         match fast.ended {
             Dispatched::Done => {
-                let words = fast.buffers.into_iter().map(|words| words.into_iter().map(|w| Possible::Values(vec![w])).collect());
+                let buffers = fast.possible();
                 let unspecified = fast.stats.choices > 0;
-                let shown =
-                    Shown { buffers: words.collect(), ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
+                let shown = Shown { buffers, ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
                 running.show(&dispatch.resources, &shown);
-                eprintln!("note: no races were looked for; the reference does that");
+                tell!("note: no races were looked for; the reference does that");
                 Ok(exit::DONE)
             }
             Dispatched::Diverged(waiting, other) => {

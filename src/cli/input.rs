@@ -57,12 +57,12 @@ pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
 
 /// Prints an error and gives its code.
 pub(crate) fn fail(code: u8, message: &str) -> std::process::ExitCode {
-    eprintln!("error: {message}");
+    tell!("error: {message}");
     code.into()
 }
 
 /// [`fail`] for a message that says what kind it is.
 pub(crate) fn fail_with(code: u8, message: &str) -> std::process::ExitCode {
-    eprintln!("{message}");
+    tell!("{message}");
     code.into()
 }

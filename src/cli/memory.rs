@@ -57,7 +57,7 @@ impl Memory<'_> {
             output::write(path, bytes).map_err(invalid)?;
             let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());
             if undefined > 0 {
-                eprintln!("note: {undefined} bytes of {place} are any value; {} has 0 there", path.display());
+                tell!("note: {undefined} bytes of {place} are any value; {} has 0 there", path.display());
             }
         }
         Ok(())

@@ -19,6 +19,20 @@ macro_rules! say_part {
     };
 }
 
+/// Prints a line on standard error, if somebody reads it.
+macro_rules! tell {
+    ($($arg:tt)*) => {
+        $crate::cli::write_aside(format_args!("{}\n", format_args!($($arg)*)))
+    };
+}
+
+/// [`tell`] without the line's end.
+macro_rules! tell_part {
+    ($($arg:tt)*) => {
+        $crate::cli::write_aside(format_args!($($arg)*))
+    };
+}
+
 mod adapters;
 mod amber;
 mod asm;
@@ -152,8 +166,14 @@ pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     use std::io::Write;
     if let Err(e) = std::io::stdout().write_fmt(text) {
         if e.kind() != std::io::ErrorKind::BrokenPipe {
-            eprintln!("error: standard output: {e}");
+            tell!("error: standard output: {e}");
         }
         std::process::exit(i32::from(exit::FAILED));
     }
+}
+
+/// Where nobody reads standard error, what is said there is lost, and nothing else.
+pub(crate) fn write_aside(text: std::fmt::Arguments<'_>) {
+    use std::io::Write;
+    let _ = std::io::stderr().write_fmt(text);
 }

@@ -71,9 +71,9 @@ impl Precision {
         let mut device = match self.open() {
             Ok(device) => device,
             Err(none) => {
-                eprintln!("unchecked: {none}");
+                tell!("unchecked: {none}");
                 let labels: Vec<String> = functions.iter().map(Function::label).collect();
-                eprintln!("unchecked: the precision of {}", labels.join(", "));
+                tell!("unchecked: the precision of {}", labels.join(", "));
                 return ExitCode::from(exit::UNCHECKED);
             }
         };
@@ -82,7 +82,7 @@ impl Precision {
             Err((code, why)) => return input::fail_with(code, &why),
         };
         let subject = Subject::new(device.adapter(), device.route(), profile);
-        eprintln!("{subject}");
+        tell!("{subject}");
         let plan = Plan { inputs: if self.exhaustive { MANY } else { self.inputs }, exhaustive: self.exhaustive, seed: self.seed };
         let mut all = Vec::new();
         for function in &functions {
@@ -173,7 +173,7 @@ fn measure(device: &mut Device, function: &Function, profile: Profile, plan: Pla
     if plan.exhaustive {
         // A long run says how far it is.
         let (label, seconds) = (function.label(), measured.time.as_secs_f64());
-        eprintln!("{label}: {} of {} inputs outside, {seconds:.1} s", measured.tally.outside, measured.tally.inputs);
+        tell!("{label}: {} of {} inputs outside, {seconds:.1} s", measured.tally.outside, measured.tally.inputs);
     }
     measured
 }

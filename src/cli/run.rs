@@ -45,7 +45,7 @@ pub(crate) struct Run {
     #[arg(long, requires = "image")]
     alpha: bool,
     /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on the translation), or an adapter's name or index.
-    /// The machine if not given; for a compute module that it does not compile, the reference.
+    /// The machine if not given; for a compute module that it does not compile, and for WSL programs, the reference.
     #[arg(long)]
     engine: Option<String>,
     /// How words reach a device: passthrough or naga.
@@ -57,10 +57,11 @@ pub(crate) struct Run {
     /// Only this pixel.
     #[arg(long, value_parser = input::pixel)]
     pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together.
+    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together; of a WSL program, the most steps of
+    /// all threads on one way (100000000), or on the machine the most iterations and calls (10000000000).
     #[arg(long)]
     fuel: Option<u64>,
-    /// The entry point of a SPIR-V module that has several.
+    /// The entry point of a module or WSL program that has several.
     #[arg(long)]
     entry: Option<String>,
     /// A file of little-endian 32-bit words: the buffer that a SPIR-V module reads at set 0, binding 0.
@@ -232,7 +233,7 @@ impl Run {
             let (engine, note, outcome) =
                 screen.interpret(wanted == "reference", fuel).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
             if let Some(what) = note {
-                eprintln!("note: the machine does not draw this ({what}); the reference does");
+                tell!("note: the machine does not draw this ({what}); the reference does");
             }
             let Outcome::Observed(shown) = outcome else {
                 return Ok(super::compute::ending_of(screen.module(), &outcome, name));
@@ -295,14 +296,14 @@ impl Run {
                 return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));
             };
             if !rest.is_empty() {
-                eprintln!("the picture shows output {}; --output chooses another", picture.outputs[*first].location);
+                tell!("the picture shows output {}; --output chooses another", picture.outputs[*first].location);
             }
             write_image(picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
         for ending in &picture.endings {
             let (x, y) = ending.pixel;
             let others = if ending.pixels > 1 { format!(" ({} pixels ended so)", ending.pixels) } else { String::new() };
-            eprintln!("no value at pixel ({x},{y}): {}{others}", ending.text());
+            tell!("no value at pixel ({x},{y}): {}{others}", ending.text());
         }
         let code = picture.endings.iter().map(ending_code).fold(exit::DONE, exit::worse);
         if self.json {

@@ -137,7 +137,7 @@ impl Trace {
         let program = match Program::read(text) {
             Ok(program) => program,
             Err(e) => {
-                eprint!("{}", Diagnostic::from(e).render(&name, text));
+                tell_part!("{}", Diagnostic::from(e).render(&name, text));
                 return exit::INVALID.into();
             }
         };

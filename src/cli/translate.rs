@@ -103,7 +103,7 @@ impl Translate {
         if let Some(path) = &self.buffer {
             output::write(path, &spirv::bytes_of_words(&module.constants)).map_err(invalid)?;
         } else if !module.constants.is_empty() {
-            eprintln!("the module reads {} words at set 0, binding 0; --buffer FILE writes them", module.constants.len());
+            tell!("the module reads {} words at set 0, binding 0; --buffer FILE writes them", module.constants.len());
         }
         if self.json {
             let outputs: Vec<_> = module.outputs.iter().map(|t| json!({"location": t.location, "components": t.components})).collect();

@@ -44,7 +44,7 @@ impl TypeOf {
                     let error = json!({"code": d.code, "message": d.message, "span": [d.span.start, d.span.end]});
                     say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "error": error}));
                 }
-                eprint!("{}", d.render(&name, &text));
+                tell_part!("{}", d.render(&name, &text));
                 return if d.code == "lv/limit" { exit::LIMIT.into() } else { exit::INVALID.into() };
             }
         };

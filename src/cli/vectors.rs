@@ -144,7 +144,7 @@ impl Vectors {
             )
         };
         if to_stdout {
-            eprintln!("{said}");
+            tell!("{said}");
         } else {
             say!("{said}");
         }

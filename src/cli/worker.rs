@@ -35,7 +35,7 @@ impl Worker {
             Ok(worker::End::Done) => ExitCode::SUCCESS,
             Ok(worker::End::Abandoned) => killed(),
             Err(error) => {
-                eprintln!("the worker stops: {error}");
+                tell!("the worker stops: {error}");
                 ExitCode::from(4)
             }
         }

@@ -150,7 +150,7 @@ pub(super) fn type_of(file: &Path, derivation: bool, as_json: bool) -> ExitCode 
                 say!("{object}");
             }
             if let Checked::Invalid { text, .. } = &invalid {
-                eprint!("{text}");
+                tell_part!("{text}");
             }
             return exit::INVALID.into();
         }

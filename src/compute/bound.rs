@@ -117,7 +117,7 @@ pub fn png(path: &Path) -> Result<Image, String> {
     Ok(image)
 }
 
-/// Any of `linear`, `mirrored`, `edge`, `border`, `unnormalized` and `compare=Less`; without them nearest texels, repeated.
+/// Any of `nearest` or `linear`, `repeat`, `mirrored`, `edge` or `border`, `unnormalized` and `compare=Less`; without them nearest texels, repeated.
 ///
 /// # Errors
 /// A sentence.
@@ -125,13 +125,17 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
     let mut sampler = Sampler::default();
     for word in text.split_whitespace() {
         match word {
+            "nearest" => (sampler.mag, sampler.min, sampler.mip) = (Filter::Nearest, Filter::Nearest, Filter::Nearest),
+            "repeat" => sampler.address = [AddressMode::Repeat; 3],
             "linear" => (sampler.mag, sampler.min, sampler.mip) = (Filter::Linear, Filter::Linear, Filter::Linear),
             "mirrored" => sampler.address = [AddressMode::MirroredRepeat; 3],
             "edge" => sampler.address = [AddressMode::ClampToEdge; 3],
             "border" => sampler.address = [AddressMode::ClampToBorder; 3],
             "unnormalized" => (sampler.unnormalized, sampler.lod_max) = (true, 0.0),
             _ => {
-                let name = word.strip_prefix("compare=").ok_or_else(|| format!("`{word}` says nothing of a sampler"))?;
+                let name = word.strip_prefix("compare=").ok_or_else(|| {
+                    format!("`{word}` says nothing of a sampler; nearest, linear, repeat, mirrored, edge, border, unnormalized and compare=Less do")
+                })?;
                 let compare = Compare::ALL.into_iter().find(|compare| format!("{compare:?}") == name);
                 sampler.compare = Some(compare.ok_or_else(|| format!("no comparison is called `{name}`"))?);
             }

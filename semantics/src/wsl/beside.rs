@@ -104,11 +104,7 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
         (_, group::Ending::OutOfFuel(_) | group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not),
         (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not),
         (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
-        (Dispatched::Done, group::Ending::Shown(slow)) => {
-            let slow: Vec<Vec<Option<u32>>> = slow.buffers.iter().map(|words| words.iter().map(Possible::only).collect()).collect();
-            let fast: Vec<Vec<Option<u32>>> = fast.buffers.iter().map(|words| words.iter().copied().map(Some).collect()).collect();
-            (format!("{fast:?}"), format!("{slow:?}"))
-        }
+        (Dispatched::Done, group::Ending::Shown(slow)) => (format!("{:?}", fast.possible()), format!("{:?}", slow.buffers)),
         (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
     };
     Ok(compared(machine, relation))

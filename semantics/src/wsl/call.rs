@@ -1,20 +1,22 @@
 //! One expression evaluated beside a program: a call of any of its functions, with arguments written as WSL writes them.
 //!
 //! The expression is typed as what a function of the program would return, so literals take the types of parameters, overloads are resolved and casts are there as
-//! everywhere. It is executed by one thread that is a group of its own.
+//! everywhere. Statements may stand before it, as `int x = 4; f(&x)`, so that there is something to point to. It is executed by one thread that is a group of its own.
 
 use super::choice::Strategy;
 use super::core::{Decl, Stmt};
 use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::term::Expr;
-use super::execution::{Planted, Shared, Step, Stop, Thread, source, step};
+use super::execution::{Planted, Shared, Step, Stop, Thread, call_of, source, step};
+use super::lex::lex;
 use super::machine::{self, Compiled, Ending};
 use super::memory::{Memory, Object};
 use super::open::{Opens, Possible, Word, explore};
 use super::syntax::AddressSpace;
+use super::token::TokenKind;
 use super::types::TypeId;
-use super::typing::program::{ExprId, Program, StmtForm};
+use super::typing::program::{ExprId, Program, StmtForm, StmtId};
 use super::{desugar, parse, validate};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
@@ -27,12 +29,14 @@ use std::fmt::Write;
 pub struct Prepared {
     /// The program's text, and after it the expression in a function of its own.
     pub text: String,
-    /// Where the expression begins in it.
-    pub offset: u32,
+    /// Where the expression, with the statements before it, is in the text.
+    pub place: Place,
     /// The typed program.
     pub program: Program,
     /// The expression.
     pub expr: ExprId,
+    /// Whether statements stand before it: then the function is called, and returns the expression's value.
+    pub after_statements: bool,
 }
 
 /// What is wrong with a program or an expression beside it.
@@ -40,10 +44,64 @@ pub struct Prepared {
 pub struct Wrong {
     /// The text that the errors' places are in.
     pub text: String,
-    /// Where the expression begins in it; past its end if the program alone is wrong.
-    pub offset: u32,
+    /// Where the expression is in it; past its end if the program alone is wrong.
+    pub place: Place,
     /// The errors.
     pub errors: Vec<Error>,
+}
+
+/// Where an expression is in the text that was made of it and its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where the statements begin, or the expression if there are none.
+    pub first: u32,
+    /// How long the statements are.
+    statements: u32,
+    /// How long what was put behind them is.
+    between: u32,
+    /// How long all that was given is.
+    length: u32,
+}
+
+impl Place {
+    /// Nowhere in the text.
+    const NOWHERE: Place = Place { first: u32::MAX, statements: 0, between: 0, length: 0 };
+
+    /// Where a place in the text is in what was given; none if it is in the program.
+    pub fn inside(self, at: u32) -> Option<u32> {
+        let at = at.checked_sub(self.first)?;
+        let at = if at <= self.statements { at } else { at.saturating_sub(self.between).max(self.statements) };
+        Some(at.min(self.length))
+    }
+}
+
+/// How long the statements before an expression are, and where the expression ends: statements end with `;` or `}`, and one more `;` after the expression says nothing.
+fn statements(expression: &str) -> (usize, usize) {
+    let (tokens, _) = lex(expression);
+    let (mut depth, mut ends, mut last) = (0i64, Vec::new(), 0);
+    for token in &tokens {
+        match token.kind {
+            TokenKind::End => break,
+            TokenKind::LeftParen | TokenKind::LeftBrace | TokenKind::LeftBracket => depth += 1,
+            TokenKind::RightParen | TokenKind::RightBracket => depth -= 1,
+            TokenKind::RightBrace => {
+                depth -= 1;
+                if depth == 0 {
+                    let end = token.span.end as usize;
+                    ends.push((end, end));
+                }
+            }
+            TokenKind::Semicolon if depth == 0 => {
+                ends.push((token.span.start as usize, token.span.end as usize));
+                continue;
+            }
+            _ => {}
+        }
+        last = token.span.end as usize;
+    }
+    let before = ends.iter().rev().find(|end| end.1 <= last && expression.get(end.1..last).is_some_and(|rest| !rest.trim().is_empty()));
+    let after = ends.iter().find(|end| end.0 >= last).map_or(expression.len(), |end| end.0);
+    (before.map_or(0, |end| end.1), after)
 }
 
 /// Types an expression beside a program.
@@ -55,31 +113,39 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
     while program.contains(&name) || expression.contains(&name) {
         name.push('_');
     }
+    let (split, end) = statements(expression);
+    let between = if split > 0 { "\nreturn\n" } else { "" };
     let mut text = String::with_capacity(program.len() + expression.len() + 64);
     // A comment may end the program or the expression.
-    let _ = write!(text, "{program}\nvoid {name}() {{ return\n");
-    let offset = text.len() as u32;
-    let _ = write!(text, "{expression}\n; }}");
-    let wrong = |text: String, errors: Vec<Error>| Wrong { text, offset, errors };
-    let (tree, errors) = parse::parse(&text);
+    let _ = write!(text, "{program}\nvoid {name}() {{{}", if split > 0 { "\n" } else { " return\n" });
+    let first = text.len() as u32;
+    let place = Place { first, statements: split as u32, between: between.len() as u32, length: expression.len() as u32 };
+    let _ = write!(text, "{}{between}{}\n; }}", &expression[..split], &expression[split..end]);
+    let wrong = |text: String, errors: Vec<Error>| Wrong { text, place, errors };
+    let end_of_all = first + (end + between.len()) as u32;
+    let (tree, mut errors) = parse::parse(&text);
+    // What was put behind the expression was not given.
+    for error in errors.iter_mut().filter(|e| e.span.start >= end_of_all) {
+        error.message = error.message.replacen("found `;`", "found the end of the expression", 1);
+    }
     if !errors.is_empty() {
         // What a program lacks at its end would be missed in the expression.
         let (_, own) = parse::parse(program);
         return Err(match own.is_empty() {
             true => wrong(text, errors),
-            false => Wrong { text: program.into(), offset: u32::MAX, errors: own },
+            false => Wrong { text: program.into(), place: Place::NOWHERE, errors: own },
         });
     }
     let (mut core, _) = desugar::desugar(tree);
-    let place = Span { start: offset, end: offset + expression.len() as u32 };
+    let whole = Span { start: first, end: end_of_all };
     let body = match core.decls.last() {
         Some(Decl::Function(f)) if core.names.name(f.name.name) == name => f.body,
-        _ => return Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected, and something follows it")])),
+        _ => return Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected, and something follows it")])),
     };
     let returned = match core.stmt(body) {
         Stmt::Block(stmts) => match stmts[..] {
-            [only] => match core.stmt(only) {
-                Stmt::Return(Some(e)) => Some((only, *e)),
+            [.., last] if split > 0 || stmts.len() == 1 => match core.stmt(last) {
+                Stmt::Return(Some(e)) => Some((last, *e)),
                 _ => None,
             },
             _ => None,
@@ -87,21 +153,41 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
         _ => None,
     };
     let Some((stmt, e)) = returned else {
-        return Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected")]));
+        return Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected")]));
     };
     core.stmts[stmt.0 as usize].0 = Stmt::Expr(e);
     let (program, errors, _) = validate::check(&core);
-    let Some(program) = program else { return Err(wrong(text, errors)) };
-    let found = program.bodies.last().and_then(|body| match &program.stmt(body.block).form {
-        StmtForm::Block(range) => match program.stmt(program.block(range)[0]).form {
-            StmtForm::Expr(e) => Some(e),
-            _ => None,
-        },
+    let Some(mut program) = program else { return Err(wrong(text, errors)) };
+    let found = last_statement(&program).and_then(|last| match program.stmt(last).form {
+        StmtForm::Expr(e) => Some(e),
         _ => None,
     });
     match found {
-        Some(expr) => Ok(Prepared { text, offset, program, expr }),
-        None => Err(wrong(text, vec![Error::new(Rule::WslGTerm, place, "one expression is expected")])),
+        Some(expr) => {
+            if split > 0 {
+                returns(&mut program, expr);
+            }
+            Ok(Prepared { text, place, program, expr, after_statements: split > 0 })
+        }
+        None => Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected")])),
+    }
+}
+
+/// The last statement of the last function.
+fn last_statement(program: &Program) -> Option<StmtId> {
+    match &program.stmt(program.bodies.last()?.block).form {
+        StmtForm::Block(range) => program.block(range).last().copied(),
+        _ => None,
+    }
+}
+
+/// Has the last function return the value of the expression that is its last statement, if there is one.
+fn returns(program: &mut Program, expr: ExprId) {
+    let ty = program.expr(expr).ty.right();
+    if let Some(last) = last_statement(program).filter(|_| ty != TypeId::VOID) {
+        let root = program.bodies.len() - 1;
+        program.env.functions[root].result = ty;
+        program.stmts[last.0 as usize].form = StmtForm::Return(Some(expr));
     }
 }
 
@@ -166,7 +252,11 @@ impl Prepared {
     /// What is to be evaluated.
     pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
-        Evaluation { program: &self.program, text: &self.text, start: source(&self.program, self.expr), root }
+        let start = match self.after_statements {
+            true => call_of(&self.program, root, Vec::new()),
+            false => source(&self.program, self.expr),
+        };
+        Evaluation { program: &self.program, text: &self.text, start, root }
     }
 }
 
@@ -181,12 +271,7 @@ impl Prepared {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         // The expression's function, as one that returns it.
         let mut program = self.program.clone();
-        if ty != TypeId::VOID {
-            program.env.functions[root.0 as usize].result = ty;
-            let StmtForm::Block(range) = &program.stmt(program.body(root).block).form else { return None };
-            let only = program.block(range)[0];
-            program.stmts[only.0 as usize].form = StmtForm::Return(Some(self.expr));
-        }
+        returns(&mut program, self.expr);
         let compiled = Compiled::new(&program, root).ok()?;
         let (ending, stats) = compiled
             .call(&[], &mut [], &machine::Settings { strategy: settings.strategy, fuel: settings.fuel, ..machine::Settings::default() })

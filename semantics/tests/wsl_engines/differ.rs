@@ -2,9 +2,12 @@
 
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::machine::Compiled;
+use smallstep_semantics::wsl::specialization::Specialization;
+use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -45,11 +48,51 @@ fn another_function_or_entry_point_is_a_difference() {
         let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources: buffers };
         beside::dispatch(&dispatch, &compiled(compiled_as), Strategy::First, FUEL).expect("what is bound fits")
     };
-    assert_eq!(dispatch("one", "one"), Compared::Same("[[Some(1), Some(1)]]".into()));
+    assert_eq!(dispatch("one", "one"), Compared::Same("[[Values([1]), Values([1])]]".into()));
     assert_eq!(dispatch("apart", "apart"), Compared::Same("diverged".into()));
     for (machine, relation) in [("two", "one"), ("apart", "one"), ("one", "apart")] {
         assert!(matches!(dispatch(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
     }
     // What races depends on the schedule.
     assert_eq!(dispatch("racy", "racy"), Compared::Not);
+}
+
+#[test]
+fn another_stage_or_another_derivative_is_a_difference() {
+    let text = "
+        vertex float4 near(float2 at : attribute(0)) : SV_Position { return float4(at, 0.0, 1.0); }
+        vertex float4 far(float2 at : attribute(0)) : SV_Position { return float4(at * 0.5, 0.0, 1.0); }
+        fragment float4 fine(float2 x : attribute(0)) : SV_Target 0 { return float4(ddx_fine(x.x * x.y), 0.0, 0.0, 1.0); }
+        fragment float4 coarse(float2 x : attribute(0)) : SV_Target 0 { return float4(ddx_coarse(x.x * x.y), 0.0, 0.0, 1.0); }
+        fragment float4 gone(float2 x : attribute(0)) : SV_Target 0 { if (x.x > 0.4) discard; return float4(1.0, 0.0, 0.0, 1.0); }
+        fragment float4 stays(float2 x : attribute(0)) : SV_Target 0 { return float4(1.0, 0.0, 0.0, 1.0); }";
+    let program = validate(text).program.expect("it is valid");
+    let compiled = |name: &str| Compiled::new(&program, function(&program, name)).expect("it compiles");
+    let entry = |name: &str| program.entry_points.iter().find(|e| e.function == function(&program, name)).expect("it is there");
+    let draw = |fragment: &str, vertex: Option<&str>| {
+        let vertices = match vertex {
+            None => Vertices::Screen(vec![(0, Given::Place)]),
+            Some(vertex) => {
+                let words = [-1f32, -1.0, 1.0, -1.0, -1.0, 1.0].map(f32::to_bits).to_vec();
+                let attributes = vec![Attribute { number: 0, scalar: Scalar::Float, words }];
+                Vertices::Shaded { entry: entry(vertex), count: 3, instances: 1, attributes }
+            }
+        };
+        let (resources, specialization) = (Vec::new(), Specialization::default());
+        Draw { program: &program, text, vertices, fragment: entry(fragment), size: [4, 4], depth: None, resources, specialization }
+    };
+    let over_screen =
+        |machine: &str, relation: &str| beside::draw(&draw(relation, None), (None, &compiled(machine)), Strategy::First, FUEL);
+    for same in ["fine", "coarse", "gone", "stays"] {
+        assert!(matches!(over_screen(same, same), Compared::Same(_)), "{same}");
+    }
+    for (machine, relation) in [("fine", "coarse"), ("gone", "stays"), ("stays", "gone")] {
+        assert!(matches!(over_screen(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
+    }
+    // Nothing comes from a vertex stage to the fragments, whose variable is zeros.
+    let shaded = |machine: &str, relation: &str| {
+        beside::draw(&draw("stays", Some(relation)), (Some(&compiled(machine)), &compiled("stays")), Strategy::First, FUEL)
+    };
+    assert!(matches!(shaded("near", "near"), Compared::Same(_)));
+    assert!(matches!(shaded("far", "near"), Compared::Differ { .. }));
 }

@@ -2,6 +2,10 @@
 
 use crate::call;
 use pretty_assertions::assert_eq;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::call::{Settings, prepare};
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::value;
 
 #[test]
 fn loops_and_branches() {
@@ -154,4 +158,59 @@ fn lengths_of_what_is_got_call_the_getter() {
     assert_eq!(call(text, "lengths()"), "51");
     // Of a left-value what leads to it is evaluated.
     assert_eq!(call("int f() { int[2][3] a; uint i = 0; uint n = a[i++].length; return int(n * 10 + i); }", "f()"), "21");
+}
+
+const POINTED: &str = "
+    struct P { int x; float y; }
+    void grow(thread int* p) { *p += 1; }
+    int twice(thread P* p) { return p->x * 2; }
+    int sum(thread int[] a) { int s = 0; for (uint i = 0; i < a.length; i++) s += a[i]; return s; }
+    float4 made(float x) { return float4(x, 0.0, 0.0, 1.0); }";
+
+#[test]
+fn statements_may_stand_before_an_expression() {
+    for (expression, expected) in [
+        ("int x = 4; grow(&x); x", "5"),
+        ("P p; p.x = 21; twice(&p)", "42"),
+        ("int[3] a; a[0] = 1; a[2] = 5; sum(@a);", "6"),
+        ("int x; if (x == 0) { x = 7; } x", "7"),
+        ("int x; for (int i; i < 3; i++) { grow(&x); } x /* ; */ // ; }", "3"),
+        ("/* { ; */ 3;;", "3"),
+        ("int x = 2; grow(&x)", "void"),
+        ("float x = 0.5; made(x)", "float4(0.5, 0.0, 0.0, 1.0)"),
+        ("int x = 1; x / (x - 1)", "unspecified"),
+        ("bool b = 1 / 0 == 1; if (b) discard; b", "false"),
+    ] {
+        let prepared = prepare(POINTED, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}", wrong.errors));
+        let Outcome::Observed(slow) = prepared.evaluate(&Settings::default(), &mut |_, _| {}) else { panic!("{expression}") };
+        assert_eq!(value::show(&prepared.program, slow.ty, &slow.words), expected, "{expression}");
+        let settings = Settings { strategy: Strategy::First, ..Settings::default() };
+        let Outcome::Observed(slow) = prepared.evaluate(&settings, &mut |_, _| {}) else { panic!("{expression}") };
+        let Some((Outcome::Observed(fast), _)) = prepared.evaluate_fast(&settings) else { panic!("{expression}: not by the fast engine") };
+        assert_eq!((fast.words, fast.discarded), (slow.words, slow.discarded), "{expression}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_an_expression_is_told_by_its_place_in_it() {
+    for (expression, place, part) in [
+        ("int x = 4; y", 11, "no variable `y`"),
+        ("int x = y; x", 8, "no variable `y`"),
+        ("grow(", 5, "found the end of the expression"),
+        ("int x = 4;", 4, "found `x`"),
+        ("made(1e10)", 6, "a number has no exponent"),
+        ("made(1.0F)", 8, "its only suffixes are u behind an integer and f"),
+        ("007", 1, "does not begin with 0"),
+        ("int x = 1; x }", 13, "found `}`"),
+        ("", 0, "one expression is expected"),
+        ("return 3; 4", 0, "return type is void"),
+    ] {
+        let wrong = prepare(POINTED, expression).expect_err("it is wrong");
+        let told = wrong.errors.iter().any(|e| wrong.place.inside(e.span.start) == Some(place) && e.message.contains(part));
+        let found: Vec<_> = wrong.errors.iter().map(|e| (wrong.place.inside(e.span.start), &e.message)).collect();
+        assert!(told, "{expression}: {found:?}");
+    }
+    // What is wrong with the program is not in the expression.
+    let wrong = prepare("int f() { return true; }", "f()").expect_err("it is wrong");
+    assert_eq!(wrong.place.inside(wrong.errors[0].span.start), None);
 }

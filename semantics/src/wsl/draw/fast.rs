@@ -10,7 +10,7 @@ use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use crate::wsl::entry::{EntryPoint, Stage};
 use crate::wsl::execution::Shared;
-use crate::wsl::group::{Outside, Resource, flat_words};
+use crate::wsl::group::{Outside, Resource, flat_words, possible};
 use crate::wsl::machine::{self, Compiled, Ended, InDraw, Memory};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
 use rustc_hash::FxHashSet;
@@ -121,15 +121,13 @@ impl Draw<'_> {
         if 4 * words(compiled.1) > u64::from(machine::MAX_WORDS) || compiled.0.is_some_and(|c| words(c) > u64::from(machine::MAX_WORDS)) {
             return Err(limit("words of memory of the threads of a quad", machine::MAX_WORDS.into()));
         }
-        let Some(Outside { mut buffers, opaques, chosen }) = Outside::of(&self.resources, settings.strategy) else {
-            return Err(Ending::Other(Outcome::Unsupported("a texture has texels without a value, and nothing is to be chosen".into())));
-        };
+        let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
         let mut engine = Machine {
             text: self.text,
             settings,
             resources: &self.resources,
             compiled,
-            memory: Memory { buffers: &mut buffers, opaques: &opaques, doubted: false },
+            memory: Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false },
             opens: Opens::new(settings.strategy, Ways::default()),
             fired: FxHashSet::default(),
             fuel: settings.fuel,
@@ -150,7 +148,7 @@ impl Draw<'_> {
         Ok(Ending::Shown(Box::new(Shown {
             targets: attachments.targets.iter().map(target).collect(),
             depth: attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),
-            buffers: memory.buffers.iter().map(|words| words.iter().map(|&w| Possible::Values(vec![w])).collect()).collect(),
+            buffers: possible(memory.buffers, &memory.undefined),
             races: Vec::new(),
             apart,
             doubted: memory.doubted,

@@ -7,7 +7,7 @@ use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{Planted, Shared};
 use crate::wsl::machine::{Compiled, Dispatched, Grid, Memory, Settings, Stats};
 use crate::wsl::memory::Memory as Objects;
-use crate::wsl::open::{Opens, Ways, Word};
+use crate::wsl::open::{Opens, Possible, Ways, Word};
 use crate::wsl::texture::Opaque;
 
 /// What a dispatch shows on the fast engine.
@@ -15,8 +15,10 @@ use crate::wsl::texture::Opaque;
 pub struct Fast {
     /// How it ended.
     pub ended: Dispatched,
-    /// What each buffer holds then, in words.
+    /// What each buffer holds then, and each texture that can be written, in words.
     pub buffers: Vec<Vec<u32>>,
+    /// Which of these have no value (see [`Memory::undefined`]).
+    pub undefined: Vec<Vec<bool>>,
     /// What it took.
     pub stats: Stats,
 }
@@ -38,13 +40,12 @@ impl Dispatch<'_> {
             // What a thread of a compute entry point is given is definite.
             let _ = flat_words(&self.resources, &self.arguments(&shared, at(group, self.groups), at(thread, size), thread), words);
         };
-        let Some(Outside { mut buffers, opaques, chosen }) = Outside::of(&self.resources, settings.strategy) else {
-            return Err("a texture has texels without a value, and nothing is to be chosen".into());
-        };
-        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, doubted: false };
+        let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
+        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
         let (ended, mut stats) = compiled.dispatch(Grid { groups, threads }, &mut arguments, &mut memory, settings)?;
         stats.choices += u64::from(chosen);
-        Ok(Fast { ended, buffers, stats })
+        let undefined = memory.undefined;
+        Ok(Fast { ended, buffers, undefined, stats })
     }
 }
 
@@ -55,18 +56,42 @@ pub(in crate::wsl) struct Outside {
     pub(in crate::wsl) buffers: Vec<Vec<u32>>,
     /// The textures and samplers.
     pub(in crate::wsl) opaques: Vec<Option<Opaque>>,
+    /// Which words have no value (see [`Memory::undefined`]).
+    pub(in crate::wsl) undefined: Vec<Vec<bool>>,
     /// Whether something had no value, and was given one.
     pub(in crate::wsl) chosen: bool,
 }
 
 impl Outside {
-    /// What is bound to these; none if something has no value and the strategy chooses none.
-    pub(in crate::wsl) fn of(resources: &[Resource], strategy: Strategy) -> Option<Outside> {
+    /// What is bound to these; what has no value is chosen, if the strategy chooses.
+    pub(in crate::wsl) fn of(resources: &[Resource], strategy: Strategy) -> Outside {
         let (mut memory, mut opens) = (Objects::default(), Opens::new(strategy, Ways::default()));
         push(resources, &mut memory, &mut opens);
-        let words = |words: &[Word]| words.iter().map(|word| word.definite()).collect::<Option<Vec<u32>>>();
-        let buffers = memory.objects.iter().map(|object| words(&object.words)).collect::<Option<_>>()?;
-        Some(Outside { buffers, opaques: resources.iter().map(Resource::opaque).collect(), chosen: opens.met() })
+        let (mut buffers, mut undefined) = (Vec::new(), Vec::new());
+        for object in &memory.objects {
+            buffers.push(object.words.iter().map(|word| word.definite().unwrap_or(0)).collect());
+            let open = object.words.iter().any(|word| word.definite().is_none());
+            undefined.push(if open { object.words.iter().map(|word| word.definite().is_none()).collect() } else { Vec::new() });
+        }
+        Outside { buffers, opaques: resources.iter().map(Resource::opaque).collect(), undefined, chosen: opens.met() }
+    }
+}
+
+/// What words may be, where some have no value.
+pub(in crate::wsl) fn possible(buffers: &[Vec<u32>], undefined: &[Vec<bool>]) -> Vec<Vec<Possible>> {
+    let none: &[bool] = &[];
+    let words = |(k, words): (usize, &Vec<u32>)| -> Vec<Possible> {
+        let undefined = undefined.get(k).map_or(none, |u| &u[..]);
+        let word = |(at, &bits)| if undefined.get(at) == Some(&true) { Possible::Any } else { Possible::Values(vec![bits]) };
+        words.iter().enumerate().map(word).collect()
+    };
+    buffers.iter().enumerate().map(words).collect()
+}
+
+impl Fast {
+    /// What each word of each resource may be.
+    pub fn possible(&self) -> Vec<Vec<Possible>> {
+        possible(&self.buffers, &self.undefined)
     }
 }
 

@@ -13,7 +13,7 @@ mod schedule;
 pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
 pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
-pub(in crate::wsl) use fast::{Outside, flat_words};
+pub(in crate::wsl) use fast::{Outside, flat_words, possible};
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 pub use schedule::Schedule;
 pub(in crate::wsl) use schedule::{Threads, take_turns};

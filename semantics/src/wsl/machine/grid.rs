@@ -58,8 +58,7 @@ impl Compiled {
         if needed > u64::from(MAX_WORDS) {
             return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
         }
-        let opaques = memory.opaques;
-        let mut shared = Shared { group: Vec::new(), buffers: memory.buffers, opaques, fuel: settings.fuel, nodes: 0, doubted: false };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: settings.fuel, nodes: 0 };
         let mut choices = 0;
         let mut given = Vec::new();
         for group in 0..grid.groups {
@@ -78,12 +77,7 @@ impl Compiled {
                 shared.fuel -= cost;
                 given.clear();
                 arguments(group, thread, &mut given);
-                threads.push(self.thread(
-                    &given,
-                    &Memory { buffers: shared.buffers, opaques, doubted: false },
-                    settings.strategy,
-                    number,
-                )?);
+                threads.push(self.thread(&given, shared.memory, settings.strategy, number)?);
             }
             let ended = self.group(&mut threads, &mut shared, settings.count);
             choices += threads.iter().map(|t| t.chooser.met()).sum::<u64>();

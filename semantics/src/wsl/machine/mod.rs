@@ -114,6 +114,9 @@ pub struct Memory<'a> {
     pub buffers: &'a mut [Vec<u32>],
     /// The textures and samplers, by the numbers of buffers.
     pub opaques: &'a [Option<Opaque>],
+    /// Of textures that can be written, by the numbers of buffers: which words were never stored to and have no value, where none is to be chosen. Empty if all have
+    /// values.
+    pub undefined: Vec<Vec<bool>>,
     /// Whether a doubtful thread of a draw has stored in it.
     pub doubted: bool,
 }
@@ -121,7 +124,7 @@ pub struct Memory<'a> {
 impl<'a> Memory<'a> {
     /// Buffers, and neither textures nor samplers.
     pub fn of(buffers: &'a mut [Vec<u32>]) -> Memory<'a> {
-        Memory { buffers, opaques: &[], doubted: false }
+        Memory { buffers, opaques: &[], undefined: Vec::new(), doubted: false }
     }
 }
 
@@ -246,9 +249,10 @@ impl Compiled {
     ///
     /// Arguments that are not what the function takes.
     pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), String> {
-        let mut thread = self.thread(arguments, &Memory::of(buffers), settings.strategy, settings.thread)?;
+        let mut memory = Memory::of(buffers);
+        let mut thread = self.thread(arguments, &memory, settings.strategy, settings.thread)?;
         let group = vec![0; self.code.group as usize];
-        let mut shared = Shared { group, buffers, opaques: &[], fuel: settings.fuel, nodes: 0, doubted: false };
+        let mut shared = Shared { group, memory: &mut memory, fuel: settings.fuel, nodes: 0 };
         let mut stop = self.resume(&mut thread, &mut shared, settings.count);
         // The thread is all of its group.
         while stop == Stop::Barrier {

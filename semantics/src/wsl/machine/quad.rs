@@ -69,12 +69,10 @@ impl Compiled {
             (thread.chooser.number, thread.stage) = (start.choices, start.stage);
             threads.push(thread);
         }
-        let Memory { buffers, opaques, .. } = memory;
-        let mut shared = Shared { group: Vec::new(), buffers, opaques, fuel: *fuel, nodes: 0, doubted: false };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: *fuel, nodes: 0 };
         let mut lonely = Vec::new();
         let ended = self.to_the_end(&mut threads, &mut shared, settings.count, &mut lonely);
         *fuel = shared.fuel;
-        memory.doubted |= shared.doubted;
         Ok(match ended {
             Err((k, stop)) => Ended::Stopped { thread: threads[k].chooser.thread, ending: self.ending(&threads[k], stop) },
             Ok(stops) => {

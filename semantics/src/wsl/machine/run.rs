@@ -2,9 +2,8 @@
 
 use super::code::{BUFFERS, Binary, Code, GROUP, Instruction, Modify, OWN, Test, Unary};
 use super::lanes::{self, Chooser};
-use super::{quad, texture};
+use super::{Memory, quad, texture};
 use crate::wsl::library::Meaning;
-use crate::wsl::texture::Opaque;
 
 /// A thread: its memory, where it is and whom it returns to.
 #[derive(Clone, Debug)]
@@ -30,15 +29,11 @@ pub struct InDraw {
 
 /// What a thread shares.
 #[derive(Debug)]
-pub(super) struct Shared<'a> {
+pub(super) struct Shared<'a, 'm> {
     pub group: Vec<u32>,
-    pub buffers: &'a mut [Vec<u32>],
-    /// The textures and samplers, by the numbers of buffers.
-    pub opaques: &'a [Option<Opaque>],
+    pub memory: &'a mut Memory<'m>,
     pub fuel: u64,
     pub nodes: u64,
-    /// Whether a doubtful thread has stored in device memory.
-    pub doubted: bool,
 }
 
 /// Why a thread stopped. Its place is the instruction's, or the one after if it goes on.
@@ -191,7 +186,7 @@ fn object<'a>(words: &'a mut [u32], shared: &'a mut Shared, object: u32, at: u32
     let memory: &mut [u32] = match object {
         OWN => words,
         GROUP => &mut shared.group,
-        buffer => shared.buffers.get_mut((buffer - BUFFERS) as usize)?,
+        buffer => shared.memory.buffers.get_mut((buffer - BUFFERS) as usize)?,
     };
     memory.get_mut(at as usize..)?.get_mut(..n as usize)
 }
@@ -264,7 +259,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
     macro_rules! helps {
         ($object:expr) => {{
             let outside = $object >= BUFFERS;
-            shared.doubted |= doubtful && outside;
+            shared.memory.doubted |= doubtful && outside;
             helper && outside
         }};
     }

@@ -1,5 +1,6 @@
 //! Functions of textures on definite words.
 
+use super::Memory;
 use super::code::{BUFFERS, Code, TextureCall, Words};
 use super::lanes::Chooser;
 use super::run::{InDraw, Shared, Stop};
@@ -22,7 +23,7 @@ pub(super) fn call(
     chooser: &mut Chooser,
     stage: InDraw,
 ) -> Result<(), Stop> {
-    let opaques = shared.opaques;
+    let opaques = shared.memory.opaques;
     let opaque = |slot: u32| opaques.get(words.get(slot as usize)?.checked_sub(BUFFERS)? as usize)?.as_ref();
     let Some(Opaque::Texture(texture)) = opaque(call.texture) else { return Err(NONE) };
     let sampler = match call.sampler.map(opaque) {
@@ -53,11 +54,15 @@ pub(super) fn call(
                         None => texture.any_code(chooser, c),
                     })
                     .collect();
-                shared.doubted |= stage.doubtful;
+                shared.memory.doubted |= stage.doubtful;
                 if !chooser.open && !stage.helper {
                     let at = bytes as usize / 4;
-                    let place = shared.buffers.get_mut(object as usize).and_then(|b| b.get_mut(at..at + held.len()));
+                    let memory = &mut *shared.memory;
+                    let place = memory.buffers.get_mut(object as usize).and_then(|b| b.get_mut(at..at + held.len()));
                     place.ok_or(NONE)?.copy_from_slice(&held);
+                    if let Some(undefined) = memory.undefined.get_mut(object as usize).and_then(|u| u.get_mut(at..at + held.len())) {
+                        undefined.fill(false);
+                    }
                 }
             }
             SmallVec::new()
@@ -100,6 +105,12 @@ fn filter(
     Some(of_components(chooser, elements_of(&code.types, call.ty), texture, found))
 }
 
+/// A word of a texture that can be written, if it has a value.
+fn word(memory: &Memory, object: u32, at: usize) -> Option<u32> {
+    let undefined = memory.undefined.get(object as usize).and_then(|u| u.get(at)).copied().unwrap_or(false);
+    memory.buffers.get(object as usize).and_then(|b| b.get(at)).copied().filter(|_| !undefined)
+}
+
 /// The texel that is named, or unspecified values if there is none.
 fn load(
     code: &Code,
@@ -119,7 +130,7 @@ fn load(
         for c in 0..count.min(texture.channels()) {
             let place = bytes + 4 * c as u32;
             let bits = match is_writable(texture.kind) {
-                true => shared.buffers.get(object as usize).and_then(|b| b.get(place as usize / 4)).copied(),
+                true => word(shared.memory, object, place as usize / 4),
                 false => texture.texel_bits(level, at, c).flatten(),
             };
             elements.push(bits.unwrap_or_else(|| texture.undefined_code(chooser, object, place, c)));

@@ -166,6 +166,19 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What a name says that stands right behind a number.
+    fn hint(&self) -> &'static str {
+        let number = |t: &Token| matches!(t.kind, TokenKind::IntLiteral | TokenKind::UintLiteral | TokenKind::FloatLiteral);
+        let before = self.at.checked_sub(1).map(|at| self.tokens[at]).filter(|t| number(t) && t.span.end == self.span().start);
+        match before {
+            Some(_) if self.peek() == TokenKind::Identifier => {
+                "; a number has no exponent, and its only suffixes are u behind an integer and f behind digits with a point"
+            }
+            Some(_) if number(&self.tokens[self.at]) => "; a number of several digits does not begin with 0",
+            _ => "",
+        }
+    }
+
     /// Reports an error at the next token: what was found, then what is needed.
     #[cold]
     fn error(&mut self, rule: Rule, needs: &str) -> Failed {
@@ -176,7 +189,7 @@ impl<'a> Parser<'a> {
             _ => false,
         };
         if !reported {
-            let message = format!("found {}; {needs}", self.found());
+            let message = format!("found {}; {needs}{}", self.found(), self.hint());
             return self.error_at(rule, self.span(), message);
         }
         Failed
