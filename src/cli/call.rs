@@ -171,7 +171,7 @@ fn report(name: &str, expression: &str, wrong: Wrong, told: &mut HashSet<String>
         for (span, note) in &mut error.notes {
             if let Some(at) = span.take() {
                 let (line, column) = line_column(&wrong.text, at.start);
-                let line_text = wrong.text.lines().nth(line as usize - 1).unwrap_or_default().trim();
+                let line_text = wrong.text.lines().nth(line - 1).unwrap_or_default().trim();
                 *note = match place(at.start) {
                     Some(_) => std::mem::take(note),
                     None => format!("{note}: {name}:{line}:{column}: {line_text}"),
