@@ -9,6 +9,7 @@ use super::builtin::called;
 use super::term::{Expr, Form};
 use super::{Cx, Done, Event, Stop};
 use crate::image::Sampler;
+use crate::outcome::Limit;
 use crate::rule::Rule;
 use crate::wsl::library::texture::dimensions_of;
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -120,41 +121,101 @@ pub fn e_texture_gather(cx: &mut Cx, e: &mut Expr) -> Done {
 /// Load(t, x, …) → v, the texel of t at x                                      [wsl/e-texture-load, 004 Sampler and texture operations; WSL-D21, WSL-D22]
 pub fn e_texture_load(cx: &mut Cx, e: &mut Expr) -> Done {
     let call = Called::of(cx, e)?;
-    let (object, texture) = (call.object, &call.texture);
     let mut arguments = call.after(cx, 1);
-    let Some(words) = arguments.typed() else { return missing(cx) };
+    let Some((scalar, coordinates)) = arguments.typed() else { return missing(cx) };
     let offset = arguments.elements().unwrap_or(&[]);
-    let (scalar, count) = elements_of(&cx.shared.program.env.types, e.ty);
-    let held = count.min(texture.channels());
-    let named = texel::named(cx.opens, texture, words, offset);
-    let place = named.and_then(|(level, at)| Some((u32::try_from(level).ok()?, at))).and_then(|(level, at)| {
-        let bytes = texture.offset(level, at)?;
-        Some((Address::of(object, bytes), level, at))
-    });
-    let mut elements = Words::new();
-    if let Some((address, level, at)) = place {
+    let (of, count) = elements_of(&cx.shared.program.env.types, e.ty);
+    let held = count.min(call.texture.channels());
+    let is_definite = |word: &Word| cx.opens.read(*word).definite().is_some();
+    let elements = if offset.iter().all(is_definite) && !coordinates.iter().all(is_definite) {
+        let otherwise: Words = (0..count).map(|_| cx.opens.leaf(None, of, 0)).collect();
+        cx.load_somewhere(&call, scalar, Words::from_slice(coordinates), offset, (held, &otherwise), &mut 0)?
+    } else {
+        let named = texel::named(cx.opens, &call.texture, (scalar, coordinates), offset);
+        let mut elements = cx.load_texel(&call, named, held)?;
+        while elements.len() < count {
+            elements.push(cx.opens.leaf(None, of, 0));
+        }
+        elements
+    };
+    e.form = Form::Value(padded(cx.opens, elements));
+    Ok(())
+}
+
+/// The most texels that open coordinates may name.
+const MAX_NAMED: usize = 4096;
+
+impl Cx<'_, '_> {
+    /// Loads so many components of the texel that is named; nothing if there is none.
+    fn load_texel(&mut self, call: &Called, named: Option<(i64, [i64; 3])>, held: usize) -> Result<Words, Stop> {
+        let (object, texture) = (call.object, &call.texture);
+        let place = named.and_then(|(level, at)| {
+            let level = u32::try_from(level).ok()?;
+            Some((Address::of(object, texture.offset(level, at)?), level, at))
+        });
+        let mut elements = Words::new();
+        let Some((address, level, at)) = place else { return Ok(elements) };
         if is_writable(texture.kind) {
-            cx.gate(address, held, false)?;
-            cx.note_place();
-            let Some(loaded) = cx.memory.load(cx.opens, address, held as u32) else { return cx.stuck("a texel is out of its texture") };
-            cx.events.push(Event::Load(address, loaded.clone()));
-            elements.extend(loaded.into_iter().enumerate().map(|(c, word)| texture.loaded(cx.opens, c, word)));
+            self.gate(address, held, false)?;
+            self.note_place();
+            let Some(loaded) = self.memory.load(self.opens, address, held as u32) else {
+                return self.stuck("a texel is out of its texture");
+            };
+            self.events.push(Event::Load(address, loaded.clone()));
+            elements.extend(loaded.into_iter().enumerate().map(|(c, word)| texture.loaded(self.opens, c, word)));
         } else {
             for c in 0..held {
-                let Some(word) = texture.texel(cx.opens, &mut cx.memory.opaques, object, level, at, c) else {
-                    return cx.stuck("a texel is out of its texture");
+                let Some(word) = texture.texel(self.opens, &mut self.memory.opaques, object, level, at, c) else {
+                    return self.stuck("a texel is out of its texture");
                 };
                 elements.push(word);
             }
-            cx.events.push(Event::Load(address, elements.clone()));
+            self.events.push(Event::Load(address, elements.clone()));
         }
+        Ok(elements)
     }
-    while elements.len() < count {
-        let word = cx.opens.leaf(None, scalar, 0);
-        elements.push(word);
+
+    /// Loads each texel that open coordinates may name: the value beside the one that they have, and `otherwise` where there is no texel or component.
+    fn load_somewhere(
+        &mut self,
+        call: &Called,
+        scalar: Scalar,
+        mut coordinates: Words,
+        offset: &[Word],
+        (held, otherwise): (usize, &Words),
+        loaded: &mut usize,
+    ) -> Result<Words, Stop> {
+        let open = coordinates.iter().position(|&word| self.opens.read(word).definite().is_none());
+        let Some(k) = open else {
+            *loaded += 1;
+            if *loaded > MAX_NAMED {
+                return Err(Stop::Limit(Limit { what: "texels that open coordinates may name", bound: MAX_NAMED as u64 }));
+            }
+            let named = texel::named(self.opens, &call.texture, (scalar, &coordinates), offset);
+            let mut elements = self.load_texel(call, named, held)?;
+            elements.extend_from_slice(&otherwise[elements.len()..]);
+            return Ok(elements);
+        };
+        let which = coordinates[k];
+        let listed = self.opens.values(which);
+        if listed.is_none() && !is_writable(call.texture.kind) {
+            return Ok(otherwise.clone());
+        }
+        // Of too many values those are tried that name texels: their loads may race.
+        let sides = call.texture.sides(0);
+        let most = sides.into_iter().max().unwrap_or(0).max(call.texture.image.levels());
+        let values = listed.clone().unwrap_or_else(|| (0..most).collect());
+        let mut each: Vec<(u32, Words)> = Vec::with_capacity(values.len());
+        for value in values {
+            coordinates[k] = Word::Bits(value);
+            each.push((value, self.load_somewhere(call, scalar, coordinates.clone(), offset, (held, otherwise), loaded)?));
+        }
+        if listed.is_none() {
+            return Ok(otherwise.clone());
+        }
+        let of_all = |c: usize| each.iter().map(|(value, words)| (*value, words[c])).collect::<Vec<(u32, Word)>>();
+        Ok((0..otherwise.len()).map(|c| self.opens.among(which, &of_all(c))).collect())
     }
-    e.form = Form::Value(padded(cx.opens, elements));
-    Ok(())
 }
 
 /// Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is one [wsl/e-texture-store, 004 Sampler and texture operations; WSL-D21, WSL-D22]
@@ -188,35 +249,44 @@ pub fn e_texture_store(cx: &mut Cx, e: &mut Expr) -> Done {
 }
 
 impl Cx<'_, '_> {
-    /// A store to a texel of open coordinates: each that they may name is what it was or what is stored.
+    /// A store to a texel of open coordinates: each that they may name holds what is stored if they name it, and what it held otherwise.
     fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Done {
-        let sides = texture.image.sides(0).unwrap_or([1; 3]);
+        let sides = texture.sides(0);
         let dimensions = usize::from(dimensions_of(texture.kind));
         // In the order of the coordinates: dimensions, then the layer.
         let axis = |k: usize| if k < dimensions { k } else { 2 };
+        let listed: Vec<Option<Vec<u32>>> = words.iter().map(|&word| self.opens.values(word)).collect();
         let mut may: [Vec<u32>; 3] = [vec![0], vec![0], vec![0]];
-        for (k, &word) in words.iter().enumerate() {
+        for (k, listed) in listed.iter().enumerate() {
             let side = sides[axis(k)];
-            may[axis(k)] = match self.opens.values(word) {
-                Some(values) => values.into_iter().filter(|&v| v < side).collect(),
+            may[axis(k)] = match listed {
+                Some(values) => values.iter().copied().filter(|&v| v < side).collect(),
                 None => (0..side).collect(),
             };
         }
         for &z in &may[2] {
             for &y in &may[1] {
                 for &x in &may[0] {
-                    let Some(bytes) = texture.offset(0, [x, y, z].map(i64::from)) else { continue };
+                    let at = [x, y, z];
+                    let Some(bytes) = texture.offset(0, at.map(i64::from)) else { continue };
                     let address = Address::of(object, bytes);
                     let Some(old) = self.memory.read(self.opens, address, held.len() as u32) else {
                         return self.stuck("a texel is out of its texture");
                     };
                     let mut either = Words::new();
                     for (&old, &new) in old.iter().zip(held) {
-                        let first = old.definite().unwrap_or(0);
-                        either.push(match self.opens.possible(old).or(self.opens.possible(new)) {
-                            Possible::Values(values) => self.opens.leaf(Some(&values), texture.scalar(), first),
-                            Possible::Floats(_) | Possible::Any => self.opens.leaf(None, texture.scalar(), first),
-                        });
+                        let mut word = new;
+                        for (k, &which) in words.iter().enumerate() {
+                            word = match &listed[k] {
+                                Some(values) => {
+                                    let here = at[axis(k)];
+                                    let cases: Vec<(u32, Word)> = values.iter().map(|&v| (v, if v == here { word } else { old })).collect();
+                                    self.opens.among(which, &cases)
+                                }
+                                None => self.either(old, word, texture.scalar()),
+                            };
+                        }
+                        either.push(word);
                     }
                     self.store(address, &either)?;
                     if self.opens.full() {
@@ -226,6 +296,15 @@ impl Cx<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// One of two words; it is not known by what.
+    fn either(&mut self, old: Word, new: Word, scalar: Scalar) -> Word {
+        let first = self.opens.read(old).definite().unwrap_or(0);
+        match self.opens.possible(old).or(self.opens.possible(new)) {
+            Possible::Values(values) => self.opens.leaf(Some(&values), scalar, first),
+            Possible::Floats(_) | Possible::Any => self.opens.leaf(None, scalar, first),
+        }
     }
 }
 
