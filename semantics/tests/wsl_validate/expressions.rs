@@ -146,7 +146,7 @@ fn calls() {
     accepts("int f(float x) { return 2; } int g() { return f(1); }");
     accepts("int f(uint x) { return 2; } int g() { return f(1) + f((1)) + f(1u); }");
     rejects("wsl/t-call", "int f(uint x) { return 1; } int f(float x) { return 2; } int g() { return f(1); }");
-    rejects("wsl/t-call", "int f(uint x) { return 1; } int f(int x) { return 2; } int g() { return f((true, 1)); }");
+    accepts("int f(uint x) { return 1; } int f(int x) { return 2; } int g() { return f((true, 1)) + -(1, 2); }");
     accepts("int f(uint x) { return 1; } int f(int x) { return 2; } int g() { return f(1); }");
     rejects("wsl/t-call", "int f(uint x) { return 1; } int g() { return f(-1); }");
     rejects("wsl/t-call", "int f(int x) { return 1; } int g() { return f(1.5); }");
