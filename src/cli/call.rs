@@ -46,7 +46,7 @@ pub(crate) struct Call {
     /// The engine: auto (the machine, and the reference where something unspecified is carried or the machine does not do it), machine or reference.
     #[arg(long, default_value = "auto", value_parser = ["auto", "machine", "reference"])]
     engine: String,
-    /// The most steps of one way by the reference, iterations and calls by the machine: 100000000 and 10000000000 if not given.
+    /// The most steps of one way by the reference, iterations and calls by the machine: 20000000 and 500000000 if not given, some seconds of either.
     #[arg(long)]
     fuel: Option<u64>,
     /// One JSON object a line on standard output.
@@ -105,7 +105,7 @@ impl Call {
     fn evaluate(&self, prepared: &Prepared) -> (Outcome<Shown>, Option<Span>) {
         let fast = match self.engine.as_str() {
             "reference" => None,
-            _ => prepared.evaluate_fast(&self.evaluation.settings(self.fuel.unwrap_or(10_000_000_000))),
+            _ => prepared.evaluate_fast(&self.evaluation.settings(self.fuel.unwrap_or(500_000_000))),
         };
         match fast {
             Some(ended) => ended,
@@ -115,7 +115,7 @@ impl Call {
             }
             None => {
                 let mut last = None;
-                let settings = self.evaluation.settings(self.fuel.unwrap_or(100_000_000));
+                let settings = self.evaluation.settings(self.fuel.unwrap_or(20_000_000));
                 let outcome = prepared.evaluate(&settings, &mut |step, _| last = Some(step.at));
                 (outcome, last)
             }

@@ -134,7 +134,7 @@ impl DrawArgs {
             specialized: &running.specialized,
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
-        let fuel = if running.fast { 10_000_000_000 } else { Settings::default().fuel };
+        let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
         let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
         let settings = Settings {
             strategy: evaluation.strategy,

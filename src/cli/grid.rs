@@ -89,7 +89,7 @@ impl GridArgs {
         if running.fast {
             return self.run_fast(&running, &dispatch, &place);
         }
-        let settings = self.settings(running.fuel.unwrap_or(100_000_000));
+        let settings = self.settings(running.fuel.unwrap_or(FUEL));
         self.ended(&running, &dispatch, &settings, dispatch.run(&settings), &place)
     }
 
@@ -179,7 +179,7 @@ impl GridArgs {
             return Err(on_reference("the machine runs threads in order"));
         }
         let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| on_reference(&e.to_string()))?;
-        let evaluation = self.evaluation.settings(running.fuel.unwrap_or(10_000_000_000));
+        let evaluation = self.evaluation.settings(running.fuel.unwrap_or(FAST_FUEL));
         if evaluation.precision.is_some() {
             return Err(on_reference("the machine has no sets"));
         }
@@ -253,6 +253,11 @@ fn out_of_fuel(fuel: u64, thread: u32, at: Span, place: &impl Fn(Span) -> String
 pub(super) fn on_reference(what: &str) -> Failure {
     (exit::UNSUPPORTED, format!("unsupported: {what}; the reference runs it"))
 }
+
+/// How many steps all threads take on one way if nothing is said.
+pub(super) const FUEL: u64 = 50_000_000;
+/// How many iterations and calls, on the machine.
+pub(super) const FAST_FUEL: u64 = 2_000_000_000;
 
 /// What a thread of a dispatch is not in.
 const NO_QUAD: &str = "an operation over a quad of threads, and no fragment is drawn here";

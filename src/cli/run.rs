@@ -58,7 +58,7 @@ pub(crate) struct Run {
     #[arg(long, value_parser = input::pixel)]
     pixel: Option<(u32, u32)>,
     /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together; of a WSL program, the most steps of
-    /// all threads on one way (100000000), or on the machine the most iterations and calls (10000000000).
+    /// all threads on one way (50000000), or on the machine the most iterations and calls (2000000000).
     #[arg(long)]
     fuel: Option<u64>,
     /// The entry point of a module or WSL program that has several.

@@ -95,7 +95,7 @@ impl Checked {
             Checked::Valid { functions, entry_points, nodes, ran } => {
                 let executed = match ran {
                     0 => "nothing executed".into(),
-                    _ => format!("{ran} calls and dispatches with drawn arguments alike on both engines"),
+                    _ => format!("{ran} calls, dispatches and draws with drawn arguments alike on both engines"),
                 };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
                 say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}", self.word());
