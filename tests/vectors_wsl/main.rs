@@ -5,6 +5,7 @@ mod textures;
 use pretty_assertions::assert_eq;
 use smallstep::run::grid::{self, To};
 use smallstep::theorem::Verdict;
+use smallstep::vectors::format::MAX_LINE;
 use smallstep::vectors::replay::Replayed;
 use smallstep::vectors::wsl::record::{Given, Plan, record, record_given};
 use smallstep::vectors::wsl::replay::{Ours, replay};
@@ -350,6 +351,9 @@ fn what_cannot_be_recorded_is_told() {
         let error = given(program, &[expression]).expect_err(expression);
         assert!(error.contains(said), "{error:?} lacks {said:?}");
     }
+    // JSON has two characters for a tab.
+    let error = given(&format!("/*{}*/", "\t".repeat(MAX_LINE / 2 - 100)), &["1"]).expect_err("no line is that long");
+    assert!(error.contains("a line has at most 33554432"), "{error}");
 }
 
 #[test]

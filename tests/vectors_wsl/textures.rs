@@ -172,6 +172,7 @@ fn components_may_be_undefined_one_by_one() {
     let program = "[numthreads(1, 1, 1)] compute void main(Texture2D<uint2> t : register(t0), device uint2[] out : register(u0)) { out[0] = Load(t, int3(1, 0, 0)); }";
     let mut image = Image::of_shape(Format::Rg32Uint, Shape::D2, [2, 1, 1], 1).expect("it is made");
     image.set_raw(0, 1, 7 << 32, 0b01).expect("it is there");
+    assert_eq!((image.set_raw(0, 2, 0, 0), image.set_raw(1, 0, 0, 0)), (None, None));
     let of = |image: Image| with(program, vec![("t", grid::Given::Image(image)), ("out", grid::Given::Text("u32:0,0".into()))]);
     let file = of(image.clone()).expect("it is recorded");
     conforms(&file);

@@ -379,9 +379,6 @@ impl<'a> Grid<'a> {
             }
             Dispatched::Diverged(..) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),
             Dispatched::Stopped { ending: machine::Ending::OutOfFuel { .. }, .. } => Err(Unfit::Room("out of fuel".into())),
-            Dispatched::Stopped { ending: machine::Ending::NoQuad { .. }, .. } => {
-                Err(Unfit::Unsupported("an operation over a quad of threads".into()))
-            }
             Dispatched::Stopped { ending, thread } => Err(Unfit::Wrong(format!("thread {thread} ends by {ending:?}"))),
         }
     }
