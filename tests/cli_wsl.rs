@@ -365,6 +365,15 @@ fn wsl_vectors_go_out_and_in() {
     said(&dispatch, 0, "10 lanes decided");
     said(&["replay", &file], 0, "1 agree");
     said(&["vectors", "--format", "wsl", VALUES, "-o", &file], 2, "nothing is given for data");
+    let picture = "--bind=picture=R32_SFLOAT 2x2 0 0x3f800000 0x3f800000 0x40000000";
+    let blur =
+        ["vectors", "--format", "wsl", "examples/wsl/blur.wsl", picture, "--bind=s0=linear edge", "--bind=u0=R8_UNORM 2x2", "-o", &file];
+    said(&blur, 0, "4 lanes decided");
+    said(&["replay", &file], 0, "1 agree");
+    let written = std::fs::read_to_string(&file).expect("it is there");
+    std::fs::write(&file, written.replace("\"linear\"", "\"nearest\"")).expect("it is written");
+    said(&["replay", &file], 1, "`out`, texel (0, 0, 0), component 0: expected ");
+    said(&[&blur[..4], &["--bind=picture=none.png", "-o", &file]].concat(), 2, "none.png");
     said(&["vectors", "--format", "wsl", VALUES, "at(7)", "median(3, 1, 2)", "-o", &file], 0, "2 lanes decided");
     let written = std::fs::read_to_string(&file).expect("it is there");
     std::fs::write(&file, written.replace("\"00000002\"", "\"00000003\"")).expect("it is written");

@@ -1,7 +1,6 @@
 //! `smallstep vectors`: programs with what every conforming engine must show, for other machines.
 
 use super::check::constants;
-use super::compute::contents;
 use super::translate::profile;
 use super::{exit, input};
 use clap::{Args, ValueEnum};
@@ -43,7 +42,8 @@ pub(crate) struct Vectors {
     /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = groups, requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
     groups: Option<[u32; 3]>,
-    /// What a resource holds, by its name or register: NAME=FILE or NAME=type:v,v,…
+    /// What a resource holds, by its name or register: of an array reference NAME=FILE or NAME=type:v,v,…, of a texture NAME=FILE.png or 'NAME=FORMAT WxH TEXEL…', of
+    /// a sampler 'NAME=linear edge'.
     #[arg(long, value_name = "NAME=…", requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
     bind: Vec<Bound>,
     /// What is written: lines (λV programs, one JSON line each, in one file), amber (compute modules, a script each, in a folder) or wsl (WSL programs with calls and
@@ -113,7 +113,7 @@ impl Vectors {
         let progress = |cases| bar.set_position(cases);
         let recorded = match (self.format, given) {
             (Format::Wsl, None) => wsl::record(&wsl::Plan { count, seed, profile, decided, threads }, &mut file, &progress),
-            (Format::Wsl, Some((text, given))) => wsl::record_given(&text, &given, profile, self.command(), &mut file),
+            (Format::Wsl, Some((text, given))) => wsl::record_given(&text, &given, &input::bytes, profile, self.command(), &mut file),
             _ => record(&Plan { count, seed, size, profile, constants, decided, threads }, &mut file, &progress),
         };
         bar.finish_and_clear();
@@ -162,8 +162,7 @@ impl Vectors {
         if !self.expressions.is_empty() {
             return Ok(Some((text, wsl::Given::Expressions(self.expressions.clone()))));
         }
-        let bound = self.bind.iter().map(|b| Ok((b.name.clone(), contents(&b.given.parse()?).map_err(|(_, what)| what)?)));
-        let bound = bound.collect::<Result<_, String>>()?;
+        let bound = self.bind.iter().cloned().map(Into::into).collect();
         Ok(Some((text, wsl::Given::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
     }
 

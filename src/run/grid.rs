@@ -212,6 +212,14 @@ fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) 
         },
         Given::Bytes(_) | Given::Sampler(_) => return Err(format!("{name} is a texture")),
     };
+    hold(program, name, textured, image)
+}
+
+/// Puts an image behind a texture of that name.
+///
+/// # Errors
+/// If the image is none of the texture's type.
+pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image) -> Result<(), String> {
     let texture = Texture::new(textured.kind, scalar_of(program, textured), image);
     textured.texture = Some(texture.map_err(|e| format!("the image for {name} is {e}"))?);
     Ok(())

@@ -241,10 +241,10 @@ pub(super) fn language(text: &str) -> Result<Language, String> {
     }
     match (kind.language.as_str(), kind.schema) {
         ("", SCHEMA) => Ok(Language::LambdaV),
-        ("wsl", wsl::SCHEMA) => Ok(Language::Wsl),
+        ("wsl", wsl::SCHEMA | wsl::SCHEMA_OF_IMAGES) => Ok(Language::Wsl),
         ("" | "wsl", found) => {
-            let wsl = wsl::SCHEMA;
-            Err(format!("the file has version {found} of the format; this program reads version {SCHEMA}, and {wsl} for WSL"))
+            let (first, last) = (wsl::SCHEMA, wsl::SCHEMA_OF_IMAGES);
+            Err(format!("the file has version {found} of the format; this program reads version {SCHEMA}, and {first} and {last} for WSL"))
         }
         (other, _) => Err(format!("no vectors are of the language \"{}\"; there is wsl, and without one λV", short(other))),
     }

@@ -26,6 +26,14 @@ pub trait Lines: Sized {
 
     /// Its place among the cases, from 0.
     fn index(&self) -> u64;
+
+    /// Whether it may stand below that header.
+    ///
+    /// # Errors
+    /// Why it may not, one sentence.
+    fn stands_below(&self, _: &Self::Header) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A vectors file of either language.
@@ -128,7 +136,8 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
                     self.ended = true;
                     return failed(self.line, format!("the header says {of} cases, and here is another line"));
                 }
-                match text.and_then(|text| C::case(&text)) {
+                let case = text.and_then(|text| C::case(&text));
+                match case.and_then(|case| case.stands_below(&self.header).map(|()| case)) {
                     Err(what) => failed(self.line, what),
                     Ok(case) if case.index() != index => {
                         failed(self.line, format!("case {} stands where case {index} is needed", case.index()))

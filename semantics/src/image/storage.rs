@@ -209,6 +209,16 @@ impl Image {
         Ok(())
     }
 
+    /// Gives a texel its bits, as one little-endian number, and says which of its components are undefined, in bits 0 to 3 of the other; by its place among those of
+    /// its level. None if it is not there.
+    pub fn set_raw(&mut self, level: u32, index: usize, texel: u128, undefined: u8) -> Option<()> {
+        let size = self.format.bytes();
+        let to = self.levels.get_mut(level as usize)?;
+        *to.shadow.get_mut(index)? = undefined & 15;
+        to.bytes.get_mut(index * size..)?.get_mut(..size)?.copy_from_slice(&texel.to_le_bytes()[..size]);
+        Some(())
+    }
+
     /// Gives every texel of a level this colour: the bits of 32-bit floats, or of integers.
     ///
     /// # Errors

@@ -1,17 +1,19 @@
 //! What a case shows on the relation, with every value that the specification allows, and on the machine, by one choice of what is unspecified.
 
-use super::format::{Dispatch, Ends, Lane, MAX_SCALARS};
-use crate::run::grid::compute_entry;
+use super::bound::{Image, MAX_COMPONENTS, Sampler, components};
+use super::format::{Buffer, Dispatch, Ends, Lane, MAX_SCALARS};
+use crate::run::grid::{compute_entry, hold};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::call::{self, Prepared, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
-use smallstep_semantics::wsl::group::{self, Buffer, Ending, Resource};
+use smallstep_semantics::wsl::group::{self, Ending, Held, Resource};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::syntax::AddressSpace;
-use smallstep_semantics::wsl::types::Scalar;
+use smallstep_semantics::wsl::texture::is_writable;
+use smallstep_semantics::wsl::types::{Scalar, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
 use std::collections::BTreeSet;
@@ -130,23 +132,171 @@ fn ended<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
     }
 }
 
+/// What a case says of a resource.
+pub(super) enum Said<'a> {
+    Buffer(&'a Buffer),
+    Image(&'a Image),
+    Sampler(&'a Sampler),
+}
+
+impl Dispatch {
+    /// What the case says of each of the entry point's resources, in their order.
+    ///
+    /// # Errors
+    /// If it says something of more or fewer of a kind.
+    pub(super) fn said(&self, resources: &[Resource]) -> Result<Vec<Said<'_>>, String> {
+        let count = |is: fn(&Held) -> bool| resources.iter().filter(|r| is(&r.held)).count();
+        let lists = [
+            ("buffers", self.buffers.len(), count(|held| matches!(held, Held::Buffer(_)))),
+            ("images", self.images.len(), count(|held| matches!(held, Held::Texture(_)))),
+            ("samplers", self.samplers.len(), count(|held| matches!(held, Held::Sampler(_)))),
+        ];
+        if let Some((list, has, takes)) = lists.into_iter().find(|(_, has, takes)| has != takes) {
+            return Err(format!("`{list}` has {has}; `{}` takes {takes}", self.entry));
+        }
+        let (mut buffers, mut images, mut samplers) = (self.buffers.iter(), self.images.iter(), self.samplers.iter());
+        let said = |resource: &Resource| match resource.held {
+            Held::Buffer(_) => buffers.next().map(Said::Buffer),
+            Held::Texture(_) => images.next().map(Said::Image),
+            Held::Sampler(_) => samplers.next().map(Said::Sampler),
+        };
+        Ok(resources.iter().filter_map(said).collect())
+    }
+}
+
+impl<'a> Said<'a> {
+    /// What is expected of its lanes.
+    pub fn expected(&self) -> &'a [Lane] {
+        match self {
+            Said::Buffer(buffer) => &buffer.expected,
+            Said::Image(image) => &image.expected,
+            Said::Sampler(_) => &[],
+        }
+    }
+
+    /// Where a lane stands.
+    pub fn place(&self, lane: usize) -> String {
+        match self {
+            Said::Buffer(buffer) => {
+                let each = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
+                format!("`{}`, element {}, scalar {}", buffer.name, lane / each, lane % each)
+            }
+            Said::Image(Image { name, image, .. }) => {
+                let (channels, [width, height, _]) = (image.format().channels().len(), image.sides(0).unwrap_or([1; 3]));
+                let (texel, component) = (lane / channels, lane % channels);
+                let (x, row) = (texel % width as usize, texel / width as usize);
+                let (y, z) = (row % height as usize, row / height as usize);
+                format!("`{name}`, texel ({x}, {y}, {z}), component {component}")
+            }
+            Said::Sampler(sampler) => format!("`{}`", sampler.name),
+        }
+    }
+
+    /// Gives a resource what the case says.
+    ///
+    /// # Errors
+    /// If it says it of another resource, or more or less than there is room for.
+    fn give(&self, program: &Program, resource: &mut Resource) -> Result<(), String> {
+        let (what, name, register, ty) = match self {
+            Said::Buffer(of) => ("buffer", &of.name, &of.register, of.ty.as_str()),
+            Said::Image(of) => ("image", &of.name, &of.register, of.ty.as_str()),
+            Said::Sampler(of) => ("sampler", &of.name, &of.register, ""),
+        };
+        let needed = type_name(program, &resource.held);
+        if (&resource.name, &resource.register, needed.as_str()) != (name, register, ty) {
+            let of = |ty: &str| if ty.is_empty() { String::new() } else { format!(" of {ty}") };
+            let (has, needs) = (of(ty), of(&needed));
+            return Err(format!(
+                "the {what} `{name}` ({register}){has} stands where `{}` ({}){needs} is needed",
+                resource.name, resource.register
+            ));
+        }
+        let expected = |needed: usize| match self.expected().len() {
+            found if found == needed => Ok(()),
+            found => Err(format!("`expected` of `{name}` has {found} lanes; {needed} are needed")),
+        };
+        match (&mut resource.held, self) {
+            (Held::Buffer(buffer), Said::Buffer(said)) => {
+                let scalars = scalars_of(program, name, buffer.element)?;
+                let wanted = u64::from(said.elements) * scalars.len() as u64;
+                if said.elements == 0 || said.given.len() as u64 != wanted {
+                    let (given, elements) = (said.given.len(), said.elements);
+                    return Err(format!(
+                        "`given` of `{name}` has {given} scalars; {elements} elements have {wanted}, and one at least is needed"
+                    ));
+                }
+                expected(if buffer.space == AddressSpace::Device { said.given.len() } else { 0 })?;
+                let stride = buffer.stride as usize;
+                buffer.words = vec![0; said.elements as usize * stride];
+                for (element, given) in said.given.chunks_exact(scalars.len()).enumerate() {
+                    for (&(at, _), bits) in scalars.iter().zip(given) {
+                        buffer.words[element * stride + at] = bits.0;
+                    }
+                }
+            }
+            (Held::Texture(textured), Said::Image(said)) => {
+                expected(if is_writable(textured.kind) { components(&said.image) as usize } else { 0 })?;
+                hold(program, name, textured, said.image.clone())?;
+            }
+            (Held::Sampler(sampler), Said::Sampler(said)) => *sampler = Some(said.sampler),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The type of what a resource holds, as a case has it; of a sampler none.
+pub(super) fn type_name(program: &Program, held: &Held) -> String {
+    match held {
+        Held::Buffer(buffer) => program.env.type_name(buffer.element),
+        Held::Texture(texture) => format!("{}<{}>", texture.kind.name(), program.env.type_name(texture.texel)),
+        Held::Sampler(_) => String::new(),
+    }
+}
+
+/// The scalars of an element of a buffer.
+fn scalars_of(program: &Program, name: &str, element: TypeId) -> Result<Vec<(usize, Scalar)>, String> {
+    let found = value::scalars(program, element, MAX_SCALARS).filter(|all| !all.is_empty());
+    found.ok_or_else(|| format!("the elements of `{name}` are no numbers, or too many"))
+}
+
+/// The scalars among the words of a resource: in so many words, those of an element of a buffer, or the components of a texel of a texture that can be written.
+struct Parts {
+    stride: usize,
+    scalars: Vec<(usize, Scalar)>,
+}
+
+impl Parts {
+    fn of(program: &Program, resource: &Resource) -> Result<Parts, String> {
+        Ok(match (&resource.held, resource.texture()) {
+            (Held::Buffer(buffer), _) => {
+                Parts { stride: buffer.stride as usize, scalars: scalars_of(program, &resource.name, buffer.element)? }
+            }
+            (_, Some((texture, _))) => {
+                let (channels, scalar) = (texture.channels(), texture.scalar());
+                Parts { stride: channels, scalars: (0..channels).map(|c| (c, scalar)).collect() }
+            }
+            _ => Parts { stride: 1, scalars: Vec::new() },
+        })
+    }
+}
+
 /// A dispatch beside its program.
 pub(super) struct Grid<'a> {
     text: &'a str,
     program: &'a Program,
     entry: &'a EntryPoint,
     groups: [u32; 3],
-    /// Array references only.
     resources: Vec<Resource>,
-    /// The scalars of an element of each buffer.
-    scalars: Vec<Vec<(usize, Scalar)>>,
+    /// Of each resource.
+    parts: Vec<Parts>,
 }
 
 impl<'a> Grid<'a> {
-    /// With what buffers hold in words.
+    /// With resources that are bound.
     ///
     /// # Errors
-    /// If there is no such entry point, or one of its resources has elements without numbers.
+    /// If there is no such entry point, one of its buffers has elements without numbers, or its images are too large.
     pub fn of(
         text: &'a str,
         program: &'a Program,
@@ -156,13 +306,12 @@ impl<'a> Grid<'a> {
     ) -> Result<Grid<'a>, String> {
         let entry = compute_entry(program, Some(entry))?;
         let resources = bind(entry)?;
-        let scalars = resources.iter().map(|r| {
-            let buffer = r.buffer().ok_or_else(|| format!("`{}` is no array reference; vectors have no textures and samplers", r.name))?;
-            let found = value::scalars(program, buffer.element, MAX_SCALARS).filter(|all| !all.is_empty());
-            found.ok_or_else(|| format!("the elements of `{}` are no numbers, or too many", r.name))
-        });
-        let scalars = scalars.collect::<Result<_, String>>()?;
-        Ok(Grid { text, program, entry, groups, resources, scalars })
+        let all: u64 = resources.iter().filter_map(|r| r.texture()).map(|(texture, _)| components(&texture.image)).sum();
+        if all > MAX_COMPONENTS {
+            return Err(format!("the images have {all} components together; those of a case have at most {MAX_COMPONENTS}"));
+        }
+        let parts = resources.iter().map(|r| Parts::of(program, r)).collect::<Result<_, String>>()?;
+        Ok(Grid { text, program, entry, groups, resources, parts })
     }
 
     /// As a case has it.
@@ -170,53 +319,24 @@ impl<'a> Grid<'a> {
     /// # Errors
     /// If it does not fit the program.
     pub fn new(text: &'a str, program: &'a Program, of: &Dispatch) -> Result<Grid<'a>, String> {
-        let mut grid = Grid::of(text, program, &of.entry, of.groups, |entry| Resource::of(program, entry).map_err(|e| e.0))?;
-        if grid.resources.len() != of.buffers.len() {
-            return Err(format!("`buffers` has {}; `{}` takes {}", of.buffers.len(), of.entry, grid.resources.len()));
-        }
-        for ((resource, scalars), said) in grid.resources.iter_mut().zip(&grid.scalars).zip(&of.buffers) {
-            let Some(buffer) = resource.buffer() else { continue };
-            let (ty, stride) = (program.env.type_name(buffer.element), buffer.stride as usize);
-            if (&resource.name, &resource.register, &ty) != (&said.name, &said.register, &said.ty) {
-                let (name, register) = (&resource.name, &resource.register);
-                return Err(format!(
-                    "the buffer `{}` ({}) of {} stands where `{name}` ({register}) of {ty} is needed",
-                    said.name, said.register, said.ty
-                ));
+        Grid::of(text, program, &of.entry, of.groups, |entry| {
+            let mut resources = Resource::of(program, entry).map_err(|e| e.0)?;
+            for (said, resource) in of.said(&resources)?.into_iter().zip(&mut resources) {
+                said.give(program, resource)?;
             }
-            let wanted = u64::from(said.elements) * scalars.len() as u64;
-            if said.elements == 0 || said.given.len() as u64 != wanted {
-                let (given, elements) = (said.given.len(), said.elements);
-                return Err(format!(
-                    "`given` of `{}` has {given} scalars; {elements} elements have {wanted}, and one at least is needed",
-                    said.name
-                ));
-            }
-            let expected = if buffer.space == AddressSpace::Device { said.given.len() } else { 0 };
-            if said.expected.len() != expected {
-                return Err(format!("`expected` of `{}` has {} lanes; {expected} are needed", said.name, said.expected.len()));
-            }
-            let mut words = vec![0; said.elements as usize * stride];
-            for (element, given) in said.given.chunks_exact(scalars.len()).enumerate() {
-                for (&(at, _), bits) in scalars.iter().zip(given) {
-                    words[element * stride + at] = bits.0;
-                }
-            }
-            resource.fill(&words);
-        }
-        Ok(grid)
+            Ok(resources)
+        })
     }
 
-    /// The buffers.
-    pub fn buffers(&self) -> impl Iterator<Item = (&Resource, &Buffer)> {
-        self.resources.iter().filter_map(|r| Some((r, r.buffer()?)))
+    /// What is bound.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
     }
 
-    /// The scalars among a buffer's words.
-    pub fn scalars<'w, W>(&self, buffer: usize, words: &'w [W]) -> impl Iterator<Item = (&'w W, Scalar)> {
-        let scalars = &self.scalars[buffer];
-        let stride = self.resources[buffer].buffer().map_or(1, |b| b.stride as usize);
-        words.chunks_exact(stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
+    /// The scalars among a resource's words.
+    pub fn scalars<'w, W>(&self, resource: usize, words: &'w [W]) -> impl Iterator<Item = (&'w W, Scalar)> {
+        let Parts { stride, scalars } = &self.parts[resource];
+        words.chunks_exact(*stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
     }
 
     fn dispatch(&self) -> group::Dispatch<'_> {
@@ -229,7 +349,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each buffer may hold, and the rules that were applied.
+    /// What each resource that is written may hold, nothing of others, and the rules that were applied.
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<(Vec<Vec<Lane>>, Vec<Rule>), Unfit> {
         let settings = group::Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..group::Settings::default() };
         match self.dispatch().run(&settings) {
@@ -247,7 +367,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each buffer holds by this choice.
+    /// What each resource that is written holds by this choice, nothing of others.
     pub fn by_machine(&self, strategy: Strategy, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
         let compiled = Compiled::new(self.program, self.entry.function).map_err(|e| Unfit::Unsupported(e.to_string()))?;
         let settings = machine::Settings { strategy, fuel: bounds.fuel, ..machine::Settings::default() };

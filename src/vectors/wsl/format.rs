@@ -1,5 +1,6 @@
 //! The lines of a file of WSL cases: FORMAT.md, "WSL".
 
+use super::bound::{Image, Sampler};
 use crate::vectors::Lines;
 use crate::vectors::format::{
     FORMAT, Provenance, bits_from_text, from_hex, from_json, hex, json_line, lane_from_text, lane_text, profile_from_name, profile_name,
@@ -15,6 +16,8 @@ use smallstep_semantics::wsl::types::Scalar;
 
 /// The version of the format that files of WSL cases have.
 pub const SCHEMA: u32 = 3;
+/// The version that they have where a dispatch has images or samplers.
+pub const SCHEMA_OF_IMAGES: u32 = 4;
 /// The most scalars of a result, and of all buffers of a dispatch.
 pub const MAX_SCALARS: usize = 1 << 16;
 /// The most values that a lane lists.
@@ -23,6 +26,8 @@ pub const MAX_LISTED: usize = 4096;
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// The version of the format, which no case is above.
+    pub schema: u32,
     /// The version of smallstep that wrote the file.
     pub version: String,
     /// The version of the generator of dispatches.
@@ -265,6 +270,12 @@ pub struct Dispatch {
     pub groups: [u32; 3],
     /// Its buffers, in the order of its arguments.
     pub buffers: Vec<Buffer>,
+    /// The images behind its textures, in the order of its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// Its samplers, in the order of its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samplers: Vec<Sampler>,
 }
 
 /// What is done with a program.
@@ -274,6 +285,27 @@ pub enum Checks {
     Calls(Vec<Call>),
     /// A compute entry point is dispatched.
     Dispatch(Dispatch),
+}
+
+impl Checks {
+    /// What is expected, lane by lane.
+    pub fn lanes(&self) -> Box<dyn Iterator<Item = &Lane> + '_> {
+        match self {
+            Checks::Calls(calls) => Box::new(calls.iter().flat_map(|c| &c.expected)),
+            Checks::Dispatch(dispatch) => {
+                let buffers = dispatch.buffers.iter().flat_map(|b| &b.expected);
+                Box::new(buffers.chain(dispatch.images.iter().flat_map(|i| &i.expected)))
+            }
+        }
+    }
+
+    /// The version of the format that they need.
+    pub fn schema(&self) -> u32 {
+        match self {
+            Checks::Dispatch(dispatch) if !dispatch.images.is_empty() || !dispatch.samplers.is_empty() => SCHEMA_OF_IMAGES,
+            Checks::Calls(_) | Checks::Dispatch(_) => SCHEMA,
+        }
+    }
 }
 
 /// A program and what it shows.
@@ -332,7 +364,7 @@ impl Header {
     /// The line, with its end.
     pub fn to_line(&self) -> String {
         json_line(&HeaderLine {
-            schema: SCHEMA,
+            schema: self.schema,
             kind: "header".into(),
             format: FORMAT.into(),
             language: "wsl".into(),
@@ -357,7 +389,7 @@ impl Case {
             Checks::Dispatch(dispatch) => (None, Some(dispatch)),
         };
         json_line(&CaseLine {
-            schema: SCHEMA,
+            schema: self.checks.schema(),
             kind: "case".into(),
             index: self.index,
             program: self.program.clone(),
@@ -379,6 +411,7 @@ impl Lines for Case {
     fn header(text: &str) -> Result<Header, String> {
         let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
         Ok(Header {
+            schema: line.schema,
             version: line.version,
             generator: line.generator,
             seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
@@ -395,8 +428,9 @@ impl Lines for Case {
     /// Whether the program is one, and has what the case says of it, is for the engines to see.
     fn case(text: &str) -> Result<Case, String> {
         let line: CaseLine = from_json(text)?;
-        if line.kind != "case" || line.schema != SCHEMA {
-            return Err(format!("a case of version {SCHEMA} is needed here, not \"{}\" of version {}", short(&line.kind), line.schema));
+        if line.kind != "case" || !matches!(line.schema, SCHEMA | SCHEMA_OF_IMAGES) {
+            let (kind, schema) = (short(&line.kind), line.schema);
+            return Err(format!("a case of version {SCHEMA} or {SCHEMA_OF_IMAGES} is needed here, not \"{kind}\" of version {schema}"));
         }
         let checks = match (line.calls, line.dispatch) {
             (Some(calls), None) if calls.is_empty() => return Err("`calls` is empty".into()),
@@ -405,6 +439,9 @@ impl Lines for Case {
             (None, None) => return Err("there is neither `calls` nor `dispatch`".into()),
             (Some(_), Some(_)) => return Err("there are both `calls` and `dispatch`; a case has one of them".into()),
         };
+        if checks.schema() > line.schema {
+            return Err(format!("a case with images or samplers has version {SCHEMA_OF_IMAGES}, not {}", line.schema));
+        }
         let names = line.rules.validation.iter().chain(&line.rules.execution);
         // Names that this version does not have are left out, since rules may be added or renamed.
         let rules = names.filter_map(|name| Rule::from_name(name)).collect();
@@ -413,5 +450,12 @@ impl Lines for Case {
 
     fn index(&self) -> u64 {
         self.index
+    }
+
+    fn stands_below(&self, header: &Header) -> Result<(), String> {
+        match self.checks.schema() {
+            schema if schema <= header.schema => Ok(()),
+            schema => Err(format!("a case that needs version {schema} stands in a file of version {}", header.schema)),
+        }
     }
 }

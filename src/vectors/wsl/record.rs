@@ -1,11 +1,13 @@
 //! Making a file of WSL cases: from generated programs, or from a program and expressions beside it.
 
-use super::engines::{Bounds, Expression, Grid, Unfit};
-use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Header, Lane};
+use super::bound::{Image, Sampler};
+use super::engines::{Bounds, Expression, Grid, Unfit, type_name};
+use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Header, Lane, SCHEMA};
 use super::replay::{Ours, WAYS, judge};
 use crate::run::grid::{self, compute_entry};
 use crate::theorem::{Lanes, Verdict};
-use crate::vectors::format::{Provenance, profile_name};
+use crate::vectors::Lines;
+use crate::vectors::format::{MAX_LINE, Provenance, profile_name};
 use crate::vectors::record::{RecordError, Recordable, Recorded, Tried, fill};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
@@ -13,8 +15,7 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::generate::{arguments, dispatch, typed};
-use smallstep_semantics::wsl::group;
-use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::group::{self, Held};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
@@ -57,8 +58,8 @@ impl Plan {
     }
 }
 
-fn header(seed: u64, profile: Profile, cases: u64, command: String) -> Header {
-    Header { version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
+fn header(schema: u32, seed: u64, profile: Profile, cases: u64, command: String) -> Header {
+    Header { schema, version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
 }
 
 /// Writes the header and the cases of generated programs. `progress` is told how many cases are there.
@@ -66,7 +67,7 @@ fn header(seed: u64, profile: Profile, cases: u64, command: String) -> Header {
 /// # Errors
 /// If the file cannot be written, the engines do not agree, or too few programs are fit.
 pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
-    to.write_all(header(plan.seed, plan.profile, plan.count, plan.command()).to_line().as_bytes())?;
+    to.write_all(header(SCHEMA, plan.seed, plan.profile, plan.count, plan.command()).to_line().as_bytes())?;
     fill(plan.count, 64, plan.threads, |number| try_one(plan, number), to, progress)
 }
 
@@ -78,26 +79,33 @@ impl Recordable for Case {
 }
 
 /// What is done with a program that is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// These expressions are evaluated beside it.
     Expressions(Vec<String>),
-    /// A compute entry point, the one of that name or the only one, runs over so many groups with these bytes bound to its resources by their names or registers.
+    /// A compute entry point, the one of that name or the only one, runs over so many groups with this bound to its resources.
     Dispatch {
         /// Its name.
         entry: Option<String>,
         /// Threadgroups.
         groups: [u32; 3],
-        /// The names and the bytes.
-        bound: Vec<(String, Vec<u8>)>,
+        /// What is bound, and to which.
+        bound: Vec<(grid::To, grid::Given)>,
     },
 }
 
-/// Writes a file of one case: a program and what is done with it.
+/// Writes a file of one case: a program and what is done with it. Files that are bound are read so.
 ///
 /// # Errors
 /// As [`record`]; and if an expression or what is bound is wrong, or cannot be recorded.
-pub fn record_given(program: &str, given: &Given, profile: Profile, command: String, to: &mut dyn Write) -> Result<Recorded, RecordError> {
+pub fn record_given(
+    program: &str,
+    given: &Given,
+    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
+    profile: Profile,
+    command: String,
+    to: &mut dyn Write,
+) -> Result<Recorded, RecordError> {
     let bounds = Bounds { fuel: FUEL_GIVEN, ways: WAYS };
     let unfit = |what: &str, unfit: Unfit| match unfit {
         Unfit::Room(why) | Unfit::Wrong(why) => RecordError::Unfit(format!("{what}: {why}")),
@@ -114,10 +122,7 @@ pub fn record_given(program: &str, given: &Given, profile: Profile, command: Str
             (Checks::Calls(calls), rules)
         }
         Given::Dispatch { entry, groups, bound } => {
-            let given = bound.iter().map(|(name, bytes)| (grid::To::Name(name.clone()), grid::Given::Bytes(bytes.clone())));
-            let given: Vec<(grid::To, grid::Given)> = given.collect();
-            let unread = |path: &Path| Err(format!("{}: nothing is read here", path.display()));
-            let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, &given, &unread);
+            let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, bound, read);
             let made = dispatched(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
             let (dispatch, rules) = made.map_err(|e| unfit("the dispatch", e))?;
             (Checks::Dispatch(dispatch), rules)
@@ -126,8 +131,16 @@ pub fn record_given(program: &str, given: &Given, profile: Profile, command: Str
     match settled(case(0, 0, program.into(), checks, rules), profile, FUEL_GIVEN) {
         Tried::Fit(fit) => {
             let (case, lanes) = *fit;
-            to.write_all(header(0, profile, 1, command).to_line().as_bytes())?;
-            to.write_all(case.to_line().as_bytes())?;
+            let line = case.to_line();
+            if line.len() > MAX_LINE {
+                return Err(RecordError::Unfit(format!("the case takes {} bytes; a line has at most {MAX_LINE}", line.len())));
+            }
+            // A line does not say which components of an image were rounded when they were stored.
+            if Case::case(&line).map_err(RecordError::Unfit)?.checks != case.checks {
+                return Err(RecordError::Unfit("the case holds what a line does not say".into()));
+            }
+            to.write_all(header(case.checks.schema(), 0, profile, 1, command).to_line().as_bytes())?;
+            to.write_all(line.as_bytes())?;
             to.flush()?;
             Ok(Recorded { cases: 1, lanes, tried: 1, ..Recorded::default() })
         }
@@ -147,10 +160,7 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
 fn settled(case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     match judge(&case, Ours::Machine, profile, fuel) {
         Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
-            let lanes: Vec<&Lane> = match &case.checks {
-                Checks::Calls(calls) => calls.iter().flat_map(|c| &c.expected).collect(),
-                Checks::Dispatch(dispatch) => dispatch.buffers.iter().flat_map(|b| &b.expected).collect(),
-            };
+            let lanes: Vec<&Lane> = case.checks.lanes().collect();
             let undecided = lanes.iter().filter(|l| matches!(l, Lane::Any(_))).count() as u64;
             let lanes = Lanes { checked: lanes.len() as u64 - undecided, undecided };
             Tried::Fit(Box::new((case, lanes)))
@@ -266,14 +276,26 @@ fn dispatched(
         Err(unfit) => return Ok(Err(unfit)),
     };
     rules.extend(fired);
-    let buffers = grid.buffers().zip(lanes).enumerate().map(|(k, ((resource, buffer), lanes))| Buffer {
-        name: resource.name.clone(),
-        register: resource.register.clone(),
-        space: buffer.space.keyword().into(),
-        ty: program.env.type_name(buffer.element),
-        elements: (buffer.words.len() / buffer.stride as usize) as u32,
-        given: grid.scalars(k, &buffer.words).map(|(&word, _)| Bits(word)).collect(),
-        expected: if buffer.space == AddressSpace::Device { lanes } else { Vec::new() },
-    });
-    Ok(Ok((Dispatch { entry: entry.into(), groups, buffers: buffers.collect() }, rules)))
+    let mut dispatch = Dispatch { entry: entry.into(), groups, buffers: Vec::new(), images: Vec::new(), samplers: Vec::new() };
+    for (k, (resource, lanes)) in grid.resources().iter().zip(lanes).enumerate() {
+        let (name, register, ty) = (resource.name.clone(), resource.register.clone(), type_name(&program, &resource.held));
+        let expected = if resource.is_writable() { lanes } else { Vec::new() };
+        match &resource.held {
+            Held::Buffer(buffer) => dispatch.buffers.push(Buffer {
+                name,
+                register,
+                space: buffer.space.keyword().into(),
+                ty,
+                elements: (buffer.words.len() / buffer.stride as usize) as u32,
+                given: grid.scalars(k, &buffer.words).map(|(&word, _)| Bits(word)).collect(),
+                expected,
+            }),
+            Held::Texture(_) => {
+                let image = resource.texture().map(|(texture, _)| (*texture.image).clone());
+                dispatch.images.extend(image.map(|image| Image { name, register, ty, image, expected }));
+            }
+            Held::Sampler(sampler) => dispatch.samplers.extend(sampler.map(|sampler| Sampler { name, register, sampler })),
+        }
+    }
+    Ok(Ok((dispatch, rules)))
 }

@@ -197,18 +197,14 @@ fn dispatched(
         return Err(format!("the program is not valid: {first}"));
     };
     let grid = Grid::new(text, &program, dispatch)?;
-    let places = |k: usize| {
-        let buffer = &dispatch.buffers[k];
-        let each = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
-        move |i: usize| format!("`{}`, element {}, scalar {}", buffer.name, i / each, i % each)
-    };
-    let device = |k: &usize| !dispatch.buffers[*k].expected.is_empty();
+    let said = dispatch.said(grid.resources())?;
+    let said = || said.iter().enumerate().filter(|(_, said)| !said.expected().is_empty());
     match engine {
         Ours::Reference => match grid.by_relation(profile, bounds) {
             Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
             Ok((shown, _)) => {
-                for k in (0..shown.len()).filter(device) {
-                    compared.lanes_of_relation(&dispatch.buffers[k].expected, &shown[k], &places(k));
+                for (k, said) in said() {
+                    compared.lanes_of_relation(said.expected(), &shown[k], &|lane| said.place(lane));
                 }
             }
         },
@@ -217,8 +213,8 @@ fn dispatched(
                 match grid.by_machine(strategy, bounds) {
                     Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
                     Ok(shown) => {
-                        for k in (0..shown.len()).filter(device) {
-                            compared.lanes_of_machine(&dispatch.buffers[k].expected, &shown[k], &places(k));
+                        for (k, said) in said() {
+                            compared.lanes_of_machine(said.expected(), &shown[k], &|lane| said.place(lane));
                         }
                     }
                 }

@@ -1,7 +1,11 @@
 //! Files of WSL cases: written, read back, replayed, tampered with, and hostile.
 
+mod textures;
+
 use pretty_assertions::assert_eq;
+use smallstep::run::grid::{self, To};
 use smallstep::theorem::Verdict;
+use smallstep::vectors::format::MAX_LINE;
 use smallstep::vectors::replay::Replayed;
 use smallstep::vectors::wsl::record::{Given, Plan, record, record_given};
 use smallstep::vectors::wsl::replay::{Ours, replay};
@@ -13,7 +17,7 @@ use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::Scalar;
 
 const PLAN: Plan = Plan { count: 16, seed: 1, profile: Profile::Strict, decided: false, threads: 2 };
-const VALUES: &str = include_str!("../examples/wsl/values.wsl");
+const VALUES: &str = include_str!("../../examples/wsl/values.wsl");
 
 fn recorded(plan: &Plan) -> String {
     let mut file = Vec::new();
@@ -28,7 +32,7 @@ fn given(program: &str, expressions: &[&str]) -> Result<String, String> {
 
 fn given_as(program: &str, given: &Given) -> Result<String, String> {
     let mut file = Vec::new();
-    match record_given(program, given, Profile::Strict, "a test".into(), &mut file) {
+    match record_given(program, given, &|_| Err("nothing is read".into()), Profile::Strict, "a test".into(), &mut file) {
         Ok(_) => Ok(String::from_utf8(file).expect("JSON is text")),
         Err(e) => Err(e.to_string()),
     }
@@ -62,7 +66,10 @@ fn cases(file: &str) -> Vec<Case> {
 fn lanes(case: &mut Case) -> Vec<&mut Lane> {
     match &mut case.checks {
         Checks::Calls(calls) => calls.iter_mut().flat_map(|c| &mut c.expected).collect(),
-        Checks::Dispatch(dispatch) => dispatch.buffers.iter_mut().flat_map(|b| &mut b.expected).collect(),
+        Checks::Dispatch(dispatch) => {
+            let buffers = dispatch.buffers.iter_mut().flat_map(|b| &mut b.expected);
+            buffers.chain(dispatch.images.iter_mut().flat_map(|i| &mut i.expected)).collect()
+        }
     }
 }
 
@@ -118,9 +125,9 @@ fn each_form_of_lane_is_recorded_of_what_shows_it() {
 
 #[test]
 fn a_dispatch_that_is_given_is_recorded() {
-    let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let bytes = |words: &[u32]| grid::Given::Bytes(words.iter().flat_map(|w| w.to_le_bytes()).collect());
     let of = |entry: Option<&str>, sums: &[u32]| {
-        let bound = vec![("data".into(), bytes(&[1, 2, 3, 4, 10, 20, 30, 40])), ("u1".into(), bytes(sums))];
+        let bound = vec![(To::Name("data".into()), bytes(&[1, 2, 3, 4, 10, 20, 30, 40])), (To::Name("u1".into()), bytes(sums))];
         given_as(VALUES, &Given::Dispatch { entry: entry.map(str::to_string), groups: [2, 1, 1], bound })
     };
     let file = of(None, &[0, 0]).expect("it is recorded");
@@ -258,7 +265,7 @@ fn hostile_lines_are_named_and_the_rest_goes_on() {
     };
     for (dispatch, from, to, said) in [
         (false, "\"schema\":3", "\"schema\":2", "of version 2"),
-        (false, "\"kind\":\"case\"", "\"kind\":\"header\"", "a case of version 3 is needed"),
+        (false, "\"kind\":\"case\"", "\"kind\":\"header\"", "a case of version 3 or 4 is needed"),
         (false, "\"calls\":[{", "\"calls\":[],\"more\":[{", "`calls` is empty"),
         (false, "\"calls\":[{", "\"others\":[{", "neither `calls` nor `dispatch`"),
         (
@@ -317,7 +324,7 @@ fn files_that_are_cut_or_of_other_versions_are_told() {
     let last = replayed(&lines[..3].join("\n"), Ours::Machine).pop().expect("something").expect_err("it is cut");
     assert_eq!(last, LineError { line: 3, what: "the file ends after 2 of 3 cases".into() });
     for (from, to, said) in [
-        ("\"schema\":3", "\"schema\":4", "the file has version 4 of the format; this program reads version 2, and 3 for WSL"),
+        ("\"schema\":3", "\"schema\":5", "the file has version 5 of the format; this program reads version 2, and 3 and 4 for WSL"),
         ("\"schema\":3", "\"schema\":2", "the file has version 2"),
         ("\"language\":\"wsl\"", "\"language\":\"hlsl\"", "no vectors are of the language \"hlsl\""),
         ("\"profile\":\"strict\"", "\"profile\":\"loose\"", "no profile is called \"loose\""),
@@ -344,11 +351,14 @@ fn what_cannot_be_recorded_is_told() {
         let error = given(program, &[expression]).expect_err(expression);
         assert!(error.contains(said), "{error:?} lacks {said:?}");
     }
+    // JSON has two characters for a tab.
+    let error = given(&format!("/*{}*/", "\t".repeat(MAX_LINE / 2 - 100)), &["1"]).expect_err("no line is that long");
+    assert!(error.contains("a line has at most 33554432"), "{error}");
 }
 
 #[test]
 fn the_format_page_names_every_field() {
-    let page = include_str!("../src/vectors/FORMAT.md");
+    let page = include_str!("../../src/vectors/FORMAT.md");
     fn keys(value: &serde_json::Value, all: &mut Vec<String>) {
         match value {
             serde_json::Value::Object(fields) => {
@@ -363,7 +373,8 @@ fn the_format_page_names_every_field() {
             _ => {}
         }
     }
-    for line in recorded(&Plan { count: 4, ..PLAN }).lines() {
+    let textured = textures::blurred();
+    for line in recorded(&Plan { count: 4, ..PLAN }).lines().chain(textured.lines()) {
         let mut all = Vec::new();
         keys(&serde_json::from_str(line).expect("JSON"), &mut all);
         for key in all {
