@@ -125,7 +125,7 @@ const BUGS: [Bug; 38] = [
         r.quad = |world, program, group| {
             let Some((meaning, operands)) = quad::together(program, group) else { return };
             for (thread, state) in &mut group.threads {
-                let chosen = quad::chosen(&mut world.opens, meaning, &operands);
+                let chosen = quad::chosen(&mut world.common.opens, meaning, &operands);
                 if let Some(stage) = &mut thread.stage {
                     stage.exchange = Some(Exchange { operands: operands.clone(), chosen });
                 }
@@ -165,7 +165,7 @@ fn lonely(
         let State::AtQuad(_, operand) = &*state else { continue };
         let operands = [0; 4].map(|_| operand.clone());
         let chosen = match meaning {
-            Some(_) => quad::chosen(&mut world.opens, meaning, &operands),
+            Some(_) => quad::chosen(&mut world.common.opens, meaning, &operands),
             None => [Word::Bits(2); 2].into_iter().collect(),
         };
         if let Some(stage) = &mut thread.stage {

@@ -3,67 +3,44 @@
 use super::fragment::Fragments;
 use super::quad::{Apart, note};
 use super::target::Texels;
-use super::threads::{Engine, Left, Starts, limit};
+use super::threads::{Common, Engine, Left, Starts, limit};
 use super::{At, Draw, Ending, Settings, Shown, Target, vertex};
 use crate::outcome::{Outcome, Stuck};
-use crate::rule::Rule;
-use crate::text::{Span, line_column};
 use crate::wsl::entry::{EntryPoint, Stage};
 use crate::wsl::execution::Shared;
 use crate::wsl::group::{Outside, Resource, flat_words, possible};
 use crate::wsl::machine::{self, Compiled, Ended, InDraw, Memory};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
-use rustc_hash::FxHashSet;
 
 /// The threads of a draw on the fast engine.
 struct Machine<'a, 'm> {
-    text: &'a str,
-    settings: &'a Settings,
+    common: Common<'a>,
     resources: &'a [Resource],
     /// The vertex entry point, if vertices are shaded, and the fragment entry point.
     compiled: (Option<&'a Compiled>, &'a Compiled),
     memory: Memory<'m>,
-    opens: Opens,
-    fired: FxHashSet<Rule>,
-    fuel: u64,
-    apart: Vec<Apart>,
     unspecified: bool,
 }
 
 impl Machine<'_, '_> {
     fn ending(&self, thread: u32, ending: machine::Ending) -> Ending {
         use machine::Ending as E;
-        let place = |span: Span| {
-            let (line, column) = line_column(self.text, span.start);
-            format!("{line}:{column}")
-        };
         match ending {
             E::OutOfFuel { place } => Ending::OutOfFuel(At { thread, at: place }),
             E::Open { place } => Ending::Open(At { thread, at: place }),
-            E::Stuck { why, place: at } => Ending::Other(Outcome::Stuck(Stuck { why: why.into(), at: place(at) })),
-            E::NoQuad { place: at } => {
-                Ending::Other(Outcome::Unsupported(format!("an operation over a quad of a thread that is in none (at {})", place(at))))
-            }
+            E::Stuck { why, place: at } => Ending::Other(Outcome::Stuck(Stuck { why: why.into(), at: self.common.place(at) })),
+            E::NoQuad { place: at } => Ending::Other(Outcome::Unsupported(format!(
+                "an operation over a quad of a thread that is in none (at {})",
+                self.common.place(at)
+            ))),
             E::Returned(_) | E::Discarded => Ending::Other(Outcome::Deadlock),
         }
     }
 }
 
 impl<'a> Engine<'a> for Machine<'a, '_> {
-    fn settings(&self) -> &'a Settings {
-        self.settings
-    }
-
-    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>) {
-        (&mut self.opens, &mut self.fired)
-    }
-
-    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
-        match self.fuel.checked_sub(work) {
-            Some(left) => self.fuel = left,
-            None => return Err(Ending::OutOfFuel(At { thread, at: Span::default() })),
-        }
-        Ok(())
+    fn common(&mut self) -> &mut Common<'a> {
+        &mut self.common
     }
 
     fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
@@ -71,7 +48,7 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
             (Stage::Vertex, (Some(vertex), _)) => vertex,
             (_, (_, fragment)) => fragment,
         };
-        let settings = machine::Settings { strategy: self.settings.strategy, ..machine::Settings::default() };
+        let settings = machine::Settings { strategy: self.common.settings.strategy, ..machine::Settings::default() };
         let mut left = Vec::with_capacity(groups.len());
         for group in groups {
             let mut starts = Vec::with_capacity(group.threads.len());
@@ -82,16 +59,16 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
                     return Err(Ending::Open(At { thread: start.number, at }));
                 }
                 let stage = InDraw { lane: start.stage.lane, helper: start.stage.helper, doubtful: start.stage.doubtful };
-                starts.push(machine::Start { number: start.number, choices: self.opens.chosen_by(start.number), stage, arguments });
+                starts.push(machine::Start { number: start.number, choices: self.common.opens.chosen_by(start.number), stage, arguments });
             }
-            self.spend(starts.len() as u64, starts.first().map_or(0, |start| start.number))?;
-            match compiled.together(starts, &mut self.memory, &mut self.fuel, &settings) {
+            self.common.spend(starts.len() as u64, starts.first().map_or(0, |start| start.number))?;
+            match compiled.together(starts, &mut self.memory, &mut self.common.fuel, &settings) {
                 Err(what) => return Err(Ending::Other(Outcome::Unsupported(what))),
                 Ok(Ended::Stopped { thread, ending }) => return Err(self.ending(thread, ending)),
                 Ok(Ended::All { endings, unspecified, lonely }) => {
                     self.unspecified |= unspecified;
                     for machine::Lonely { thread, place, other } in lonely {
-                        note(&mut self.apart, Apart { thread, place, other });
+                        note(&mut self.common.apart, Apart { thread, place, other });
                     }
                     let words = |ending| match ending {
                         machine::Ending::Returned(words) => Some(words.into_iter().map(Word::Bits).collect()),
@@ -123,15 +100,10 @@ impl Draw<'_> {
         }
         let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
         let mut engine = Machine {
-            text: self.text,
-            settings,
+            common: Common::new(self.text, settings, Opens::new(settings.strategy, Ways::default()), settings.fuel),
             resources: &self.resources,
             compiled,
             memory: Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false },
-            opens: Opens::new(settings.strategy, Ways::default()),
-            fired: FxHashSet::default(),
-            fuel: settings.fuel,
-            apart: Vec::new(),
             unspecified: chosen,
         };
         let rows = vertex::rows(&mut engine, self, stages.vertex.as_ref(), &stages.interface)?;
@@ -144,7 +116,7 @@ impl Draw<'_> {
             texels: t.texels.iter().map(|texel| texel.map(definite)).collect(),
             doubted: t.doubted.clone(),
         };
-        let Machine { memory, opens, apart, unspecified, fuel, .. } = engine;
+        let Machine { memory, common: Common { opens, apart, fuel, .. }, unspecified, .. } = engine;
         Ok(Ending::Shown(Box::new(Shown {
             targets: attachments.targets.iter().map(target).collect(),
             depth: attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),

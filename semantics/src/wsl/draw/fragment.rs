@@ -2,7 +2,7 @@
 
 use super::interface::{From, Interface};
 use super::target::{Attachments, Left, Presence};
-use super::threads::{Engine, Start, Starts, limit};
+use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
 use crate::number::sets::Set;
@@ -125,19 +125,19 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         if draw.size.contains(&0) {
             return Ok(attachments);
         }
-        let settings = self.engine.settings();
+        let settings = self.engine.common().settings;
         let rules = &settings.rules;
         let (count, instances) = match &draw.vertices {
             Vertices::Screen(_) => (3, 1),
             Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
         };
         let in_order = settings.schedule == Schedule::InOrder;
-        let (mut queue, mut number) = (Vec::new(), 0u32);
+        let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
         for triangle in 0..Topology::List.triangles(count) * instances {
-            self.engine.spend(1, self.first())?;
+            self.engine.common().spend(1, first)?;
             let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
             let corners = (rules.raster.assemble)(Topology::List, i).map(|corner| &self.rows[instance * count + corner]);
-            let (opens, fired) = self.engine.parts();
+            let Common { opens, fired, .. } = self.engine.common();
             let definite = |word: Word| opens.possible(word).only().map_or(f32::NAN, f32::from_bits);
             let positions = corners.map(|row| (rules.clip)(row.position.map(definite)));
             fired.insert(Rule::WslDClip);
@@ -149,12 +149,12 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
                         let what = "a triangle of which it is not known where it is, where shaders may store in buffers";
                         return Err(Ending::Other(Outcome::Unsupported(what.into())));
                     }
-                    self.engine.spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), self.first())?;
+                    self.engine.common().spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), first)?;
                     queue.push(Queued::Unknown);
                 }
                 Ok(Setup::Visible(triangle)) => {
                     for place in triangle.places() {
-                        self.engine.spend(1, self.first())?;
+                        self.engine.common().spend(1, first)?;
                         let Some(quad) = triangle.quad(place) else { continue };
                         let Some(running) = self.begin(&triangle, &quad, corners, number) else { continue };
                         number += 1;
@@ -179,7 +179,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
 
     /// The threads of a quad; none if no device has a fragment of it.
     fn begin(&mut self, triangle: &Triangle, quad: &raster::Quad, corners: [&Row; 3], number: u32) -> Option<Running> {
-        let (draw, rules, first) = (self.draw, &self.engine.settings().rules, self.first());
+        let (draw, rules, first) = (self.draw, &self.engine.common().settings.rules, self.first());
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
             return None;
@@ -187,7 +187,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         let pixel = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
         let fragments = [0, 1, 2, 3].map(|lane| triangle.fragment(pixel(lane)[0], pixel(lane)[1]));
         let mut threads = Vec::with_capacity(4);
-        let (opens, fired) = self.engine.parts();
+        let Common { opens, fired, .. } = self.engine.common();
         for (lane, fragment) in fragments.iter().enumerate() {
             let thread = first.wrapping_add(number * 4 + lane as u32);
             opens.thread = thread;
@@ -245,8 +245,8 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     }
 
     fn merge(&mut self, attachments: &mut Attachments, quad: &Running, lane: usize, words: Option<Words>, presence: Presence) {
-        let rules = &self.engine.settings().rules;
-        let (opens, fired) = self.engine.parts();
+        let rules = &self.engine.common().settings.rules;
+        let Common { opens, fired, .. } = self.engine.common();
         if words.is_none() && presence != Presence::Elsewhere {
             fired.insert(Rule::WslDDiscarded);
         }

@@ -51,7 +51,7 @@ use fragment::Fragments;
 use interface::Interface;
 use rustc_hash::FxHashSet;
 use target::{Attachments, Presence, Texels};
-use threads::{Group, World, limit};
+use threads::{Common, Group, World, limit};
 
 /// The most vertices of a draw, and the most fragments' threads that run side by side.
 pub const MAX_THREADS: u64 = 1 << 16;
@@ -377,13 +377,13 @@ impl<'p> Draw<'p> {
                     Vec::new()
                 }
                 Ok(way) => {
-                    fired.extend(&way.world.fired);
+                    fired.extend(&way.world.common.fired);
                     let shown = way.shown(self.resources.len());
                     match &mut all {
                         None => all = Some(shown),
                         Some(all) => all.also(shown),
                     }
-                    vec![way.world.opens.ways]
+                    vec![way.world.common.opens.ways]
                 }
             }
         });
@@ -428,8 +428,7 @@ impl<'p> Draw<'p> {
         let mut opens = Opens::new(settings.strategy, ways);
         opens.precision = settings.precision;
         push(&self.resources, &mut memory, &mut opens);
-        let mut world = World::new(self.text, settings, memory, opens);
-        world.fuel = *fuel;
+        let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
         let (mut races, mut found) = (Vec::new(), Known::default());
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
@@ -451,14 +450,14 @@ impl<'p> Draw<'p> {
         let mut fragments = Fragments { engine: &mut world, draw: self, shared: fragment, interface, rows: &rows };
         let attachments = fragments.all()?;
         end(&mut world, 1);
-        *fuel = world.fuel;
+        *fuel = world.common.fuel;
         Ok((Way { world, attachments, races }, found))
     }
 }
 
 impl Way<'_> {
     fn shown(&self, buffers: usize) -> Shown {
-        let World { memory, opens, .. } = &self.world;
+        let World { memory, common: Common { opens, apart, .. }, .. } = &self.world;
         let words = |k: usize| memory.object(ObjectId(k as u32)).words.iter().map(|&w| opens.possible(w)).collect();
         let target = |t: &Texels| Target {
             number: t.number,
@@ -470,7 +469,7 @@ impl Way<'_> {
             depth: self.attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),
             buffers: (0..buffers).map(words).collect(),
             races: self.races.clone(),
-            apart: self.world.apart.clone(),
+            apart: apart.clone(),
             doubted: memory.doubted,
             unspecified: opens.met(),
             complete: false,

@@ -34,8 +34,8 @@ const MAX_APART: usize = 1000;
 pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     let Some((meaning, operands)) = together(program, group) else { return };
     // What is chosen is chosen by the quad's first thread, so that every schedule chooses alike.
-    world.opens.thread = group.threads[0].0.number;
-    let chosen = chosen(&mut world.opens, meaning, &operands);
+    world.common.opens.thread = group.threads[0].0.number;
+    let chosen = chosen(&mut world.common.opens, meaning, &operands);
     for (thread, state) in &mut group.threads {
         if let Some(stage) = &mut thread.stage {
             stage.exchange = Some(Exchange { operands: operands.clone(), chosen: chosen.clone() });
@@ -61,16 +61,16 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
             continue;
         }
         let Some(stage) = &mut thread.stage else { continue };
-        world.opens.thread = thread.number;
+        world.common.opens.thread = thread.number;
         let operands = [0, 1, 2, 3].map(|lane| match stage.lane == Some(lane) {
             true => operand.clone(),
-            false => operand.iter().map(|_| world.opens.leaf(None, Scalar::Float, 0)).collect(),
+            false => operand.iter().map(|_| world.common.opens.leaf(None, Scalar::Float, 0)).collect(),
         });
-        let chosen = chosen(&mut world.opens, meaning(program, &first), &operands);
+        let chosen = chosen(&mut world.common.opens, meaning(program, &first), &operands);
         stage.exchange = Some(Exchange { operands, chosen });
         let place = first.barrier.and_then(|e| program.exprs.get(e.0 as usize)).map_or(Span::default(), |e| e.span);
         if let Some(other) = other {
-            note(&mut world.apart, Apart { thread: thread.number, place, other });
+            note(&mut world.common.apart, Apart { thread: thread.number, place, other });
         }
         *state = State::Running;
     }

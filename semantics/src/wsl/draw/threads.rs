@@ -59,68 +59,75 @@ pub(super) struct Starts {
 /// What each thread of each group left: the words of what it returned, none if it was discarded.
 pub(super) type Left = Vec<Vec<Option<Words>>>;
 
-/// What runs the threads of a draw.
-pub(super) trait Engine<'a> {
+/// What every engine keeps of a draw.
+#[derive(Debug)]
+pub struct Common<'a> {
+    pub(super) text: &'a str,
     /// How the draw is run.
-    fn settings(&self) -> &'a Settings;
+    pub(super) settings: &'a Settings,
+    /// What is unspecified.
+    pub opens: Opens,
+    /// The rules that were applied.
+    pub(super) fired: FxHashSet<Rule>,
+    /// Work of threads, and places that rasterisation looks at, that are left.
+    pub(super) fuel: u64,
+    /// The operations over quads that not all threads of a quad came to.
+    pub apart: Vec<Apart>,
+    /// Where a step was last made.
+    last: Span,
+}
 
-    /// What is unspecified, and the rules that were applied.
-    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>);
+impl<'a> Common<'a> {
+    pub(super) fn new(text: &'a str, settings: &'a Settings, opens: Opens, fuel: u64) -> Common<'a> {
+        Common { text, settings, opens, fired: FxHashSet::default(), fuel, apart: Vec::new(), last: Span::default() }
+    }
 
     /// Takes the cost of something from the fuel.
     ///
     /// # Errors
     /// There is not so much of it. The thread is the one that was to go on.
-    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending>;
+    pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
+        match self.fuel.checked_sub(work) {
+            Some(left) => self.fuel = left,
+            None => return Err(Ending::OutOfFuel(At { thread, at: self.last })),
+        }
+        Ok(())
+    }
+
+    /// A place in the program, for people.
+    pub(super) fn place(&self, span: Span) -> String {
+        let (line, column) = line_column(self.text, span.start);
+        format!("{line}:{column}")
+    }
+}
+
+/// What runs the threads of a draw.
+pub(super) trait Engine<'a> {
+    /// What every engine keeps.
+    fn common(&mut self) -> &mut Common<'a>;
 
     /// Runs threads of an entry point to their ends.
     ///
     /// # Errors
     /// How the draw ends where one of them neither returns nor is discarded.
     fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending>;
-
-    /// Notes that a rule was applied.
-    fn fire(&mut self, rule: Rule) {
-        self.parts().1.insert(rule);
-    }
 }
 
-/// What all threads of a draw have in common.
+/// The threads of a draw by the relation.
 #[derive(Debug)]
 pub struct World<'a> {
-    pub(super) text: &'a str,
-    pub(super) settings: &'a Settings,
+    /// What every engine keeps.
+    pub common: Common<'a>,
     /// Memory.
     pub memory: Memory,
-    /// What is unspecified.
-    pub opens: Opens,
-    /// Steps of threads, and places that rasterisation looks at, that are left.
-    pub(super) fuel: u64,
     pub(super) steps: u64,
-    pub(super) fired: FxHashSet<Rule>,
-    /// The operations over quads that not all threads of a quad came to.
-    pub apart: Vec<Apart>,
-    /// Where a step was last made.
-    last: Span,
     /// The group that threads are in: without variables, for the threads of a draw have none together.
     group: ObjectId,
 }
 
 impl<'a> Engine<'a> for World<'a> {
-    fn settings(&self) -> &'a Settings {
-        self.settings
-    }
-
-    fn parts(&mut self) -> (&mut Opens, &mut FxHashSet<Rule>) {
-        (&mut self.opens, &mut self.fired)
-    }
-
-    fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
-        match self.fuel.checked_sub(work) {
-            Some(left) => self.fuel = left,
-            None => return Err(Ending::OutOfFuel(At { thread, at: self.last })),
-        }
-        Ok(())
+    fn common(&mut self) -> &mut Common<'a> {
+        &mut self.common
     }
 
     fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
@@ -135,7 +142,7 @@ impl<'a> Engine<'a> for World<'a> {
             };
             running.push(Group { number, threads: threads.into_iter().map(begin).collect() });
         }
-        take_turns(self.settings.schedule, &mut Stage { world: self, shared, groups: &mut running })?;
+        take_turns(self.common.settings.schedule, &mut Stage { world: self, shared, groups: &mut running })?;
         // What threads had of their own is gone with them; nothing can point there.
         self.memory.objects.truncate(mark);
         let left = |(thread, state): &(Thread, State)| match state {
@@ -147,11 +154,10 @@ impl<'a> Engine<'a> for World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(text: &'a str, settings: &'a Settings, mut memory: Memory, opens: Opens) -> World<'a> {
-        let (fired, apart) = (FxHashSet::default(), Vec::new());
+    pub(super) fn new(common: Common<'a>, mut memory: Memory) -> World<'a> {
         let name = "no threadgroup variables".into();
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name, words: Vec::new() });
-        World { text, settings, memory, opens, fuel: settings.fuel, steps: 0, fired, apart, last: Span::default(), group }
+        World { common, memory, steps: 0, group }
     }
 
     /// A step of a thread that runs.
@@ -162,34 +168,32 @@ impl<'a> World<'a> {
             *state = State::Ended;
             return Ok(());
         }
-        self.spend(1, thread.number)?;
+        self.common.spend(1, thread.number)?;
         self.steps += 1;
         if let Some(races) = &mut self.memory.races {
             (races.thread, races.group, races.epochs) = (thread.number, number, (0, 0));
         }
         let other = |outcome| Err(Ending::Other(outcome));
-        let at = |text: &str, span: Span| {
-            let (line, column) = line_column(text, span.start);
-            format!("{line}:{column}")
-        };
-        match step(shared, &mut self.memory, &mut self.opens, thread) {
+        match step(shared, &mut self.memory, &mut self.common.opens, thread) {
             Ok(step) => {
-                self.fired.insert(step.rule);
-                self.fired.extend(&step.within);
-                self.fired.insert(Rule::WslGThread);
-                self.last = step.at;
-                if let Some(watch) = self.settings.watch {
+                self.common.fired.insert(step.rule);
+                self.common.fired.extend(&step.within);
+                self.common.fired.insert(Rule::WslGThread);
+                self.common.last = step.at;
+                if let Some(watch) = self.common.settings.watch {
                     watch(shared, &self.memory, thread);
                 }
             }
             Err((Stop::Quad(operand), instance)) => *state = State::AtQuad(instance, operand),
             Err((Stop::Discarded(step), _)) => {
-                self.fired.insert(step.rule);
+                self.common.fired.insert(step.rule);
                 *state = State::Discarded;
             }
-            Err((Stop::Stuck(why, span), _)) => return other(Outcome::Stuck(Stuck { why, at: at(self.text, span) })),
+            Err((Stop::Stuck(why, span), _)) => return other(Outcome::Stuck(Stuck { why, at: self.common.place(span) })),
             Err((Stop::Limit(limit), _)) => return other(Outcome::Limit(limit)),
-            Err((Stop::Unsupported(what, span), _)) => return other(Outcome::Unsupported(format!("{what} (at {})", at(self.text, span)))),
+            Err((Stop::Unsupported(what, span), _)) => {
+                return other(Outcome::Unsupported(format!("{what} (at {})", self.common.place(span))));
+            }
             // There are no barriers but in compute shaders.
             Err(_) => return other(Outcome::Deadlock),
         }
@@ -203,11 +207,11 @@ impl<'a> World<'a> {
             return;
         }
         let (rule, goes_on) = match quad::together(shared.program, group) {
-            Some(_) => (Rule::WslGQuad, self.settings.rules.quad),
-            None => (Rule::WslGQuadApart, self.settings.rules.quad_apart),
+            Some(_) => (Rule::WslGQuad, self.common.settings.rules.quad),
+            None => (Rule::WslGQuadApart, self.common.settings.rules.quad_apart),
         };
         goes_on(self, shared.program, group);
-        self.fired.insert(rule);
+        self.common.fired.insert(rule);
     }
 }
 

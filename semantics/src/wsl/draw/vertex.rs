@@ -66,7 +66,7 @@ pub(super) fn rows<'a>(
     if all > MAX_THREADS {
         return Err(limit("vertices", MAX_THREADS));
     }
-    let settings = engine.settings();
+    let settings = engine.common().settings;
     let rules = &settings.rules;
     let mut rows = Vec::new();
     let batch = if settings.schedule == Schedule::InOrder { 1 } else { all as u32 };
@@ -93,7 +93,7 @@ pub(super) fn rows<'a>(
             groups.push(Starts { number, threads: vec![Start { number, values, stage }] });
         }
         let left = engine.run(shared, entry, groups)?;
-        engine.fire(Rule::WslDVertex);
+        engine.common().fired.insert(Rule::WslDVertex);
         for words in left {
             // A vertex is not discarded.
             let words = words.into_iter().next().flatten().unwrap_or_default();
