@@ -355,3 +355,156 @@ fn beyond(of: Scalar, result: Integers, other: Integers, lesser: bool) -> Intege
         (false, _) => within(Integers::between_signed(i32::MIN, result.signed.1)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wsl::meaning::{Given, scalar};
+
+    /// SplitMix64, as in the tests of generated programs.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ z >> 31
+        }
+
+        /// Small numbers, powers of two, their neighbours, any.
+        fn word(&mut self) -> u32 {
+            let n = self.next();
+            let any = (n >> 32) as u32;
+            match n % 5 {
+                0 => any % 9,
+                1 => 0u32.wrapping_sub(any % 9),
+                2 => (1u32 << (any % 32)).wrapping_add(n as u32 >> 8 & 3).wrapping_sub(1),
+                3 => any >> (n >> 8 & 31),
+                _ => any,
+            }
+        }
+
+        /// Bounds that the word is within.
+        fn around(&mut self, word: u32) -> Integers {
+            let mut all = Integers::ANY;
+            let n = self.next();
+            let mut meet = |bounds: Option<Integers>| all = all.meet(bounds.expect("the word is there")).expect("the word is there");
+            if n & 1 == 0 {
+                let others = [self.word(), self.word()];
+                meet(Integers::of(others.into_iter().take((n >> 8 & 3) as usize).chain([word])));
+            }
+            if n & 2 == 0 {
+                let known = self.word() | self.word();
+                meet(Integers::bits(known & !word, known & word));
+            }
+            if n & 12 == 0 {
+                let other = self.word();
+                meet(Integers::between(word.min(other), word.max(other)));
+            }
+            all
+        }
+    }
+
+    fn operations() -> Vec<Op> {
+        use Meaning::*;
+        let both = [Scalar::Int, Scalar::Uint];
+        let of_integers = [
+            Add,
+            Subtract,
+            Multiply,
+            Negate,
+            Increment,
+            Decrement,
+            Divide,
+            Remainder,
+            Abs,
+            Sign,
+            Min,
+            Max,
+            Clamp,
+            And,
+            Or,
+            Xor,
+            Complement,
+            ShiftLeft,
+            ShiftRight,
+            CountBits,
+            ReverseBits,
+            FirstBitHigh,
+            FirstBitLow,
+            Convert,
+            Reinterpret,
+            Equal,
+            Less,
+        ];
+        let all = of_integers
+            .into_iter()
+            .flat_map(|m| both.into_iter().flat_map(move |of| [Scalar::Int, Scalar::Uint, Scalar::Bool].map(|to| Op::new(m, of, to))));
+        let truths = [And, Or, Xor, Not, Equal].map(|m| Op::new(m, Scalar::Bool, Scalar::Bool));
+        all.chain(truths).filter(|op| op.arity().is_some()).collect()
+    }
+
+    #[test]
+    fn no_word_is_lost() {
+        let mut random = Random(7);
+        let (mut exact, mut known) = (0u32, 0u32);
+        for op in operations() {
+            for _ in 0..4000 {
+                let truth = |n: u32| if op.of == Scalar::Bool { n & 1 } else { n };
+                let words: Vec<u32> = (0..op.arity().unwrap_or(0)).map(|_| truth(random.word())).collect();
+                let mut bounds: Vec<Integers> = words.iter().map(|&word| random.around(word)).collect();
+                if op.of == Scalar::Bool {
+                    let truths = Integers::between(0, 1).expect("there are two");
+                    bounds.iter_mut().for_each(|x| *x = x.meet(truths).expect("it is one of them"));
+                }
+                let Given::Exactly(bits) = scalar(op, &words) else {
+                    assert!(!is_defined(op, &bounds), "{op:?} {words:x?} {bounds:x?}");
+                    continue;
+                };
+                let result = forward(op, &bounds);
+                assert!(result.contains(bits), "{op:?} {words:x?} {bounds:x?}: {bits:x} is not in {result:x?}");
+                exact += u32::from(result.single().is_some());
+                if op.to == Scalar::Bool && op.meaning != Meaning::Convert && op.arity() == Some(2) {
+                    let found = compared(op, bounds[0], bounds[1]);
+                    assert!(found.is_none_or(|found| u32::from(found) == bits), "{op:?} {words:x?} {bounds:x?}: {found:?}");
+                    known += u32::from(found.is_some());
+                    let told =
+                        told(op, bounds[0], bounds[1], bits != 0).unwrap_or_else(|| panic!("{op:?} {words:x?} {bounds:x?} is {bits}"));
+                    assert!(told[0].contains(words[0]) && told[1].contains(words[1]), "{op:?} {words:x?} {bounds:x?}: {told:x?}");
+                }
+                let around = random.around(bits).or_both(result);
+                for (place, word) in words.iter().enumerate() {
+                    let operand = backward(op, around, &bounds, place);
+                    assert!(operand.contains(*word), "{op:?} {words:x?} {bounds:x?} gives {around:x?}: {operand:x?}");
+                }
+            }
+        }
+        // Bounds that say nothing lose nothing either.
+        assert!(exact > 5000 && known > 5000, "{exact} results and {known} comparisons were known");
+    }
+
+    #[test]
+    fn few_words_are_added() {
+        let of = |words: &[u32]| Integers::of(words.iter().copied()).expect("there are some");
+        let op = |meaning, of| Op::new(meaning, of, of);
+        let (int, uint) = (Scalar::Int, Scalar::Uint);
+        let signed = |least, most| Integers::between_signed(least, most).expect("in order");
+        for (op, operands, expected) in [
+            (op(Meaning::Add, uint), vec![of(&[1, 5]), of(&[2, 6])], of(&[3, 7, 11])),
+            (op(Meaning::Subtract, int), vec![signed(0, 3), signed(1, 2)], signed(-2, 2)),
+            (op(Meaning::Multiply, int), vec![signed(-3, 4), signed(-2, 5)], signed(-15, 20)),
+            (op(Meaning::Divide, int), vec![signed(-9, 7), signed(-2, 4)], signed(-9, 9)),
+            (op(Meaning::Remainder, int), vec![signed(-9, 2), signed(-3, 4)], signed(-3, 2)),
+            (op(Meaning::Remainder, uint), vec![Integers::ANY, of(&[7])], Integers::between(0, 6).expect("in order")),
+            (op(Meaning::Abs, int), vec![signed(-9, 7)], signed(0, 9)),
+            (op(Meaning::Abs, int), vec![Integers::ANY], Integers::between(0, 1 << 31).expect("in order")),
+            (op(Meaning::ShiftRight, int), vec![signed(-9, 7), of(&[1])], signed(-5, 3)),
+            (op(Meaning::FirstBitLow, uint), vec![of(&[8, 24])], of(&[3])),
+            (op(Meaning::CountBits, uint), vec![of(&[8, 24])], of(&[1, 2])),
+        ] {
+            assert_eq!(forward(op, &operands), expected, "{op:?} {operands:?}");
+        }
+    }
+}
