@@ -9,6 +9,9 @@ use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
+/// How many operations are looked into to find out how a number is made of another.
+const MAX_MADE: usize = 3;
+
 const NOT: Op = Op::new(Meaning::Not, Scalar::Bool, Scalar::Bool);
 
 impl Opens {
@@ -35,6 +38,13 @@ impl Opens {
             }
             (Meaning::Remainder, &[x, Word::Bits(by)]) if op.of == Scalar::Uint && by.is_power_of_two() => {
                 Some(self.scalar(of(Meaning::And), &[x, Word::Bits(by - 1)]))
+            }
+            // What does not ask for the sign.
+            (Meaning::Equal | Meaning::And | Meaning::Or | Meaning::Xor | Meaning::Multiply | Meaning::ShiftLeft, _)
+                if op.of == Scalar::Int =>
+            {
+                let to = if op.to == Scalar::Int { Scalar::Uint } else { op.to };
+                Some(self.scalar(Op::new(op.meaning, Scalar::Uint, to), operands))
             }
             _ if op.of == Scalar::Bool && operands.iter().all(|&w| self.integers(w).unsigned.1 <= 1) => self.of_truths(op, operands),
             _ => None,
@@ -117,6 +127,80 @@ impl Opens {
             }
             _ => self.sum(op, operands),
         }
+    }
+
+    /// What a comparison gives by what others of the same numbers were decided to give, or by how one operand is made of the other.
+    pub(super) fn related(&self, op: Op, operands: &[Word]) -> Option<bool> {
+        let (&[a, b], Scalar::Bool) = (operands, op.to) else { return None };
+        if self.planted.is_some() || op.of == Scalar::Bool || op.of == Scalar::Float && self.precision.is_some() {
+            return None;
+        }
+        let decided = |meaning, of, a, b| {
+            let term = Term::Apply(Op::new(meaning, of, Scalar::Bool), self.ordered(Op::new(meaning, of, Scalar::Bool), &[a, b]));
+            self.index.get(&term).and_then(|id| self.decided.get(id)).map(|&bits| bits != 0)
+        };
+        let less = |of, a, b| decided(Meaning::Less, of, a, b);
+        // NaN is in no order.
+        let trichotomy = op.of != Scalar::Float;
+        match op.meaning {
+            Meaning::Less => {
+                let equal = decided(Meaning::Equal, if trichotomy { Scalar::Uint } else { op.of }, a, b);
+                match (less(op.of, b, a), equal) {
+                    (Some(true), _) | (_, Some(true)) => Some(false),
+                    (Some(false), Some(false)) if trichotomy => Some(true),
+                    _ => (trichotomy && self.is_at_most(op.of, b, a, MAX_MADE)).then_some(false),
+                }
+            }
+            Meaning::Equal => {
+                let orders: SmallVec<[Scalar; 2]> =
+                    if trichotomy { SmallVec::from_slice(&[Scalar::Int, Scalar::Uint]) } else { SmallVec::from_slice(&[op.of]) };
+                orders.into_iter().find_map(|of| match (less(of, a, b), less(of, b, a)) {
+                    (Some(true), _) | (_, Some(true)) => Some(false),
+                    (Some(false), Some(false)) if trichotomy => Some(true),
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a number is never above another, because of how either is made of the other or of what both are within.
+    fn is_at_most(&self, of: Scalar, a: Word, b: Word, depth: usize) -> bool {
+        use Meaning as M;
+        let (a, b) = (self.read(a), self.read(b));
+        if a == b || super::transfer::compared(Op::new(M::Less, of, Scalar::Bool), self.integers(b), self.integers(a)) == Some(false) {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let made = |w: Word| match w {
+            Word::Open(id) => match self.term(id) {
+                Term::Apply(op, operands) if matches!(op.to, Scalar::Int | Scalar::Uint) => Some((*op, operands)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let below = made(a).is_some_and(|(op, parts)| {
+            let mut of_parts = parts.iter().map(|&part| self.is_at_most(of, part, b, depth));
+            match op.meaning {
+                M::Min if op.of == of => of_parts.any(|is| is),
+                M::Max if op.of == of => of_parts.all(|is| is),
+                M::Clamp if op.of == of => of_parts.nth(2) == Some(true),
+                M::And if of == Scalar::Uint => of_parts.any(|is| is),
+                M::ShiftRight | M::Divide | M::Remainder if of == Scalar::Uint && op.of == of => of_parts.next() == Some(true),
+                _ => false,
+            }
+        });
+        below
+            || made(b).is_some_and(|(op, parts)| {
+                let mut of_parts = parts.iter().map(|&part| self.is_at_most(of, a, part, depth));
+                match op.meaning {
+                    M::Max if op.of == of => of_parts.any(|is| is),
+                    M::Min if op.of == of => of_parts.all(|is| is),
+                    M::Clamp if op.of == of => of_parts.nth(1) == Some(true),
+                    M::Or if of == Scalar::Uint => of_parts.any(|is| is),
+                    _ => false,
+                }
+            })
     }
 
     /// What results of an operation on integers are within, by what is known of its operands.

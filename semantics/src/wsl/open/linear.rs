@@ -88,6 +88,23 @@ impl Opens {
             (Meaning::Multiply, [_, Word::Bits(by)]) => of(0)?.times(*by),
             (Meaning::Multiply, [Word::Bits(by), _]) => of(1)?.times(*by),
             (Meaning::ShiftLeft, [_, Word::Bits(by)]) => of(0)?.times(1 << (by & 31)),
+            // x % n is x - x / n * n, and the bits of x below 2^k are x - (x >> k) * 2^k.
+            (Meaning::Remainder, &[x, Word::Bits(by)]) if by != 0 => {
+                let quotient = self.scalar(Op { meaning: Meaning::Divide, ..op }, &[x, Word::Bits(by)]);
+                self.linear_of(x)?.plus(&self.linear_of(quotient)?, by.wrapping_neg())
+            }
+            (Meaning::And, &[x, Word::Bits(mask)]) if mask & mask.wrapping_add(1) == 0 => {
+                let shift = mask.trailing_ones();
+                let above = self.scalar(self::op(Meaning::ShiftRight), &[x, Word::Bits(shift)]);
+                self.linear_of(x)?.plus(&self.linear_of(above)?, (1u32 << shift).wrapping_neg())
+            }
+            (Meaning::And, &[x, Word::Bits(mask)]) if !mask & (!mask).wrapping_add(1) == 0 => {
+                let shift = mask.trailing_zeros();
+                let above = self.scalar(self::op(Meaning::ShiftRight), &[x, Word::Bits(shift)]);
+                self.linear_of(above)?.times(1 << shift)
+            }
+            // Where no bit is in both, there are no carries.
+            (Meaning::Or | Meaning::Xor, &[a, b]) if self.integers(a).zeros | self.integers(b).zeros == u32::MAX => of(0)?.plus(&of(1)?, 1),
             _ => return None,
         };
         if sum.terms.len() > MAX_ADDED {

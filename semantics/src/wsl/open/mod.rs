@@ -364,7 +364,8 @@ impl Opens {
             return known;
         }
         let operands = &self.ordered(op, operands)[..];
-        if let Some(known) = self.known_unequal(op, operands).or_else(|| self.compared(op, operands)) {
+        if let Some(known) = self.known_unequal(op, operands).or_else(|| self.compared(op, operands)).or_else(|| self.related(op, operands))
+        {
             return Word::Bits(u32::from(known));
         }
         if let Some(word) = self.by_sums(op, operands) {

@@ -126,6 +126,10 @@ impl Facts<'_> {
             let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| opens.read(w)).collect();
             let parts: SmallVec<[Integers; 3]> = operands.iter().map(|&w| self.integers(w)).collect();
             let follows: SmallVec<[Integers; 3]> = match (met.single(), op.to, &operands[..], &parts[..]) {
+                (Some(bits), Scalar::Bool, &[_], _) if op.of == Scalar::Float => {
+                    self.classified(*op, operands[0], bits != 0);
+                    continue;
+                }
                 (Some(bits), Scalar::Bool, &[a, b], &[x, y])
                     if matches!(op.meaning, Meaning::Equal | Meaning::Less) || op.of == Scalar::Float =>
                 {
@@ -170,6 +174,24 @@ impl Facts<'_> {
             }
             _ => return,
         };
+        self.tell_floats(id, left);
+    }
+
+    /// Whether a float is infinite, or finite, was decided.
+    fn classified(&mut self, op: Op, word: Word, holds: bool) {
+        let (Word::Open(id), None) = (word, self.opens.precision) else { return };
+        let infinite = Set::point(f64::INFINITY).union(Set::point(f64::NEG_INFINITY));
+        let finite = Set::of(Span::between(f32::MIN.into(), f32::MAX.into()));
+        match (op.meaning, holds) {
+            (Meaning::IsInf, true) => self.tell_floats(id, infinite),
+            (Meaning::IsInf, false) => self.tell_floats(id, finite.or_nan()),
+            (Meaning::IsFinite, true) => self.tell_floats(id, finite),
+            (Meaning::IsFinite, false) => self.tell_floats(id, infinite.or_nan()),
+            _ => {}
+        }
+    }
+
+    fn tell_floats(&mut self, id: OpenId, left: Set) {
         let known = self.floats.get(&id).copied().unwrap_or_else(|| self.opens.floats_of(id));
         let met = known.meet(left);
         self.contradict |= met.is_none();
