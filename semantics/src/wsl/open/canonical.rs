@@ -1,7 +1,7 @@
 //! Operations that are others: equal questions are one term, and opposite ones a term and its negation.
 //!
-//! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. Of floats the last but one holds where neither may be NaN, and all of it where they
-//! are IEEE 754's numbers: under a profile of precision every comparison stands for itself.
+//! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. So it is of floats without a profile of precision, but that `a >= b` is `!(a < b)`
+//! only where neither may be NaN. Under a profile every comparison of floats stands for itself.
 
 use super::{Integers, OpenId, Opens, Term, Word, linear};
 use crate::wsl::library::Meaning;

@@ -19,7 +19,9 @@ impl Opens {
         let bounded = parts.iter().any(|p| matches!(p, Possible::Floats(_)));
         let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();
         if self.precision.is_none()
-            && let Some(known) = exactly(op, &sets).and_then(certain)
+            && op.to == Scalar::Bool
+            && let refined = operands.iter().zip(&sets).map(|(&word, &set)| self.converted(word, set)).collect::<SmallVec<[Set; 3]>>()
+            && let Some(known) = exactly(op, &refined).and_then(certain)
         {
             return Some(Word::Bits(u32::from(known)));
         }
@@ -78,6 +80,17 @@ impl Opens {
                 None => self.leaf(None, op.to, 0),
             }),
             Scalar::Int | Scalar::Uint => None,
+        }
+    }
+
+    /// What is left of a set that a word is of, if it was converted from an integer.
+    fn converted(&self, word: Word, set: Set) -> Set {
+        let Word::Open(id) = word else { return set };
+        match self.term(id) {
+            Term::Apply(op, operands) if operands.len() == 1 && op.of != Scalar::Float => {
+                of_integers(*op, self.integers(operands[0])).map(|of| set.meet(of)).filter(|met| !met.is_none()).unwrap_or(set)
+            }
+            _ => set,
         }
     }
 }

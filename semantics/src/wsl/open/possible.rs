@@ -257,8 +257,10 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
                 Some(_) => Possible::Any,
                 None => {
                     let integers = opens.forward(*op, operands);
-                    let first = || opens.integers(operands[0]);
-                    return match floats::of_integers(*op, if operands.len() == 1 { first() } else { Integers::ANY }) {
+                    // Of any integer it is any float that is not far beyond, which says too little to be shown.
+                    let converted =
+                        operands.first().map(|&w| opens.integers(w)).filter(|&from| operands.len() == 1 && from != Integers::ANY);
+                    return match converted.and_then(|from| floats::of_integers(*op, from)) {
                         Some(set) => (Possible::Floats(set), Integers::ANY),
                         None => (Possible::Any, integers),
                     };
