@@ -1,5 +1,6 @@
 //! WSL's execution by the relation: values by hand, unspecified values, groups, progress of generated programs.
 
+mod bounds;
 mod calls;
 mod draws;
 mod generated;

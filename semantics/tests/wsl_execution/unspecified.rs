@@ -166,3 +166,97 @@ fn what_a_comparison_decides_holds_from_then_on() {
     let settings = Settings { precision: Some(Profile::VulkanDefault), ..Settings::default() };
     assert_eq!(call_with(text, "within(0.0)", &settings), "unspecified");
 }
+
+#[test]
+fn what_no_execution_shows_is_not_among_the_values() {
+    // x is any int, u any uint, y another int, f any float.
+    let text = "
+        int some(int z) { return 1 / z; }
+        uint someu(int z) { return 1u / uint(z); }
+        float somef(int z) { return 1.0 / float(z); }";
+    let arguments = "int x, int y, uint u, float f, float g";
+    for (ty, body, expected) in [
+        // Known bits.
+        ("uint", "(u | 1u) & 1u", "1"),
+        ("bool", "((u << 1u) & 1u) == 0u", "true"),
+        ("bool", "x * 2 == 3", "false"),
+        ("bool", "x * 4 + 1 == y * 2", "false"),
+        ("uint", "(u << 30u) >> 29u", "one of 0, 2, 4, 6"),
+        ("bool", "(u & 0xf0u) == 0x0fu", "false"),
+        ("uint", "(u & 12u) | 3u", "one of 3, 7, 11, 15"),
+        ("bool", "x * x == 3", "false"),
+        ("bool", "(x ^ y) == (y ^ x)", "true"),
+        ("int", "x & ~x", "0"),
+        ("int", "x | ~x", "-1"),
+        ("uint", "reversebits(u << 31u)", "one of 0, 1"),
+        // Ends.
+        ("bool", "clamp(x, 0, 3) > 3", "false"),
+        ("int", "clamp(x, -1, 2)", "one of -1, 0, 1, 2"),
+        ("bool", "min(x, 5) <= 5", "true"),
+        ("bool", "max(x, y) < max(x, y)", "false"),
+        ("bool", "countbits(u) <= 32u", "true"),
+        ("bool", "firstbithigh(u | 4u) >= 2u", "true"),
+        ("uint", "firstbitlow(u | 4u)", "one of 0, 1, 2"),
+        ("int", "sign(x)", "one of -1, 0, 1"),
+        ("int", "x % 3", "one of -2, -1, 0, 1, 2"),
+        ("bool", "u % 100000u < 100000u", "true"),
+        ("bool", "(u >> 8u) <= 16777215u", "true"),
+        ("bool", "x / 65536 <= 32767", "true"),
+        ("int", "x >> 30u", "one of -2, -1, 0, 1"),
+        ("bool", "abs(x % 100000) >= 0", "true"),
+        ("bool", "float(u) >= 0.0", "true"),
+        ("bool", "int(float(u & 7u)) == int(u & 7u)", "true"),
+        ("bool", "u / (u | 1u) <= 1u || true", "true"),
+        // Sums.
+        ("bool", "someu(0) - u == someu(0) - u || true", "true"),
+        ("uint", "(u + 1u) - u", "1"),
+        ("bool", "x + y - x == y", "true"),
+        ("bool", "2 * (x + 1) == x + x + 2", "true"),
+        ("bool", "x + 1 == x + 2", "false"),
+        ("bool", "x * 3 == 6 && x != 2", "false"),
+        ("bool", "x - y == 1 && x == y", "false"),
+        ("bool", "~x == -x - 1", "true"),
+        // Opposite questions.
+        ("bool", "(x < 5) == !(x >= 5)", "true"),
+        ("bool", "(x < y) == (y > x)", "true"),
+        ("bool", "(x == y) != (x != y)", "true"),
+        ("bool", "(x < 5) & (x > 6)", "false"),
+        ("bool", "(x < 5) | (x >= 5)", "true"),
+        ("bool", "((u & 3u) == 2u) & ((u & 1u) == 1u)", "false"),
+        ("bool", "(u & 3u) == 2u && (u & 1u) == 1u", "false"),
+        ("bool", "(x < y) & (y < x)", "one of false, true"),
+        ("int", "x + 1 > 3 && x + 1 < 6 ? x : 2", "one of 2, 3, 4"),
+        ("int", "x >= 0 && (x >> 4u) == 1 && (x & 12) == 8 ? x : 0", "one of 0, 24, 25, 26, 27"),
+        ("bool", "x < y && y < x", "false"),
+        ("bool", "x < y && x == y", "false"),
+        ("bool", "x == y && x < y", "false"),
+        ("bool", "!(x < y) && !(y < x) && x != y", "false"),
+        ("bool", "max(x, y) >= x && min(x, y) <= y", "true"),
+        ("bool", "clamp(x, -3, 3) <= max(y, 3)", "true"),
+        ("bool", "(u & 9u) <= u && u / 3u <= u && u % 3u <= u && (u >> 2u) <= u && (u | 5u) >= u", "true"),
+        // Quotients and remainders, bits below and above.
+        ("bool", "x / 7 * 7 + x % 7 == x", "true"),
+        ("bool", "u / 8u * 8u + u % 8u == u", "true"),
+        ("bool", "((u & 0xffu) | (u & 0xffffff00u)) == u", "true"),
+        ("bool", "u - (u & 15u) == ((u >> 4u) << 4u)", "true"),
+        ("bool", "(x & 3) == int(uint(x) % 4u)", "true"),
+        // Floats.
+        ("bool", "isfinite(f) && isinf(f)", "false"),
+        ("bool", "f < g && g < f", "false"),
+        ("bool", "f < g && f == g", "false"),
+        ("bool", "!(f < g) && !(g < f) && f != g", "one of false, true"),
+        ("bool", "f < 1.0 && f > 2.0", "false"),
+        ("bool", "(f < 1.0) & (f > 2.0)", "false"),
+        ("bool", "f == f || f != f", "true"),
+        ("bool", "isnan(f) == (f != f)", "true"),
+        ("bool", "f < 0.0 && f == 0.0", "false"),
+        ("bool", "f <= 0.0 && f >= 0.0 && f != 0.0", "false"),
+        // Of NaN neither holds.
+        ("bool", "f < 1.0 || f >= 1.0", "one of false, true"),
+        ("bool", "(f < g) == (g > f)", "true"),
+    ] {
+        let text = format!("{text} {ty} test({arguments}) {{ return {body}; }}");
+        let expression = "test(some(0), some(0), someu(0), somef(0), somef(0))";
+        assert_eq!(call(&text, expression), expected, "{body}");
+    }
+}

@@ -143,6 +143,8 @@ pub struct Planted {
     pub group: Option<super::group::Replacement>,
     /// What the library gives instead.
     pub scalar: Option<super::meaning::Replacement>,
+    /// What gives the bounds of integers over unspecified values instead.
+    pub bound: Option<super::open::BoundReplacement>,
 }
 
 /// What all threads share that no step changes.
@@ -317,6 +319,7 @@ pub struct Cx<'a, 'p> {
 pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
     opens.thread = thread.number;
     opens.planted = shared.planted.scalar;
+    opens.planted_bound = shared.planted.bound;
     let mut program = thread.program.take();
     let mut cx = Cx {
         shared,

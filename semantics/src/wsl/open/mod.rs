@@ -1,18 +1,36 @@
 //! Unspecified values: words that are symbols (seed 004: "unspecified value", "unspecified in-bounds value"; frozen, ERRATA WSL-D16).
 //!
 //! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met once. A term is the same value at every use; equal terms over
-//! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by sets
-//! (`possible`). Where a term decides something (a branch, a case), a [`Ways`] decides, and the term keeps that value for the rest of the run.
+//! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by bounds
+//! that hold every value that an execution may show, and perhaps others. Where a term decides something (a branch, a case), a [`Ways`] decides, and the term
+//! keeps that value for the rest of the run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `possible` | what a term may be: by its leaves, or by its parts |
+//! | `integers`, `transfer` | known bits and ends of integers, and what operations do to them, forwards and backwards |
+//! | `linear` | sums of multiples of terms: equal ones are one term, and differences are known |
+//! | `canonical` | operations that are others: `a > b` is `b < a`, of integers `a >= b` is `!(a < b)` |
+//! | `floats` | operations on floats within sets |
+//! | `narrowed` | what decisions say of the terms below |
+//! | `ways` | the ways that a run may go |
 
+mod canonical;
+mod floats;
+mod integers;
+mod linear;
 mod narrowed;
 mod possible;
+mod transfer;
 mod ways;
 
+pub use integers::Integers;
 pub use possible::Possible;
+pub use transfer::Replacement as BoundReplacement;
 pub use ways::{Ways, explore};
 
 use super::choice::Strategy;
-use super::meaning::{Given, Lanes, Op, Replacement, Unspecified, allowed, scalar, truth};
+use super::meaning::{Given, Lanes, Op, Replacement, Unspecified, scalar};
 use super::memory::Address;
 use super::types::Scalar;
 use crate::number::sets::Set;
@@ -80,9 +98,16 @@ pub struct Opens {
     pub ways: Ways,
     /// What does arithmetic instead of [`scalar`], if a bug is planted.
     pub planted: Option<Replacement>,
+    /// What gives the bounds of integers instead, if a bug is planted.
+    pub planted_bound: Option<BoundReplacement>,
     terms: Vec<Term>,
     /// What each term may be, by what its parts may be.
     bounds: Vec<Possible>,
+    /// What each term, taken for an integer, is within; every word if it is no integer.
+    integers: Vec<Integers>,
+    /// The terms that are sums of others, and the first of those that are the same sum.
+    linear: FxHashMap<OpenId, linear::Linear>,
+    by_linear: FxHashMap<linear::Linear, OpenId>,
     /// How many values the bounds list.
     listed: usize,
     index: FxHashMap<Term, OpenId>,
@@ -110,8 +135,12 @@ impl Opens {
             precision: None,
             ways,
             planted: None,
+            planted_bound: None,
             terms: Vec::new(),
             bounds: Vec::new(),
+            integers: Vec::new(),
+            linear: FxHashMap::default(),
+            by_linear: FxHashMap::default(),
             listed: 0,
             index: FxHashMap::default(),
             decided: FxHashMap::default(),
@@ -172,21 +201,29 @@ impl Opens {
             None if set.is_any() => self.leaf(None, Scalar::Float, 0),
             None => {
                 let term = Term::Within(self.terms.len() as u32);
-                self.bounded(term, Possible::Floats(set))
+                self.bounded(term, Possible::Floats(set), Integers::ANY)
             }
         }
     }
 
     fn push(&mut self, term: Term) -> Word {
+        self.push_sum(term, None)
+    }
+
+    /// The term, which is a sum.
+    fn push_sum(&mut self, term: Term, sum: Option<&linear::Linear>) -> Word {
         if let Some(&id) = self.index.get(&term) {
             return self.read(Word::Open(id));
         }
-        let bound = possible::bound(self, &term);
-        self.bounded(term, bound)
+        let (bound, mut integers) = possible::bound(self, &term);
+        if let Some(sum) = sum {
+            integers = integers.or_both(self.sum_within(sum));
+        }
+        self.bounded(term, bound, integers)
     }
 
     /// A new term that may be this.
-    fn bounded(&mut self, term: Term, bound: Possible) -> Word {
+    fn bounded(&mut self, term: Term, bound: Possible, integers: Integers) -> Word {
         if self.terms.len() >= MAX_TERMS || self.listed >= MAX_LISTED {
             self.full = true;
             return Word::Bits(0);
@@ -196,6 +233,7 @@ impl Opens {
             self.listed += values.len();
         }
         self.bounds.push(bound);
+        self.integers.push(integers);
         self.index.insert(term.clone(), id);
         self.terms.push(term);
         Word::Open(id)
@@ -235,7 +273,10 @@ impl Opens {
                 let other = values.iter().any(|v| !options.contains(v));
                 (options.iter().copied().filter(|o| values.contains(o)).collect(), other)
             }
-            None => (options.iter().copied().filter(|&o| !self.excludes(id, o)).collect(), true),
+            None => {
+                let integers = self.integers(word);
+                (options.iter().copied().filter(|&o| !self.excludes(id, o) && integers.contains(o)).collect(), true)
+            }
         };
         let count = left.len() + usize::from(other);
         let taken = if count <= 1 { 0 } else { self.ways.next(self.thread, count as u32) as usize };
@@ -243,36 +284,8 @@ impl Opens {
             self.excluded.entry(id).or_default().extend(left);
             return None;
         };
-        self.settle(id, bits);
-        if let Term::Apply(op, operands) = self.term(id).clone() {
-            self.consequence(op, &operands, bits);
-        }
+        self.tell(id, bits);
         Some(bits)
-    }
-
-    /// What an equation that was decided says of its sides.
-    fn consequence(&mut self, op: Op, operands: &[Word], bits: u32) {
-        use super::library::Meaning as M;
-        let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| self.read(w)).collect();
-        self.narrow(op, &operands, bits != 0);
-        let operands = &operands[..];
-        if let (M::Equal | M::NotEqual, [Word::Open(id), Word::Bits(other)] | [Word::Bits(other), Word::Open(id)]) = (op.meaning, operands)
-            && op.of != Scalar::Float
-            && (bits == 0) == (op.meaning == M::Equal)
-        {
-            self.excluded.entry(*id).or_default().push(*other);
-        }
-        let holds = matches!((op.meaning, bits), (M::Equal, 1) | (M::NotEqual, 0));
-        if let (true, Scalar::Int | Scalar::Uint | Scalar::Bool, [a, b]) = (holds, op.of, operands) {
-            match (self.read(*a), self.read(*b)) {
-                (Word::Open(id), Word::Bits(bits)) | (Word::Bits(bits), Word::Open(id)) => {
-                    self.settle(id, bits);
-                }
-                _ => {}
-            }
-        } else if let (M::Not, [Word::Open(id)]) = (op.meaning, operands) {
-            self.settle(*id, 1 - bits.min(1));
-        }
     }
 
     /// Whether the term was decided not to be this.
@@ -345,70 +358,18 @@ impl Opens {
         }
     }
 
-    /// An operation on floats under a profile of precision, or with an operand that is within bounds; none if it is none of these.
-    fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
-        if op.of != Scalar::Float {
-            return None;
-        }
-        let parts: SmallVec<[Possible; 3]> = operands.iter().map(|&w| self.possible(w)).collect();
-        let bounded = parts.iter().any(|p| matches!(p, Possible::Floats(_)));
-        let profile = match self.precision {
-            Some(profile) => profile,
-            None if bounded => Profile::Strict,
-            None => return None,
-        };
-        let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();
-        match op.to {
-            Scalar::Float => Some(match allowed(op, &sets, profile) {
-                // Correctly rounded, it is the same for the same operands.
-                Some(set) if self.precision.is_none() && possible::is_total(op) && set.only().is_none() => {
-                    let term = Term::Apply(op, SmallVec::from_slice(operands));
-                    match self.index.get(&term) {
-                        Some(&id) => self.read(Word::Open(id)),
-                        None if set.is_any() => self.push(term),
-                        None => self.bounded(term, Possible::Floats(set)),
-                    }
-                }
-                Some(set) => self.within(set),
-                None => self.leaf(None, Scalar::Float, 0),
-            }),
-            Scalar::Bool => {
-                let truth = truth(op, &sets, profile)?;
-                if let ([a, b], Some(reflexive)) = (operands, possible::reflexive(op))
-                    && a == b
-                    && !sets[0].has_nan()
-                {
-                    return Some(Word::Bits(u32::from(reflexive)));
-                }
-                match (truth.may_hold, truth.may_fail) {
-                    (true, true) if operands.iter().any(|w| w.definite().is_none()) => {
-                        Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
-                    }
-                    (true, true) => Some(self.leaf(None, Scalar::Bool, 0)),
-                    (holds, _) => Some(Word::Bits(u32::from(holds))),
-                }
-            }
-            Scalar::Int | Scalar::Uint if bounded => {
-                let whole = sets.first().and_then(|set| possible::whole_numbers(set, op.to));
-                Some(match whole {
-                    Some(values) => self.leaf(Some(&values), op.to, values[0]),
-                    None => self.leaf(None, op.to, 0),
-                })
-            }
-            Scalar::Int | Scalar::Uint => None,
-        }
-    }
-
     /// An operation one of whose operands is open.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
-        if let Some(known) = possible::identity(op, operands) {
+        if let Some(known) = self.canonical(op, operands).or_else(|| possible::identity(op, operands)) {
             return known;
         }
-        if let Some(known) = self.known_unequal(op, operands) {
+        let operands = &self.ordered(op, operands)[..];
+        if let Some(known) = self.known_unequal(op, operands).or_else(|| self.compared(op, operands)).or_else(|| self.related(op, operands))
+        {
             return Word::Bits(u32::from(known));
         }
-        if let Some(known) = self.compared(op, operands) {
-            return Word::Bits(u32::from(known));
+        if let Some(word) = self.by_sums(op, operands) {
+            return word;
         }
         if let Some(word) = self.over_sets(op, operands) {
             return word;

@@ -1,27 +1,30 @@
-//! What comparisons with definite numbers, once they are decided, say of the other side: `i < 3` leaves fewer values of i.
+//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what i is made of.
 
-use super::{MAX_VALUES, OpenId, Opens, Possible, Word};
+use super::integers::Integers;
+use super::{OpenId, Opens, Possible, Term, Word, transfer};
 use crate::number::Profile;
 use crate::number::sets::{Set, Span};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Op;
 use crate::wsl::types::Scalar;
-use std::cmp::Ordering;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-/// What is left of all words: numbers within these ends, both belonging to them.
+/// What is left of all words, taken for integers and for floats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Narrowed {
-    signed: (i32, i32),
-    unsigned: (u32, u32),
+    integers: Integers,
     floats: Set,
 }
 
-const ALL: Narrowed = Narrowed { signed: (i32::MIN, i32::MAX), unsigned: (0, u32::MAX), floats: Set::ANY };
+const ALL: Narrowed = Narrowed { integers: Integers::ANY, floats: Set::ANY };
 
-/// A comparison of a term with a definite number: which orders of the term and the number hold.
+/// The most terms that are told what one decision says of them.
+const MAX_TOLD: usize = 64;
+
+/// A comparison of a float with a definite one: which orders of both hold.
 struct Comparison {
     id: OpenId,
-    of: Scalar,
     bits: u32,
     holds: [bool; 3],
 }
@@ -38,134 +41,247 @@ impl Comparison {
             _ => return None,
         };
         match *operands {
-            [Word::Open(id), Word::Bits(bits)] => Some(Comparison { id, of: op.of, bits, holds }),
-            [Word::Bits(bits), Word::Open(id)] => Some(Comparison { id, of: op.of, bits, holds: [holds[2], holds[1], holds[0]] }),
+            [Word::Open(id), Word::Bits(bits)] => Some(Comparison { id, bits, holds }),
+            [Word::Bits(bits), Word::Open(id)] => Some(Comparison { id, bits, holds: [holds[2], holds[1], holds[0]] }),
             _ => None,
         }
     }
 
-    /// What the comparison gives of all numbers from `low` to `high`, if that is one.
-    fn over<T: Ord>(&self, (low, high): (T, T), number: T) -> Option<bool> {
-        let holds = |order: Ordering| self.holds[(order as i8 + 1) as usize];
-        let (first, last) = (low.cmp(&number), high.cmp(&number));
-        let between = first == Ordering::Less && last == Ordering::Greater;
-        let known = holds(first) == holds(last) && (!between || holds(Ordering::Equal) == holds(first));
-        known.then(|| holds(first))
-    }
-
-    /// The ends of what is left of `low` to `high` where one of the orders `left` holds.
-    fn within<T: Ord + Copy>(left: [bool; 3], (low, high): (T, T), number: T, before: Option<T>, after: Option<T>) -> (T, T) {
-        let low = match left {
-            [true, ..] => Some(low),
-            [_, true, _] => Some(low.max(number)),
-            _ => after.map(|after| low.max(after)),
-        };
-        let high_end = match left {
-            [.., true] => Some(high),
-            [_, true, _] => Some(high.min(number)),
-            _ => before.map(|before| high.min(before)),
-        };
-        (low.unwrap_or(number), high_end.unwrap_or(number))
-    }
-
-    fn narrow(&self, narrowed: &mut Narrowed, holds: bool) {
-        let left = self.holds.map(|order| order == holds);
-        match self.of {
-            Scalar::Int => {
-                let n = self.bits as i32;
-                narrowed.signed = Comparison::within(left, narrowed.signed, n, n.checked_sub(1), n.checked_add(1));
-            }
-            Scalar::Uint => {
-                let n = self.bits;
-                narrowed.unsigned = Comparison::within(left, narrowed.unsigned, n, n.checked_sub(1), n.checked_add(1));
-            }
-            Scalar::Float => {
-                let x = f32::from_bits(self.bits);
-                // Subnormals may be flushed, and then compare as zeros do.
-                if !x.is_normal() {
-                    return;
-                }
-                let mut set = Set::NONE;
-                let mut add = |low: f32, high: f32| set = set.with(Span::between(f64::from(low), f64::from(high)));
-                if left[0] {
-                    add(f32::NEG_INFINITY, x.next_down());
-                }
-                if left[1] {
-                    add(x, x);
-                }
-                if left[2] {
-                    add(x.next_up(), f32::INFINITY);
-                }
-                // What does not hold of NaN is true of it, and `!=` holds.
-                let unordered = self.holds == [true, false, true];
-                narrowed.floats = narrowed.floats.meet(if unordered == holds { set.or_nan() } else { set });
-            }
-            Scalar::Bool => {}
+    /// The floats of which it holds, or fails. Where operations are IEEE 754's, of every definite number; otherwise of normal ones.
+    fn left(&self, holds: bool, exact: bool) -> Set {
+        let x = f32::from_bits(self.bits);
+        // Subnormals may be flushed, and then compare as zeros do.
+        if x.is_nan() || !exact && !x.is_normal() {
+            return Set::ANY;
         }
+        // Zeros are equal.
+        let (low, high) = if x == 0.0 { (-0.0, 0.0) } else { (x, x) };
+        let [less, equal, greater] = self.holds.map(|order| order == holds);
+        let mut set = Set::NONE;
+        let mut add = |low: f32, high: f32| set = set.with(Span::between(low.into(), high.into()));
+        if less && x != f32::NEG_INFINITY {
+            add(f32::NEG_INFINITY, low.next_down());
+        }
+        if equal {
+            add(low, high);
+        }
+        if greater && x != f32::INFINITY {
+            add(high.next_up(), f32::INFINITY);
+        }
+        // What does not hold of NaN is true of it, and `!=` holds.
+        let unordered = self.holds == [true, false, true];
+        if unordered == holds { set.or_nan() } else { set }
     }
 }
 
-impl Narrowed {
-    /// What either kind of integers says of the other: numbers of one sign are in the same order as both.
-    fn agree(&mut self) {
-        let (least, most) = self.signed;
-        if least >= 0 || most < 0 {
-            self.unsigned = (self.unsigned.0.max(least as u32), self.unsigned.1.min(most as u32));
+/// What follows from terms within bounds, beside all that is known already.
+pub(super) struct Facts<'a> {
+    opens: &'a Opens,
+    integers: FxHashMap<OpenId, Integers>,
+    floats: FxHashMap<OpenId, Set>,
+    unequal: Vec<(OpenId, u32)>,
+    told: usize,
+    contradict: bool,
+}
+
+impl Facts<'_> {
+    fn new(opens: &Opens) -> Facts<'_> {
+        Facts { opens, integers: FxHashMap::default(), floats: FxHashMap::default(), unequal: Vec::new(), told: 0, contradict: false }
+    }
+
+    /// Whether terms may have these values at once: false only if they cannot.
+    pub(super) fn agree(opens: &Opens, values: &FxHashMap<OpenId, u32>) -> bool {
+        let mut facts = Facts::new(opens);
+        for (&id, &bits) in values {
+            facts.tell(id, Integers::only(bits));
         }
-        let (low, high) = self.unsigned;
-        if (low as i32 >= 0) == (high as i32 >= 0) {
-            self.signed = (self.signed.0.max(low as i32), self.signed.1.min(high as i32));
+        opens.worked(facts.told);
+        !facts.contradict
+    }
+
+    fn integers(&self, word: Word) -> Integers {
+        match word {
+            Word::Open(id) => self.integers.get(&id).copied().unwrap_or_else(|| self.opens.integers(word)),
+            other => self.opens.integers(other),
         }
+    }
+
+    /// A term is within these bounds, and so are its operands within what follows.
+    fn tell(&mut self, id: OpenId, bounds: Integers) {
+        let mut left = vec![(id, bounds)];
+        let end = self.told + MAX_TOLD;
+        while let Some((id, bounds)) = left.pop().filter(|_| self.told < end) {
+            self.told += 1;
+            let known = self.integers(Word::Open(id));
+            let Some(met) = known.meet(bounds) else {
+                self.contradict = true;
+                continue;
+            };
+            if met == known {
+                continue;
+            }
+            self.integers.insert(id, met);
+            let opens = self.opens;
+            let Term::Apply(op, operands) = opens.term(id) else { continue };
+            let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| opens.read(w)).collect();
+            let parts: SmallVec<[Integers; 3]> = operands.iter().map(|&w| self.integers(w)).collect();
+            let follows: SmallVec<[Integers; 3]> = match (met.single(), op.to, &operands[..], &parts[..]) {
+                (Some(bits), Scalar::Bool, &[_], _) if op.of == Scalar::Float => {
+                    self.classified(*op, operands[0], bits != 0);
+                    continue;
+                }
+                (Some(bits), Scalar::Bool, &[a, b], &[x, y])
+                    if matches!(op.meaning, Meaning::Equal | Meaning::Less) || op.of == Scalar::Float =>
+                {
+                    if op.of == Scalar::Float {
+                        self.compared_floats(*op, &operands, bits != 0);
+                        continue;
+                    }
+                    if let (Meaning::Equal, 0, [Word::Open(id), Word::Bits(other)] | [Word::Bits(other), Word::Open(id)]) =
+                        (op.meaning, bits, [a, b])
+                    {
+                        self.unequal.push((id, other));
+                    }
+                    match transfer::told(*op, x, y, bits != 0) {
+                        Some(told) => SmallVec::from_slice(&told),
+                        None => {
+                            self.contradict = true;
+                            continue;
+                        }
+                    }
+                }
+                _ => (0..parts.len()).map(|place| transfer::backward(*op, met, &parts, place)).collect(),
+            };
+            left.extend(operands.iter().zip(follows).filter_map(|(&word, follows)| match word {
+                Word::Open(id) => Some((id, follows)),
+                _ => None,
+            }));
+        }
+    }
+
+    fn compared_floats(&mut self, op: Op, operands: &[Word], holds: bool) {
+        let exact = self.opens.precision.is_none();
+        // Where a profile lets comparisons with NaN go either way, they say nothing of the float.
+        if !matches!(self.opens.precision, None | Some(Profile::Strict)) {
+            return;
+        }
+        let (id, left) = match (Comparison::of(op, operands), operands) {
+            (Some(comparison), _) => (comparison.id, comparison.left(holds, exact)),
+            // NaN alone is not equal to itself.
+            (None, &[Word::Open(id), other]) if other == Word::Open(id) && exact && op.meaning == Meaning::Equal => {
+                let numbers = Set::of(Span::between(f64::NEG_INFINITY, f64::INFINITY));
+                (id, if holds { numbers } else { Set::NAN })
+            }
+            _ => return,
+        };
+        self.tell_floats(id, left);
+    }
+
+    /// Whether a float is infinite, or finite, was decided.
+    fn classified(&mut self, op: Op, word: Word, holds: bool) {
+        let (Word::Open(id), None) = (word, self.opens.precision) else { return };
+        let infinite = Set::point(f64::INFINITY).union(Set::point(f64::NEG_INFINITY));
+        let finite = Set::of(Span::between(f32::MIN.into(), f32::MAX.into()));
+        match (op.meaning, holds) {
+            (Meaning::IsInf, true) => self.tell_floats(id, infinite),
+            (Meaning::IsInf, false) => self.tell_floats(id, finite.or_nan()),
+            (Meaning::IsFinite, true) => self.tell_floats(id, finite),
+            (Meaning::IsFinite, false) => self.tell_floats(id, infinite.or_nan()),
+            _ => {}
+        }
+    }
+
+    fn tell_floats(&mut self, id: OpenId, left: Set) {
+        let known = self.floats.get(&id).copied().unwrap_or_else(|| self.opens.floats_of(id));
+        let met = known.meet(left);
+        self.contradict |= met.is_none();
+        self.floats.insert(id, met);
     }
 }
 
 impl Opens {
-    /// Notes what a comparison says that was decided.
-    pub(super) fn narrow(&mut self, op: Op, operands: &[Word], holds: bool) {
-        // Where a profile lets comparisons with NaN go either way, they say nothing of the float.
-        let rewritten = op.of == Scalar::Float && !matches!(self.precision, None | Some(Profile::Strict));
-        if let (Some(comparison), false) = (Comparison::of(op, operands), rewritten) {
-            let narrowed = self.narrowed.entry(comparison.id).or_insert(ALL);
-            comparison.narrow(narrowed, holds);
-            narrowed.agree();
+    /// What a word is within, taken for an integer, by what its parts are and by what was decided.
+    pub(super) fn integers(&self, word: Word) -> Integers {
+        match self.read(word) {
+            Word::Bits(bits) => Integers::only(bits),
+            Word::Address(_) => Integers::ANY,
+            Word::Open(id) => {
+                let mut integers = self.integers[id.0 as usize];
+                if let Some(narrowed) = self.narrowed.get(&id) {
+                    integers = integers.or_both(narrowed.integers);
+                }
+                let excluded = self.excluded.get(&id).into_iter().flatten();
+                excluded.fold(integers, |left, &bits| left.without(bits).unwrap_or(left))
+            }
         }
     }
 
-    /// What a comparison of integers gives by what was decided before.
+    /// What a term is within, taken for a float.
+    fn floats_of(&self, id: OpenId) -> Set {
+        let set = self.bounds[id.0 as usize].floats();
+        let met = self.narrowed.get(&id).map_or(set, |narrowed| set.meet(narrowed.floats));
+        if met.is_none() { set } else { met }
+    }
+
+    /// A term was decided to have that value: notes it, and what follows from it.
+    pub(super) fn tell(&mut self, id: OpenId, bits: u32) {
+        let mut facts = Facts::new(self);
+        facts.tell(id, Integers::only(bits));
+        let Facts { integers, floats, unequal, .. } = facts;
+        let mut integers: Vec<(OpenId, Integers)> = integers.into_iter().collect();
+        integers.sort_unstable_by_key(|&(id, _)| id);
+        for (id, integers) in integers {
+            match integers.single() {
+                Some(bits) => self.settle(id, bits),
+                None => self.narrowed.entry(id).or_insert(ALL).integers = integers,
+            }
+        }
+        for (id, floats) in floats {
+            self.narrowed.entry(id).or_insert(ALL).floats = floats;
+        }
+        for (id, bits) in unequal {
+            self.excluded.entry(id).or_default().push(bits);
+        }
+        self.settle(id, bits);
+    }
+
+    /// What a comparison of integers gives, if that is known.
     pub(super) fn compared(&self, op: Op, operands: &[Word]) -> Option<bool> {
-        let comparison = Comparison::of(op, operands)?;
-        let narrowed = self.narrowed.get(&comparison.id)?;
-        match comparison.of {
-            Scalar::Int => comparison.over(narrowed.signed, comparison.bits as i32),
-            Scalar::Uint => comparison.over(narrowed.unsigned, comparison.bits),
-            Scalar::Float | Scalar::Bool => None,
+        match *operands {
+            [a, b] if op.to == Scalar::Bool => transfer::compared(op, self.integers(a), self.integers(b)),
+            _ => None,
         }
     }
 
     /// What is left of what a term may be.
     pub(super) fn left_of(&self, id: OpenId, possible: Possible) -> Possible {
-        let Some(narrowed) = self.narrowed.get(&id) else { return possible };
-        let Narrowed { signed: (least, most), unsigned: (low, high), floats } = *narrowed;
+        let integers = self.integers(Word::Open(id));
+        let floats = self.narrowed.get(&id).map_or(Set::ANY, |narrowed| narrowed.floats);
+        let is_left = |bits: u32| integers.contains(bits) && (floats.is_any() || floats.contains(f32::from_bits(bits).into()));
+        // Where nothing is left, no execution comes.
         match possible {
             Possible::Values(mut values) => {
                 let all = values.clone();
-                values.retain(|&v| (low..=high).contains(&v) && (least..=most).contains(&(v as i32)));
-                // Where nothing is left, nobody comes here.
+                values.retain(|&v| is_left(v));
                 Possible::Values(if values.is_empty() { all } else { values })
             }
-            Possible::Floats(set) => Possible::Floats(set.meet(floats)),
-            Possible::Any => {
-                let few = |least: i64, most: i64| most - least < MAX_VALUES as i64;
-                if few(low.into(), high.into()) {
-                    return self.left_of(id, Possible::Values((low..=high).collect()));
-                }
-                if few(least.into(), most.into()) {
-                    let mut values: Vec<u32> = (least..=most).map(|n| n as u32).collect();
-                    values.sort_unstable();
-                    return self.left_of(id, Possible::Values(values));
-                }
-                if floats.is_any() { Possible::Any } else { Possible::Floats(floats) }
+            Possible::Floats(set) => {
+                let met = set.meet(floats);
+                of_floats(if met.is_none() { set } else { met })
             }
+            Possible::Any => match integers.listed() {
+                Some(values) => Possible::Values(values),
+                None if floats.is_any() && floats.has_nan() => Possible::Any,
+                None => of_floats(floats),
+            },
         }
+    }
+}
+
+/// The floats of a set; the only one, if there is one.
+fn of_floats(set: Set) -> Possible {
+    match set.only() {
+        Some(x) => Possible::Values(vec![(x as f32).to_bits()]),
+        None => Possible::Floats(set),
     }
 }

@@ -1,6 +1,7 @@
 //! What values a term can have.
 
-use super::{MAX_VALUES, OpenId, Opens, Term, Word};
+use super::narrowed::Facts;
+use super::{Integers, MAX_VALUES, OpenId, Opens, Term, Word, floats, transfer};
 use crate::number::sets::Set;
 use crate::text::deep;
 use crate::wsl::library::Meaning;
@@ -67,6 +68,8 @@ pub(super) enum Results {
 
 /// The most assignments of values to leaves that are tried.
 const MAX_TRIED: usize = 4096;
+/// The most assignments that are asked whether they contradict each other.
+const MAX_RELATED: usize = 256;
 /// The most terms that are followed to their leaves.
 const MAX_FOLLOWED: usize = 512;
 /// The most decisions, the last ones, that are held against an assignment.
@@ -123,19 +126,20 @@ impl Variables {
         if self.followed > MAX_FOLLOWED {
             return false;
         }
-        self.seen.insert(id);
         if let Term::Within(_) = opens.term(id) {
             return false;
         }
         if let Term::Leaf(values, ..) = opens.term(id) {
             let all = values.as_ref().map_or(Possible::Any, |values| Possible::Values(values.to_vec()));
             let Possible::Values(values) = opens.left_of(id, all) else { return false };
+            self.seen.insert(id);
             self.all.push((id, values));
             self.order.push(id);
             return true;
         }
         // What can be followed to its leaves is; of what cannot, the innermost terms that have few values are variables.
         let (variables, order) = (self.all.len(), self.order.len());
+        self.seen.insert(id);
         self.order.push(id);
         if deep(|| parts(opens.term(id)).into_iter().all(|part| self.add(opens, part))) {
             return true;
@@ -180,6 +184,9 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
     for (_, values) in &all {
         count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
     }
+    // Terms that are variables may have an unlisted one below them in common.
+    let terms = all.iter().filter(|(id, _)| matches!(opens.term(*id), Term::Apply(..))).count();
+    let related = terms > 1 && count <= MAX_RELATED;
     let mut found = FxHashSet::default();
     opens.worked(count * (followed + decided.len()));
     for n in 0..count {
@@ -190,7 +197,7 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
             left /= values.len();
         }
         let holds = |(term, bits): &(OpenId, u32), assigned: &mut FxHashMap<OpenId, u32>| computed(opens, *term, assigned) == Some(*bits);
-        if decided.iter().all(|d| holds(d, &mut assigned)) {
+        if decided.iter().all(|d| holds(d, &mut assigned)) && (!related || Facts::agree(opens, &assigned)) {
             found.insert(value(opens, id, &mut assigned)?);
         }
     }
@@ -233,9 +240,9 @@ fn computed(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Op
     }
 }
 
-/// What a new term may be, by what its parts may be.
-pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
-    match term {
+/// What a new term may be, by what its parts may be; and what it is within, taken for an integer.
+pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
+    let possible = match term {
         Term::Leaf(Some(values), ..) => {
             let mut values = values.to_vec();
             values.sort_unstable();
@@ -244,23 +251,40 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> Possible {
         Term::Leaf(None, ..) | Term::Within(_) => Possible::Any,
         Term::Apply(op, operands) => {
             let parts: Vec<Possible> = operands.iter().map(|&w| by_parts(opens, w)).collect();
-            match combined(opens, *op, &parts) {
-                Results::Exactly(values) | Results::OneOf(values) => Possible::Values(values),
-                Results::Deterministic | Results::Any if op.to == Scalar::Bool => Possible::Values(vec![0, 1]),
-                Results::Deterministic | Results::Any => Possible::Any,
+            match tried(opens, *op, &parts) {
+                Some(Results::Exactly(values) | Results::OneOf(values)) => Possible::Values(values),
+                _ if op.to == Scalar::Bool => Possible::Values(vec![0, 1]),
+                Some(_) => Possible::Any,
+                None => {
+                    let integers = opens.forward(*op, operands);
+                    // Of any integer it is any float that is not far beyond, which says too little to be shown.
+                    let converted =
+                        operands.first().map(|&w| opens.integers(w)).filter(|&from| operands.len() == 1 && from != Integers::ANY);
+                    return match converted.and_then(|from| floats::of_integers(*op, from)) {
+                        Some(set) => (Possible::Floats(set), Integers::ANY),
+                        None => (Possible::Any, integers),
+                    };
+                }
             }
         }
         Term::Among(which, cases) => {
             let which = by_parts(opens, Word::Open(*which));
-            let taken = cases.iter().filter(|(value, _)| !matches!(&which, Possible::Values(values) if !values.contains(value)));
-            let parts = taken.map(|(_, word)| by_parts(opens, *word));
-            match parts.reduce(Possible::or) {
-                Some(Possible::Values(values)) if values.len() > MAX_VALUES => Possible::Any,
-                Some(possible) => possible,
-                None => Possible::Any,
+            let taken = || cases.iter().filter(|(value, _)| !matches!(&which, Possible::Values(values) if !values.contains(value)));
+            match taken().map(|(_, word)| by_parts(opens, *word)).reduce(Possible::or) {
+                Some(Possible::Values(values)) if values.len() <= MAX_VALUES => Possible::Values(values),
+                Some(Possible::Floats(set)) => Possible::Floats(set),
+                _ => {
+                    let integers = taken().map(|&(_, word)| opens.integers(word)).reduce(Integers::join);
+                    return (Possible::Any, integers.unwrap_or(Integers::ANY));
+                }
             }
         }
-    }
+    };
+    let integers = match &possible {
+        Possible::Values(values) => Integers::of(values.iter().copied()).unwrap_or(Integers::ANY),
+        Possible::Floats(_) | Possible::Any => Integers::ANY,
+    };
+    (possible, integers)
 }
 
 /// What a word may be by what its parts may be.
@@ -275,10 +299,21 @@ fn by_parts(opens: &Opens, word: Word) -> Possible {
 /// What an operation may give for operands one of which is open.
 pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
     let parts: Vec<Possible> = operands.iter().map(|&w| possible(opens, w)).collect();
-    combined(opens, op, &parts)
+    if let Some(tried) = tried(opens, op, &parts) {
+        return tried;
+    }
+    let integers: SmallVec<[Integers; 3]> = operands.iter().map(|&w| opens.integers(w)).collect();
+    if !is_total(op) && !transfer::is_defined(op, &integers) {
+        return Results::Any;
+    }
+    match opens.forward(op, operands).listed() {
+        Some(values) => Results::Exactly(values),
+        None => Results::Deterministic,
+    }
 }
 
-fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
+/// What an operation gives for each combination of its operands' values, if those are few.
+fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
     let all: Option<Vec<&Vec<u32>>> = parts
         .iter()
         .map(|p| match p {
@@ -286,14 +321,9 @@ fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
             Possible::Floats(_) | Possible::Any => None,
         })
         .collect();
-    let count = all.as_ref().and_then(|all| all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS));
-    let (Some(all), Some(count)) = (all, count) else {
-        return match bounded(op, parts) {
-            Some(values) => Results::Exactly(values),
-            None if is_total(op) || divides(op, parts) => Results::Deterministic,
-            None => Results::Any,
-        };
-    };
+    let all = all?;
+    let count = all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS)?;
+    opens.worked(count);
     let (mut found, mut exact) = (FxHashSet::default(), true);
     for n in 0..count {
         let mut left = n;
@@ -313,61 +343,23 @@ fn combined(opens: &Opens, op: Op, parts: &[Possible]) -> Results {
                 exact = false;
                 found.extend(values);
             }
-            Given::Any(_) => return Results::Any,
+            Given::Any(_) => return Some(Results::Any),
         }
     }
     let mut found: Vec<u32> = found.into_iter().collect();
     found.sort_unstable();
-    if exact { Results::Exactly(found) } else { Results::OneOf(found) }
+    Some(if exact { Results::Exactly(found) } else { Results::OneOf(found) })
 }
 
-/// The whole numbers that floats of a set are truncated to, if they are few and all numbers of the type.
-pub(super) fn whole_numbers(set: &Set, to: Scalar) -> Option<Vec<u32>> {
+/// The whole numbers that floats of a set are truncated to, if they are all numbers of the type.
+pub(super) fn whole_numbers(set: &Set, to: Scalar) -> Option<Integers> {
     let hull = set.hull().filter(|_| set.is_bounded())?;
     let (low, high) = (hull.low.trunc(), hull.high.trunc());
     let (least, greatest) = if to == Scalar::Int { (f64::from(i32::MIN), f64::from(i32::MAX)) } else { (0.0, f64::from(u32::MAX)) };
-    if low < least || high > greatest || high - low >= MAX_VALUES as f64 {
+    if low < least || high > greatest {
         return None;
     }
-    Some((low as i64..=high as i64).map(|n| n as u32).collect())
-}
-
-/// Whether it divides integers by nothing that may be zero.
-fn divides(op: Op, parts: &[Possible]) -> bool {
-    let by_zero = |p: &Possible| matches!(p, Possible::Values(values) if !values.contains(&0));
-    matches!(op.meaning, Meaning::Divide | Meaning::Remainder) && op.of != Scalar::Float && parts.get(1).is_some_and(by_zero)
-}
-
-/// The few results of an integer operation one of whose operands is one definite number, whatever the other is.
-fn bounded(op: Op, parts: &[Possible]) -> Option<Vec<u32>> {
-    let only = |p: &Possible| match p {
-        Possible::Values(values) if values.len() == 1 => Some(values[0]),
-        _ => None,
-    };
-    let [a, b] = parts else { return None };
-    match op.meaning {
-        Meaning::And if op.of != Scalar::Float => {
-            let mask = only(a).or_else(|| only(b))?;
-            if 1usize << mask.count_ones().min(31) > MAX_VALUES {
-                return None;
-            }
-            // The subsets of the mask, each after the one below it.
-            let (mut values, mut subset) = (vec![0], 0u32);
-            while subset != mask {
-                subset = subset.wrapping_sub(mask) & mask;
-                values.push(subset);
-            }
-            Some(values)
-        }
-        Meaning::Remainder if op.of == Scalar::Uint => only(b).filter(|&n| n > 0 && n as usize <= MAX_VALUES).map(|n| (0..n).collect()),
-        Meaning::ShiftRight if op.of == Scalar::Uint => {
-            only(b).map(|n| n % 32).filter(|&n| 1usize << (32 - n).min(31) <= MAX_VALUES).map(|n| (0..1 << (32 - n)).collect())
-        }
-        Meaning::Min if op.of == Scalar::Uint => {
-            only(a).or_else(|| only(b)).filter(|&n| (n as usize) < MAX_VALUES).map(|n| (0..=n).collect())
-        }
-        _ => None,
-    }
+    Some(Integers::wrapped(low as i128, high as i128))
 }
 
 /// Whether the operation gives exactly one value for all operands.

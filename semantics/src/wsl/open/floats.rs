@@ -1,0 +1,140 @@
+//! Operations on floats within sets: under a profile of precision what a conforming device may give, and without one what IEEE 754's numbers give.
+
+use super::possible::{self, Possible};
+use super::{Integers, Opens, Term, Word};
+use crate::number::Profile;
+use crate::number::sets::{Set, Span, Truth};
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::{Op, allowed, truth};
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+
+impl Opens {
+    /// An operation on floats under a profile of precision, or with an operand that is within bounds; none if it is none of these.
+    pub(super) fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
+        if op.of != Scalar::Float {
+            return None;
+        }
+        let parts: SmallVec<[Possible; 3]> = operands.iter().map(|&w| self.possible(w)).collect();
+        let bounded = parts.iter().any(|p| matches!(p, Possible::Floats(_)));
+        let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();
+        if self.precision.is_none()
+            && op.to == Scalar::Bool
+            && let refined = operands.iter().zip(&sets).map(|(&word, &set)| self.converted(word, set)).collect::<SmallVec<[Set; 3]>>()
+            && let Some(known) = exactly(op, &refined).and_then(certain)
+        {
+            return Some(Word::Bits(u32::from(known)));
+        }
+        let profile = match self.precision {
+            Some(profile) => profile,
+            None if bounded => Profile::Strict,
+            None => return None,
+        };
+        match op.to {
+            Scalar::Float => Some(match allowed(op, &sets, profile) {
+                // Correctly rounded, it is the same for the same operands.
+                Some(set) if self.precision.is_none() && possible::is_total(op) && set.only().is_none() => {
+                    let term = Term::Apply(op, SmallVec::from_slice(operands));
+                    match self.index.get(&term) {
+                        Some(&id) => self.read(Word::Open(id)),
+                        None if set.is_any() => self.push(term),
+                        None => self.bounded(term, Possible::Floats(set), Integers::ANY),
+                    }
+                }
+                Some(set) => self.within(set),
+                None => self.leaf(None, Scalar::Float, 0),
+            }),
+            Scalar::Bool => {
+                let truth = match self.precision {
+                    None => exactly(op, &sets).unwrap_or(Truth::BOTH),
+                    Some(_) => truth(op, &sets, profile)?,
+                };
+                if let ([a, b], Some(reflexive)) = (operands, possible::reflexive(op))
+                    && a == b
+                    && !sets[0].has_nan()
+                {
+                    return Some(Word::Bits(u32::from(reflexive)));
+                }
+                match certain(truth) {
+                    None if operands.iter().any(|w| w.definite().is_none()) => {
+                        Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
+                    }
+                    None => Some(self.leaf(None, Scalar::Bool, 0)),
+                    Some(known) => Some(Word::Bits(u32::from(known))),
+                }
+            }
+            Scalar::Int | Scalar::Uint if bounded => Some(match sets.first().and_then(|set| possible::whole_numbers(set, op.to)) {
+                // Truncated, it is the same for the same float.
+                Some(whole) if self.precision.is_none() && op.meaning == Meaning::Convert => {
+                    let term = Term::Apply(op, SmallVec::from_slice(operands));
+                    match (self.index.get(&term), whole.single()) {
+                        (Some(&id), _) => self.read(Word::Open(id)),
+                        (None, Some(only)) => Word::Bits(only),
+                        (None, None) => self.bounded(term, Possible::Any, whole),
+                    }
+                }
+                Some(whole) => match whole.listed() {
+                    Some(values) => self.leaf(Some(&values), op.to, values[0]),
+                    None => self.leaf(None, op.to, 0),
+                },
+                None => self.leaf(None, op.to, 0),
+            }),
+            Scalar::Int | Scalar::Uint => None,
+        }
+    }
+
+    /// What is left of a set that a word is of, if it was converted from an integer.
+    fn converted(&self, word: Word, set: Set) -> Set {
+        let Word::Open(id) = word else { return set };
+        match self.term(id) {
+            Term::Apply(op, operands) if operands.len() == 1 && op.of != Scalar::Float => {
+                of_integers(*op, self.integers(operands[0])).map(|of| set.meet(of)).filter(|met| !met.is_none()).unwrap_or(set)
+            }
+            _ => set,
+        }
+    }
+}
+
+/// What it comes out as, if that is one.
+fn certain(truth: Truth) -> Option<bool> {
+    (truth.may_hold != truth.may_fail).then_some(truth.may_hold)
+}
+
+/// What a comparison of floats, or a question of one, may come out as for every pair of their sets, as IEEE 754 has it: subnormal numbers are kept, zeros are equal.
+fn exactly(op: Op, operands: &[Set]) -> Option<Truth> {
+    let nan = operands.iter().any(Set::has_nan);
+    let infinite = |x: &Set| x.contains(f64::INFINITY) || x.contains(f64::NEG_INFINITY);
+    let finite = |x: &Set| x.spans().iter().any(|s| s.low.is_finite() || s.high.is_finite() || s.low != s.high);
+    let opposite = |Truth { may_hold, may_fail }| Truth { may_hold: may_fail, may_fail: may_hold };
+    let ordered = |a: &Set, b: &Set, holds: fn(&f64, &f64) -> bool| match (a.hull(), b.hull()) {
+        (Some(a), Some(b)) => Truth { may_hold: holds(&a.low, &b.high), may_fail: nan || !holds(&a.high, &b.low) },
+        _ => Truth { may_hold: false, may_fail: nan },
+    };
+    let equal = |a: &Set, b: &Set| {
+        let meet = |x: &Span| b.spans().iter().any(|y| x.low <= y.high && y.low <= x.high);
+        let one = a.hull().zip(b.hull()).is_some_and(|(a, b)| a.low == a.high && b.low == b.high && a.low == b.low);
+        Truth { may_hold: a.spans().iter().any(meet), may_fail: nan || !one }
+    };
+    Some(match (op.meaning, operands) {
+        (Meaning::Less, [a, b]) => ordered(a, b, f64::lt),
+        (Meaning::LessEqual, [a, b]) => ordered(a, b, f64::le),
+        (Meaning::Greater, [a, b]) => ordered(b, a, f64::lt),
+        (Meaning::GreaterEqual, [a, b]) => ordered(b, a, f64::le),
+        (Meaning::Equal, [a, b]) => equal(a, b),
+        (Meaning::NotEqual, [a, b]) => opposite(equal(a, b)),
+        (Meaning::IsNan, [x]) => Truth { may_hold: nan, may_fail: x.hull().is_some() },
+        (Meaning::IsInf, [x]) => Truth { may_hold: infinite(x), may_fail: nan || finite(x) },
+        (Meaning::IsFinite, [x]) => Truth { may_hold: finite(x), may_fail: nan || infinite(x) },
+        _ => return None,
+    })
+}
+
+/// The floats that integers are converted to: rounding keeps their order.
+pub(super) fn of_integers(op: Op, integers: Integers) -> Option<Set> {
+    let low_high = match (op.meaning, op.of, op.to) {
+        (Meaning::Convert, Scalar::Uint, Scalar::Float) => [integers.unsigned.0 as f32, integers.unsigned.1 as f32],
+        (Meaning::Convert, Scalar::Int, Scalar::Float) => [integers.signed.0 as f32, integers.signed.1 as f32],
+        _ => return None,
+    };
+    Some(Set::of(Span::between(low_high[0].into(), low_high[1].into())))
+}

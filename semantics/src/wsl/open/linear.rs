@@ -1,0 +1,218 @@
+//! Sums of multiples of terms: `x + 1 - x` is 1, whatever x is, and `2 * x + 2` is `(x + 1) * 2`. All is modulo 2^32, so of `int` and `uint` alike.
+
+use super::{Integers, OpenId, Opens, Term, Word, possible, transfer};
+use crate::wsl::library::Meaning;
+use crate::wsl::meaning::{Lanes, Op};
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+
+/// The most terms that are added.
+const MAX_ADDED: usize = 4;
+
+/// Terms that are no sums themselves, ascending, each with a factor that is not 0; and a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Linear {
+    pub(super) terms: SmallVec<[(OpenId, u32); 2]>,
+    pub(super) constant: u32,
+}
+
+const fn op(meaning: Meaning) -> Op {
+    Op::new(meaning, Scalar::Uint, Scalar::Uint)
+}
+
+impl Linear {
+    fn constant(constant: u32) -> Linear {
+        Linear { terms: SmallVec::new(), constant }
+    }
+
+    fn term(id: OpenId) -> Linear {
+        Linear { terms: SmallVec::from_slice(&[(id, 1)]), constant: 0 }
+    }
+
+    /// With a multiple of another.
+    fn plus(mut self, other: &Linear, factor: u32) -> Linear {
+        self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
+        for &(id, by) in &other.terms {
+            let by = by.wrapping_mul(factor);
+            match self.terms.binary_search_by_key(&id, |t| t.0) {
+                Ok(at) => self.terms[at].1 = self.terms[at].1.wrapping_add(by),
+                Err(at) => self.terms.insert(at, (id, by)),
+            }
+        }
+        self.terms.retain(|t| t.1 != 0);
+        self
+    }
+
+    /// The multiple of it.
+    fn times(&self, factor: u32) -> Linear {
+        Linear::constant(0).plus(self, factor)
+    }
+}
+
+/// What an odd number is multiplied with to give 1: each step doubles how many bits are right.
+fn inverse(odd: u32) -> u32 {
+    (0..5).fold(odd, |found, _| found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found))))
+}
+
+impl Opens {
+    /// The word as such a sum, by what is known by now.
+    fn linear_of(&self, word: Word) -> Option<Linear> {
+        match self.read(word) {
+            Word::Bits(bits) => Some(Linear::constant(bits)),
+            Word::Address(_) => None,
+            Word::Open(id) => Some(match self.linear.get(&id) {
+                None => Linear::term(id),
+                Some(form) => form.terms.iter().fold(Linear::constant(form.constant), |sum, &(id, by)| match self.read(Word::Open(id)) {
+                    Word::Bits(bits) => sum.plus(&Linear::constant(bits), by),
+                    _ => sum.plus(&Linear::term(id), by),
+                }),
+            }),
+        }
+    }
+
+    /// What an operation gives that is such a sum of its operands; none of others.
+    pub(super) fn sum(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
+        if !matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint) {
+            return None;
+        }
+        let of = |at: usize| self.linear_of(operands[at]);
+        let one = Linear::constant(1);
+        let minus = u32::MAX;
+        let sum = match (op.meaning, operands) {
+            (Meaning::Add, [_, _]) => of(0)?.plus(&of(1)?, 1),
+            (Meaning::Subtract, [_, _]) => of(0)?.plus(&of(1)?, minus),
+            (Meaning::Increment, [_]) => of(0)?.plus(&one, 1),
+            (Meaning::Decrement, [_]) => of(0)?.plus(&one, minus),
+            (Meaning::Negate, [_]) => of(0)?.times(minus),
+            (Meaning::Complement, [_]) => of(0)?.times(minus).plus(&one, minus),
+            (Meaning::Multiply, [_, Word::Bits(by)]) => of(0)?.times(*by),
+            (Meaning::Multiply, [Word::Bits(by), _]) => of(1)?.times(*by),
+            (Meaning::ShiftLeft, [_, Word::Bits(by)]) => of(0)?.times(1 << (by & 31)),
+            // x % n is x - x / n * n, and the bits of x below 2^k are x - (x >> k) * 2^k.
+            (Meaning::Remainder, &[x, Word::Bits(by)]) if by != 0 => {
+                let quotient = self.scalar(Op { meaning: Meaning::Divide, ..op }, &[x, Word::Bits(by)]);
+                self.linear_of(x)?.plus(&self.linear_of(quotient)?, by.wrapping_neg())
+            }
+            (Meaning::And, &[x, Word::Bits(mask)]) if mask & mask.wrapping_add(1) == 0 => {
+                let shift = mask.trailing_ones();
+                let above = self.scalar(self::op(Meaning::ShiftRight), &[x, Word::Bits(shift)]);
+                self.linear_of(x)?.plus(&self.linear_of(above)?, (1u32 << shift).wrapping_neg())
+            }
+            (Meaning::And, &[x, Word::Bits(mask)]) if !mask & (!mask).wrapping_add(1) == 0 => {
+                let shift = mask.trailing_zeros();
+                let above = self.scalar(self::op(Meaning::ShiftRight), &[x, Word::Bits(shift)]);
+                self.linear_of(above)?.times(1 << shift)
+            }
+            // Where no bit is in both, there are no carries.
+            (Meaning::Or | Meaning::Xor, &[a, b]) if self.integers(a).zeros | self.integers(b).zeros == u32::MAX => of(0)?.plus(&of(1)?, 1),
+            _ => return None,
+        };
+        if sum.terms.len() > MAX_ADDED {
+            return None;
+        }
+        let term = match (&sum.terms[..], sum.constant) {
+            ([], constant) => return Some(Word::Bits(constant)),
+            (&[(id, 1)], 0) => return Some(self.read(Word::Open(id))),
+            (&[(id, 1)], constant) => Term::Apply(self::op(Meaning::Add), SmallVec::from_slice(&[Word::Open(id), Word::Bits(constant)])),
+            _ => Term::Apply(op, SmallVec::from_slice(operands)),
+        };
+        if let Some(&id) = self.by_linear.get(&sum) {
+            return Some(self.read(Word::Open(id)));
+        }
+        if let Term::Apply(op, operands) = &term
+            && let possible::Results::Exactly(values) = possible::results(self, *op, operands)
+            && let [only] = values[..]
+        {
+            return Some(Word::Bits(only));
+        }
+        let word = self.push_sum(term, Some(&sum));
+        if let Word::Open(id) = word
+            && !self.linear.contains_key(&id)
+            && sum.terms.iter().all(|t| t.0 < id)
+        {
+            self.by_linear.insert(sum.clone(), id);
+            self.linear.insert(id, sum);
+        }
+        Some(word)
+    }
+
+    /// Whether two integers are equal by what their difference is; none if that says nothing more than they do.
+    pub(super) fn equal_sums(&mut self, a: Word, b: Word) -> Option<Word> {
+        let difference = self.linear_of(a)?.plus(&self.linear_of(b)?, u32::MAX);
+        let equal = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
+        let other = difference.constant.wrapping_neg();
+        if difference.terms.len() > 1 {
+            let known = self.known_sum(&difference.terms).map(|sum| transfer::compared(equal, sum, Integers::only(other)));
+            if let Some(Some(known)) = known {
+                return Some(Word::Bits(u32::from(known)));
+            }
+        }
+        let sides = match difference.terms[..] {
+            [] => return Some(Word::Bits(u32::from(other == 0))),
+            // 2^n k x = c, k odd, where c is a multiple of 2^n, and otherwise never: the low 32 - n bits of x are those of c / 2^n / k.
+            [(id, factor)] => {
+                let shift = factor.trailing_zeros();
+                if other & !(u32::MAX << shift) != 0 {
+                    return Some(Word::Bits(0));
+                }
+                let bits = (other >> shift).wrapping_mul(inverse(factor >> shift)) & u32::MAX >> shift;
+                let low = match shift {
+                    0 => self.read(Word::Open(id)),
+                    _ => self.scalar(op(Meaning::And), &[Word::Open(id), Word::Bits(u32::MAX >> shift)]),
+                };
+                [low, Word::Bits(bits)]
+            }
+            [(x, 1), (y, u32::MAX)] | [(x, u32::MAX), (y, 1)] if other == 0 => [Word::Open(x), Word::Open(y)],
+            _ if difference.terms.len() > MAX_ADDED => return None,
+            // One of x - y and y - x, always the same.
+            _ => {
+                let negated = difference.times(u32::MAX);
+                let key = |sum: &Linear| (sum.terms.clone(), sum.constant);
+                let sum = if key(&negated) < key(&difference) { negated } else { difference };
+                [self.added(&sum.terms), Word::Bits(sum.constant.wrapping_neg())]
+            }
+        };
+        // Those are compared as they are.
+        if sides == [a, b] || sides == [b, a] {
+            return None;
+        }
+        Some(self.scalar(equal, &sides))
+    }
+
+    /// Whether one is what the other is with every bit changed: their sum is 2^32 - 1.
+    pub(super) fn are_complements(&self, a: Word, b: Word) -> bool {
+        let sum = self.linear_of(a).zip(self.linear_of(b)).map(|(a, b)| a.plus(&b, 1));
+        sum.is_some_and(|sum| sum.terms.is_empty() && sum.constant == u32::MAX)
+    }
+
+    /// What is known of these terms' sum, if there is a term for it or for its negation.
+    fn known_sum(&self, terms: &[(OpenId, u32)]) -> Option<Integers> {
+        let sum = Linear { terms: SmallVec::from_slice(terms), constant: 0 };
+        match self.by_linear.get(&sum) {
+            Some(&id) => Some(self.integers(Word::Open(id))),
+            None => {
+                let negated = self.integers(Word::Open(*self.by_linear.get(&sum.times(u32::MAX))?));
+                Some(transfer::forward(Op::new(Meaning::Negate, Scalar::Int, Scalar::Int), &[negated]))
+            }
+        }
+    }
+
+    fn added(&mut self, terms: &[(OpenId, u32)]) -> Word {
+        terms.iter().fold(Word::Bits(0), |sum, &(id, by)| {
+            let multiple = self.scalar(op(Meaning::Multiply), &[Word::Open(id), Word::Bits(by)]);
+            self.scalar(op(Meaning::Add), &[sum, multiple])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inverse;
+
+    #[test]
+    fn odd_numbers_have_inverses() {
+        for odd in [1u32, 3, 5, 7, 0x8000_0001, 0xdead_beef, u32::MAX] {
+            assert_eq!(odd.wrapping_mul(inverse(odd)), 1, "{odd}");
+        }
+    }
+}
