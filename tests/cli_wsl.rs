@@ -364,7 +364,12 @@ fn wsl_vectors_go_out_and_in() {
     let dispatch = ["vectors", "--format", "wsl", VALUES, "--groups", "2", "--bind", "data=u32:1*8", "--bind", "sums=u32:0,0", "-o", &file];
     said(&dispatch, 0, "10 lanes decided");
     said(&["replay", &file], 0, "1 agree");
+    // What is not recorded takes nothing away.
+    let before = std::fs::read(&file).expect("it is there");
     said(&["vectors", "--format", "wsl", VALUES, "-o", &file], 2, "nothing is given for data");
+    assert_eq!(std::fs::read(&file).expect("it is still there"), before);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing lies beside it");
+    said(&["vectors", "--format", "wsl", VALUES, "at(7)", "-o", "/dev/null"], 0, "1 lanes decided");
     let picture = "--bind=picture=R32_SFLOAT 2x2 0 0x3f800000 0x3f800000 0x40000000";
     let blur =
         ["vectors", "--format", "wsl", "examples/wsl/blur.wsl", picture, "--bind=s0=linear edge", "--bind=u0=R8_UNORM 2x2", "-o", &file];

@@ -1,6 +1,7 @@
 //! `smallstep vectors`: programs with what every conforming engine must show, for other machines.
 
 use super::check::constants;
+use super::output::Making;
 use super::translate::profile;
 use super::{exit, input};
 use clap::{Args, ValueEnum};
@@ -14,7 +15,6 @@ use smallstep::vectors::format::profile_name;
 use smallstep::vectors::record::{Plan, RecordError, left_out_text, record};
 use smallstep::vectors::wsl::record as wsl;
 use smallstep_semantics::number::Profile;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,13 +101,14 @@ impl Vectors {
             return input::fail(exit::INVALID, &format!("{option} is for λV programs; these are WSL"));
         }
         let to_stdout = self.out.as_os_str() == "-";
-        let opened: std::io::Result<Box<dyn Write>> = match to_stdout {
-            true => Ok(Box::new(std::io::stdout().lock())),
-            false => File::create(&self.out).map(|file| Box::new(file) as Box<dyn Write>),
+        let opened: std::io::Result<(Option<Making>, Box<dyn Write>)> = match to_stdout {
+            true => Ok((None, Box::new(std::io::stdout().lock()))),
+            false => Making::begin(&self.out).map(|(making, file)| (Some(making), Box::new(file) as Box<dyn Write>)),
         };
-        let mut file = match opened {
-            Ok(file) => BufWriter::new(file),
-            Err(e) => return input::fail(exit::INVALID, &format!("{}: {e}", self.out.display())),
+        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", self.out.display());
+        let (making, mut file) = match opened {
+            Ok((making, file)) => (making, BufWriter::new(file)),
+            Err(e) => return input::fail(exit::INVALID, &failed(&e)),
         };
         let bar = super::progress(Some(count), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
         let progress = |cases| bar.set_position(cases);
@@ -117,6 +118,7 @@ impl Vectors {
             _ => record(&Plan { count, seed, size, profile, constants, decided, threads }, &mut file, &progress),
         };
         bar.finish_and_clear();
+        let flushed = file.flush();
         drop(file);
         let recorded = match recorded {
             Ok(recorded) => recorded,
@@ -126,9 +128,12 @@ impl Vectors {
                     RecordError::Disagree { .. } => exit::DISAGREE,
                     RecordError::TooFew(_) => exit::UNCHECKED,
                 };
-                return input::fail(code, &format!("{}: {e}", self.out.display()));
+                return input::fail(code, &failed(&e));
             }
         };
+        if let Err(e) = flushed.and_then(|()| making.map_or(Ok(()), Making::keep)) {
+            return input::fail(exit::INVALID, &failed(&e));
+        }
         let said = if self.json {
             json!({"schema": 1, "kind": "summary", "file": self.out.display().to_string(), "cases": recorded.cases, "tried": recorded.tried,
                 "left_out": recorded.left_out, "lanes": {"checked": recorded.lanes.checked, "undecided": recorded.lanes.undecided}})

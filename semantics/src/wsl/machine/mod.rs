@@ -1,8 +1,8 @@
 //! The fast engine: a typed program compiled to linear code over words, run on definite values.
 //!
 //! What the specification leaves unspecified is met by [`Strategy`]: under [`Strategy::First`] and [`Strategy::Random`] a definite value is chosen, the `number`th
-//! choice of a thread counted in order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met ([`Ending::Open`]). The engine shares
-//! nothing with the relation of the seed's rules that it stands beside: it reads the typed program only.
+//! choice of a thread counted in order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met ([`Ending::Open`]). With the relation that it stands
+//! beside the engine shares the typed program, layouts, and what the library gives for words ([`super::meaning`], [`super::texture`]); no rule of execution.
 //!
 //! | module | what it holds |
 //! |---|---|
