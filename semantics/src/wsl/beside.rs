@@ -134,7 +134,7 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
 /// How much of a program is executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The most functions and entry points.
+    /// The most functions and compute entry points, and the most draws.
     pub functions: usize,
     /// The most words of a thread's variables, and of an element of a resource.
     pub words: u32,
@@ -195,13 +195,12 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
         }
     }
-    for draw in bound::draws(program, text, bounds.words, seed) {
+    for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
         let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
         let (vertex, Some(fragment)) = (draw.vertex().map(compile), compile(draw.fragment)) else { continue };
-        if matches!(vertex, Some(None)) || executed == bounds.functions {
+        if matches!(vertex, Some(None)) {
             continue;
         }
-        executed += 1;
         for strategy in [Strategy::First, Strategy::Random(seed)] {
             let names = [draw.vertex(), Some(draw.fragment)].map(|e| e.map_or("the screen".into(), |e| program.env.signature(e.function)));
             let what = || format!("the draw of {} and {} by {strategy:?}", names[0], names[1]);

@@ -11,6 +11,8 @@ use crate::wsl::texture::{Texture, is_depth, is_writable, shape};
 use crate::wsl::types::{Scalar, TextureKind, Type, TypeId};
 use crate::wsl::typing::program::Program;
 
+/// The most pairs of a vertex stage and a fragment entry point that are tried.
+const MAX_PAIRS: usize = 1000;
 /// How many elements a buffer is given.
 const ELEMENTS: u64 = 4;
 
@@ -124,24 +126,24 @@ fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) ->
 
 /// The draws of a program: each fragment entry point over a small screen, and behind each vertex entry point. Those that cannot be bound are left out; of the others
 /// some do not fit together.
-pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> Vec<Draw<'p>> {
-    let of = |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
-    let mut all = Vec::new();
-    for fragment in of(Stage::Fragment) {
+pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> impl Iterator<Item = Draw<'p>> {
+    let of = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
+    let screen = move |fragment: &EntryPoint| {
         let given = attributes(program, fragment, 1, seed).into_iter().map(|a| {
             let is_place = a.scalar == Scalar::Float && a.words.len() == 2 && drawn(seed, 0, 0) < 4;
             (a.number, if is_place { Given::Place } else { Given::Constant(a) })
         });
-        let screen = Vertices::Screen(given.collect());
-        let shaded = of(Stage::Vertex).map(|entry| {
-            let attributes = attributes(program, entry, 3, seed);
-            Vertices::Shaded { entry, count: 3, instances: 2, attributes }
-        });
-        for vertices in std::iter::once(screen).chain(shaded) {
-            all.extend(draw(program, text, vertices, fragment, (words, seed)));
-        }
-    }
-    all
+        Vertices::Screen(given.collect())
+    };
+    let shaded = move |entry: &'p EntryPoint| {
+        let attributes = attributes(program, entry, 3, seed);
+        Vertices::Shaded { entry, count: 3, instances: 2, attributes }
+    };
+    let pairs = of(Stage::Fragment).flat_map(move |fragment| {
+        let vertices = std::iter::once_with(move || screen(fragment)).chain(of(Stage::Vertex).map(shaded));
+        vertices.map(move |vertices| (vertices, fragment))
+    });
+    pairs.take(MAX_PAIRS).filter_map(move |(vertices, fragment)| draw(program, text, vertices, fragment, (words, seed)))
 }
 
 fn draw<'p>(
