@@ -123,7 +123,8 @@ pub fn bind_to(
         let (k, name) = match to {
             To::Name(name) => {
                 let plain = |text: &str| text.replace(' ', "");
-                match resources.iter().position(|b| b.is_called(name) || plain(&b.register) == plain(name)) {
+                let here = resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name));
+                match here.or_else(|| resources.iter().position(|b| b.is_called(name))) {
                     Some(k) => (k, name.clone()),
                     None => return Err(format!("the entry point takes no resource {name}: {}", list(&resources))),
                 }

@@ -171,3 +171,14 @@ fn what_is_carried_stops_the_fast_engine_where_it_is_met() {
     assert_eq!(stopped + shown, 20);
     assert!(shown > 0, "{shown} of constants");
 }
+
+#[test]
+fn threads_with_much_memory_take_fuel() {
+    let text = "fragment float4 f() : SV_Target 0 { float[1000000] a; a[1] = 0.5; return float4(a[1], 0.0, 0.0, 1.0); }";
+    let program = program(text);
+    let mut draw = draws(&program, text, 1 << 24, 0).next().expect("one over the screen");
+    draw.size = [512, 512];
+    let compiled = Compiled::new(&program, draw.fragment.function).expect("it compiles");
+    let settings = Settings { strategy: Strategy::First, fuel: 100_000, ..Settings::default() };
+    assert!(matches!(draw.run_fast((None, &compiled), &settings), Ending::OutOfFuel(_)));
+}

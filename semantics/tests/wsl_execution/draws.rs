@@ -209,3 +209,29 @@ fn specialization_constants_are_those_of_both_stages() {
         "{bare:?}"
     );
 }
+
+#[test]
+fn both_stages_see_a_register_by_their_own_types() {
+    let text = "
+        vertex float4 v(device uint[] a : register(u0), uint id : SV_VertexID) : SV_Position {
+            return float4(id == 1 ? 3.0 : -1.0, id == 2 ? 3.0 : -1.0, 0.0, float(a.length) / 8.0);
+        }
+        fragment float4 f(device uint4[] b : register(u0), device uint[] c : register(u0)) : SV_Target 0 {
+            return float4(float(b.length), float(c.length), float(b[1].x), 1.0);
+        }
+        fragment float4 g(constant uint[] b : register(u0)) : SV_Target 0 { return float4(1.0, 1.0, 1.0, 1.0); }";
+    let program = program(text);
+    let named = |stage, name| entry_of(&program, stage, Some(name)).expect("it is there");
+    let (vertex, fragment) = (named(Stage::Vertex, "v"), named(Stage::Fragment, "f"));
+    let mut resources = smallstep_semantics::wsl::draw::resources(&program, Some(vertex), fragment).expect("one resource");
+    assert_eq!(resources.len(), 1);
+    resources[0].fill(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes: Vec::new() };
+    let specialization = Specialization::default();
+    let draw = Draw { program: &program, text, vertices, fragment, size: [1, 1], depth: None, resources, specialization };
+    let shown = of(draw.run(&Settings::default()));
+    let texel: Vec<Option<f32>> = shown.targets[0].texels[0].iter().map(|c| c.only().map(f32::from_bits)).collect();
+    assert_eq!(texel, [Some(2.0), Some(8.0), Some(5.0), Some(1.0)]);
+    let wrong = smallstep_semantics::wsl::draw::resources(&program, Some(vertex), named(Stage::Fragment, "g")).expect_err("another space");
+    assert_eq!(wrong.0, "`a` is device of uint and `b` is constant of uint, and both are in u0");
+}

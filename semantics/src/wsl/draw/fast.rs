@@ -61,7 +61,9 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
                 let stage = InDraw { lane: start.stage.lane, helper: start.stage.helper, doubtful: start.stage.doubtful };
                 starts.push(machine::Start { number: start.number, choices: self.common.opens.chosen_by(start.number), stage, arguments });
             }
-            self.common.spend(starts.len() as u64, starts.first().map_or(0, |start| start.number))?;
+            // A thread's memory is made anew for each.
+            let cost = 1 + u64::from(compiled.words() >> 10);
+            self.common.spend(starts.len() as u64 * cost, starts.first().map_or(0, |start| start.number))?;
             match compiled.together(starts, &mut self.memory, &mut self.common.fuel, &settings) {
                 Err(what) => return Err(Ending::Other(Outcome::Unsupported(what))),
                 Ok(Ended::Stopped { thread, ending }) => return Err(self.ending(thread, ending)),

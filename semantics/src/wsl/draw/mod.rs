@@ -290,22 +290,13 @@ pub enum Ending {
 /// The resources of both shaders, empty: those of the vertex shader, then those that only the fragment shader has.
 ///
 /// # Errors
-/// If there are elements without a size; or a register that is two different resources.
+/// If there are elements without a size; or a register that cannot be one resource.
 pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
     let mut resources = vertex.map_or(Ok(Vec::new()), |vertex| Resource::of(program, vertex))?;
-    let what = |resource: &Resource| resource.held.type_text(program);
     for resource in Resource::of(program, fragment)? {
         match resources.iter_mut().find(|r| r.register == resource.register) {
             None => resources.push(resource),
-            Some(same) if what(same) == what(&resource) => {
-                if !same.is_called(&resource.name) {
-                    same.others.push(resource.name);
-                }
-            }
-            Some(other) => {
-                let (register, before, after) = (&resource.register, what(other), what(&resource));
-                return Err(Wrong(format!("{register} is {before} in the vertex stage, and {after} in the fragment stage")));
-            }
+            Some(first) => first.join(&resource, program)?,
         }
     }
     Ok(resources)

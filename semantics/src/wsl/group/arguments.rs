@@ -108,30 +108,44 @@ impl Resource {
                 _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
             };
             let register = register_text(program, register, space);
-            match resources.iter_mut().find(|r| r.register == register) {
-                None => resources.push(Resource { name, register, held, others: Vec::new() }),
-                Some(other) => {
-                    let alike = match (&mut other.held, &held) {
-                        // Their elements may be of different types: each has as many as there is room for.
-                        (Held::Buffer(a), Held::Buffer(b)) => {
-                            if a.element != b.element {
-                                a.others.push((b.element, b.stride));
-                            }
-                            a.space == b.space
-                        }
-                        (Held::Texture(a), Held::Texture(b)) => (a.kind, a.texel) == (b.kind, b.texel),
-                        (Held::Sampler(_), Held::Sampler(_)) => true,
-                        _ => false,
-                    };
-                    if !alike {
-                        let (first, before, after) = (&other.name, other.held.type_text(program), held.type_text(program));
-                        return Err(Wrong(format!("`{first}` is {before} and `{name}` is {after}, and both are in {register}")));
-                    }
-                    other.others.push(name);
-                }
+            let next = Resource { name, register, held, others: Vec::new() };
+            match resources.iter_mut().find(|r| r.register == next.register) {
+                None => resources.push(next),
+                Some(first) => first.join(&next, program)?,
             }
         }
         Ok(resources)
+    }
+
+    /// Takes what another argument by the same register says of the resource. The elements of array references may be of different types: each has as many as there is
+    /// room for.
+    ///
+    /// # Errors
+    /// If the two cannot be one resource.
+    pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), Wrong> {
+        let alike = match (&mut self.held, &next.held) {
+            (Held::Buffer(a), Held::Buffer(b)) if a.space == b.space => {
+                for other in [(b.element, b.stride)].iter().chain(&b.others) {
+                    if other.0 != a.element && !a.others.contains(other) {
+                        a.others.push(*other);
+                    }
+                }
+                true
+            }
+            (Held::Texture(a), Held::Texture(b)) => (a.kind, a.texel) == (b.kind, b.texel),
+            (Held::Sampler(_), Held::Sampler(_)) => true,
+            _ => false,
+        };
+        if !alike {
+            let (first, before, after) = (&self.name, self.held.type_text(program), next.held.type_text(program));
+            return Err(Wrong(format!("`{first}` is {before} and `{}` is {after}, and both are in {}", next.name, next.register)));
+        }
+        for name in [&next.name].into_iter().chain(&next.others) {
+            if !self.is_called(name) {
+                self.others.push(name.clone());
+            }
+        }
+        Ok(())
     }
 
     /// The elements, of an array reference.
