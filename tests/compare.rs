@@ -46,6 +46,8 @@ DECORATIONS
 %u4 = OpConstant %u 4
 %u7 = OpConstant %u 7
 %u31 = OpConstant %u 31
+%u258 = OpConstant %u 258
+%u260 = OpConstant %u 260
 %u264 = OpConstant %u 264
 %four = OpTypeArray %u %u4
 %p_four = OpTypePointer Workgroup %four
@@ -311,6 +313,143 @@ fn a_schedule_that_cannot_be_is_caught() {
     let reverse = text(&TICKET.replace("OpStore %po %t", "%r = OpISub %u %u3 %i\nOpStore %po %r"), false);
     let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &reverse), &few, |_| {}).expect("the interfaces match");
     assert_ne!(summary.verdict(), Verdict::Disagree);
+}
+
+/// Workgroup variables `%px` and `%py` are cleared before a barrier; then invocation 0 does one thing, and invocation 1 another.
+fn two(zeroth: &str, first: &str) -> String {
+    format!(
+        "%px = OpAccessChain %p_shared %shared %u0
+        %py = OpAccessChain %p_shared %shared %u1
+        %is0 = OpIEqual %bool %i %u0
+        %is1 = OpIEqual %bool %i %u1
+        OpSelectionMerge %cleared None
+        OpBranchConditional %is0 %clear %cleared
+        %clear = OpLabel
+        OpAtomicStore %px %u2 %u0 %u0
+        OpAtomicStore %py %u2 %u0 %u0
+        OpBranch %cleared
+        %cleared = OpLabel
+        OpControlBarrier %u2 %u2 %u264
+        OpSelectionMerge %after0 None
+        OpBranchConditional %is0 %do0 %after0
+        %do0 = OpLabel
+        {zeroth}
+        OpBranch %after0
+        %after0 = OpLabel
+        OpSelectionMerge %after1 None
+        OpBranchConditional %is1 %do1 %after1
+        %do1 = OpLabel
+        {first}
+        OpBranch %after1
+        %after1 = OpLabel"
+    )
+}
+
+/// Stores both numbers, each below 4, as one.
+fn shown(a: &str, b: &str) -> String {
+    format!("%{a}{b}4 = OpIMul %u %{a} %u4\n%{a}{b} = OpIAdd %u %{a}{b}4 %{b}\nOpStore %po %{a}{b}")
+}
+
+/// The memory model lets relaxed atomics at different locations take effect in another order, and nothing else: not at one location, and not across what
+/// orders them.
+#[test]
+fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
+    let store = |to: &str, value: &str, semantics: &str| format!("OpAtomicStore %p{to} %u2 %{semantics} %{value}\n");
+    let load = |from: &str, semantics: &str| format!("%r{from} = OpAtomicLoad %u %p{from} %u2 %{semantics}\n");
+    let add = |to: &str, result: &str| format!("%{result} = OpAtomicIAdd %u %p{to} %u2 %u0 %u1\n");
+    let fence = "OpMemoryBarrier %u2 %u264\n";
+    let (x, y) = (store("x", "u1", "u0"), store("y", "u1", "u0"));
+    let (rx, ry) = (load("x", "u0"), load("y", "u0"));
+    let read = shown("ry", "rx");
+    // Message passing: x is the data and y the flag.
+    let relaxed = two(&format!("{x}{y}"), &format!("{ry}{rx}{read}"));
+    let swapped = two(&format!("{y}{x}"), &format!("{ry}{rx}{read}"));
+    let read_early = two(&format!("{x}{y}"), &format!("{rx}{ry}{read}"));
+    let (released, acquired) = (store("y", "u1", "u260"), load("y", "u258"));
+    let ordered = two(&format!("{x}{released}"), &format!("{acquired}{rx}{read}"));
+    let ordered_swapped = two(&format!("{released}{x}"), &format!("{acquired}{rx}{read}"));
+    let released_only = two(&format!("{x}{released}"), &format!("{ry}{rx}{read}"));
+    let released_only_swapped = two(&format!("{released}{x}"), &format!("{ry}{rx}{read}"));
+    let fenced = two(&format!("{x}{fence}{y}"), &format!("{ry}{fence}{rx}{read}"));
+    let fenced_swapped = two(&format!("{y}{fence}{x}"), &format!("{ry}{fence}{rx}{read}"));
+    // Store buffering: no release and no acquire order a store before a load.
+    let buffered = |fence: &str| two(&format!("{x}{fence}{ry}OpStore %po %ry"), &format!("{y}{fence}{rx}OpStore %po %rx"));
+    let unbuffered = two(&format!("{ry}{x}OpStore %po %ry"), &format!("{rx}{y}OpStore %po %rx"));
+    // The same with a barrier in between, which all invocations reach.
+    let met = |barrier: &str| {
+        format!(
+            "%pown = OpAccessChain %p_shared %shared %i
+            %j = OpBitwiseXor %u %i %u1
+            %pother = OpAccessChain %p_shared %shared %j
+            OpAtomicStore %pown %u2 %u0 %u0
+            OpControlBarrier %u2 %u2 %u264
+            OpAtomicStore %pown %u2 %u0 %u1
+            {barrier}
+            %r = OpAtomicLoad %u %pother %u2 %u0
+            OpStore %po %r"
+        )
+    };
+    let barrier = "OpControlBarrier %u2 %u2 %u264";
+    // Coherence of one location.
+    let twice = |reads: &str| two(&format!("{x}{}", store("x", "u2", "u0")), &format!("{reads}{}", shown("ra", "rb")));
+    let reads = ["%ra = OpAtomicLoad %u %px %u2 %u0\n", "%rb = OpAtomicLoad %u %px %u2 %u0\n"];
+    // Two counters, which the invocations take in opposite orders.
+    let lost = |to: &str| {
+        format!("%l{to} = OpAtomicLoad %u %p{to} %u2 %u0\n%m{to} = OpIAdd %u %l{to} %u1\n{}", store(to, &format!("m{to}"), "u0"))
+    };
+    let counted = |zeroth: &str, first: &str, barrier: &str| two(zeroth, first) + &format!("\n{barrier}\n{rx}{ry}{}", shown("rx", "ry"));
+    let both = counted(&(add("x", "ta") + &add("y", "tb")), &(add("y", "tc") + &add("x", "td")), barrier);
+    let one_lost = counted(&(lost("x") + &add("y", "tb")), &(add("y", "tc") + &add("x", "td")), barrier);
+    let uncounted = counted(&(add("x", "ta") + &add("y", "tb")), &(add("y", "tc") + &add("x", "td")), "");
+    let seen = two(&(add("x", "ta") + &add("y", "tb") + &shown("ta", "tb")), &(add("y", "tc") + &add("x", "td") + &shown("td", "tc")));
+    let seen_swapped =
+        two(&(add("x", "ta") + &add("y", "tb") + &shown("ta", "tb")), &(add("x", "td") + &add("y", "tc") + &shown("td", "tc")));
+    let in_order = two(&(add("x", "ta") + &add("y", "tb") + &shown("ta", "tb")), &(add("x", "td") + &add("y", "tc") + &shown("td", "tc")));
+    let in_order_lost = two(&(lost("x") + &add("y", "tb") + &shown("lx", "tb")), &(add("x", "td") + &add("y", "tc") + &shown("td", "tc")));
+    let unchanged = |text: &String| (text.clone(), text.clone(), "agree");
+    let pair = |before: &String, after: &String, expected| (before.clone(), after.clone(), expected);
+    let cases = [
+        ("relaxed message passing stays", unchanged(&relaxed)),
+        ("relaxed stores are swapped", pair(&relaxed, &swapped, "undecided")),
+        ("relaxed loads are swapped", pair(&relaxed, &read_early, "undecided")),
+        ("a release is swapped with what it releases", pair(&ordered, &ordered_swapped, "another value")),
+        ("a release that nobody acquires is swapped", pair(&released_only, &released_only_swapped, "undecided")),
+        ("fenced stores are swapped", pair(&fenced, &fenced_swapped, "another value")),
+        ("release and acquire are relaxed", pair(&ordered, &relaxed, "undecided")),
+        ("fences are removed", pair(&fenced, &relaxed, "undecided")),
+        ("release and acquire are added", pair(&relaxed, &ordered, "agree")),
+        ("fences are added", pair(&relaxed, &fenced, "agree")),
+        ("a relaxed load is moved above a store", pair(&buffered(""), &unbuffered, "undecided")),
+        ("fences do not keep a load below a store", pair(&buffered(fence), &unbuffered, "undecided")),
+        ("a barrier between stores and loads is removed", (met(barrier), met(""), "another value")),
+        ("loads of one location are swapped", (twice(&reads.concat()), twice(&[reads[1], reads[0]].concat()), "another value")),
+        ("an update that nobody sees is lost", pair(&both, &one_lost, "another value")),
+        ("the barrier before counters are read is removed", pair(&both, &uncounted, "another value")),
+        ("updates that are seen are swapped", pair(&seen, &seen_swapped, "undecided")),
+        ("an update in the common order is lost", pair(&in_order, &in_order_lost, "another value")),
+        (
+            "a ticket is taken twice",
+            (
+                TICKET.into(),
+                TICKET.replace(
+                    "%t = OpAtomicIAdd %u %pc %u2 %u0 %u1",
+                    "%t = OpAtomicLoad %u %pc %u2 %u0\n%t1 = OpIAdd %u %t %u1\nOpAtomicStore %pc %u2 %u0 %t1",
+                ),
+                "another value",
+            ),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (name, (before, after, expected)) in &cases {
+        let few = Settings { inputs: 3, ..settings() };
+        let sides = (side("BEFORE", &text(before, false)), side("AFTER", &text(after, false)));
+        let summary = refines(&sides.0, &sides.1, &few, |_| {}).expect("the interfaces match");
+        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+        if found != *expected {
+            wrong.push(format!("{name}: {found} {:?}, where {expected} is due", summary.undecided));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -11,7 +11,9 @@
 //!
 //! Undefined behaviour of AFTER, or another ending without an observation, is allowed for vacuous inputs only; if it depends on a value that
 //! devices may differ in, it is undecided. What BEFORE shows is a set where atomics make it depend on the schedule: AFTER must stay
-//! in it, and a disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them only is undecided.
+//! in it, and a disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them only is undecided. So is what is outside of
+//! all of them, where BEFORE has relaxed atomics at different locations that a device may reorder: the schedules interleave, and the memory model allows
+//! more than interleavings. Where AFTER has such atomics and BEFORE orders them, the input is undecided too, for AFTER may show more than was seen.
 //!
 //! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of an undefined `x` is any value here: of BEFORE that
 //! allows too much, and of AFTER it would ask too much: where an operand has undefined
@@ -26,6 +28,7 @@ pub mod interface;
 pub mod observe;
 pub mod shrink;
 mod side;
+mod weak;
 
 use std::collections::BTreeMap;
 

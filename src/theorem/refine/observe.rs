@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::{Relation, grid};
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
-use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked};
+use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, weak};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -139,6 +139,8 @@ fn ending<O>(outcome: &Outcome<O>) -> String {
 /// What one module shows in some orders of its invocations.
 struct Shown {
     outcomes: Vec<(Outcome<Observation>, Schedule)>,
+    /// All orders that were tried, those that show nothing new too.
+    tried: Vec<Schedule>,
     /// Whether these are all that matter.
     complete: bool,
 }
@@ -153,8 +155,13 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
     let each = observation.instructions.max(1);
     let fuel = each.saturating_mul(SLOWER).saturating_add(ALLOWANCE);
-    let mut of_before = Shown { outcomes: vec![(first, default.clone())], complete: !before.depends_on_schedule() };
-    let mut of_after = Shown { outcomes: vec![(after.run(input, settings, fuel), default)], complete: !after.depends_on_schedule() };
+    let shown = |side: &Side, outcome| Shown {
+        outcomes: vec![(outcome, default.clone())],
+        tried: vec![default.clone()],
+        complete: !side.depends_on_schedule(),
+    };
+    let mut of_before = shown(before, first);
+    let mut of_after = shown(after, after.run(input, settings, fuel));
     if !of_after.complete {
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
@@ -180,8 +187,22 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
         }
         let sides = Sides { before, after, input, settings, fuel };
         match sides.decide(&of_before, outcome, schedule) {
-            Ok(difference) => return Judged::Disagree(Box::new(difference)),
+            Ok(difference) => match weak::reordered(before, input, settings, settings.fuel, &of_before.tried) {
+                None => return Judged::Disagree(Box::new(difference)),
+                why => undecided = why,
+            },
             Err(why) => undecided = Some(why),
+        }
+    }
+    // What AFTER shows by interleavings is allowed; what it may show beyond them is, too, where BEFORE lets devices go beyond them.
+    if undecided.is_none()
+        && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
+    {
+        if !of_before.complete && weak::reordered(before, input, settings, settings.fuel, &of_before.tried).is_none() {
+            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
+        }
+        if weak::reordered(before, input, settings, settings.fuel, &of_before.tried).is_none() {
+            undecided = Some(why);
         }
     }
     match undecided {
@@ -197,6 +218,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
     let module = &side.module.module;
     let mut found = Vec::new();
     let explored = grid::exhaust(module, &dispatch, &Relation::default(), budget, |outcome, schedule| {
+        shown.tried.push(schedule.clone());
         if !found.iter().any(|(known, _)| known == outcome) {
             found.push((outcome.clone(), schedule.clone()));
         }
@@ -212,6 +234,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
     shown.complete = explored.is_ok_and(|explored| explored.complete);
     for seed in (1..=settings.schedules).take_while(|_| !shown.complete) {
         let schedule = Schedule::Random { seed };
+        shown.tried.push(schedule.clone());
         let outcome = side.report(input, settings, fuel, &schedule, &mut ()).outcome;
         if new(shown, &outcome) {
             shown.outcomes.push((outcome, schedule));

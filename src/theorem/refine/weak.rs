@@ -1,0 +1,302 @@
+//! Whether a module may show what no interleaving of its invocations shows.
+//!
+//! The relation interleaves: each of its runs is sequentially consistent. The Vulkan memory model allows more, since a device may let relaxed atomics at
+//! different locations take effect in another order. An execution that is no interleaving has a cycle (Shasha and Snir, "Efficient and Correct
+//! Execution of Parallel Programs that Share Memory", 1988): through two or more invocations and as many locations, each invocation with a *pair* of
+//! accesses at different locations in program order, each location with a *hop* from the second access of a pair to the first of the next
+//! invocation's, in the order in which accesses take effect there. The memory model forbids such a cycle if all of its hops, but one at most, are
+//! happens-before: each location by itself is coherent, and nothing else is asked. So a cycle needs two hops that nothing orders.
+//!
+//! An execution departs from the interleavings at some first access, and the cycle that it closes there is of accesses that an interleaving has too. So
+//! it is enough to look for cycles among the accesses of each interleaving. Plain accesses are in none: those that nothing orders race, which is
+//! undefined behaviour.
+//!
+//! What orders a hop: a control barrier between its accesses, or a release and an acquire that synchronize if the second access reads what the first
+//! has written. Atomics that commute and whose results nobody uses, as those of a histogram, show the same in every order.
+//!
+//! What is not seen here counts as not ordered: that is what makes an answer undecided rather than wrong.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::Event;
+use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Schedule, Scope, Semantics};
+use smallstep_semantics::spirv::environment::InvocationId;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::module::Module;
+use smallstep_semantics::spirv::shared::ObjectId;
+use smallstep_semantics::spirv::step::Action;
+
+use super::{Input, Settings, Side};
+use crate::compute::told;
+
+/// The most contended accesses of one run among which cycles are looked for; more count as having one.
+const ACCESSES: usize = 1 << 12;
+/// The most extensions of paths that the search for one cycle tries; more count as having found one.
+const EXTENSIONS: u32 = 1 << 18;
+
+/// What a release, an acquire or both order, in which scope.
+#[derive(Clone, Copy)]
+struct Ordered {
+    scope: Scope,
+    semantics: Semantics,
+}
+
+impl Ordered {
+    fn releases(&self, classes: Classes, scope: Scope) -> bool {
+        self.semantics.releases() && classes.within(self.semantics.ordered_classes()) && self.scope >= scope
+    }
+
+    fn acquires(&self, classes: Classes, scope: Scope) -> bool {
+        self.semantics.acquires() && classes.within(self.semantics.ordered_classes()) && self.scope >= scope
+    }
+}
+
+/// An atomic access.
+struct Access {
+    by: InvocationId,
+    /// Its place among the atomics and fences of its invocation.
+    at: usize,
+    instruction: u32,
+    location: (ObjectId, u64),
+    class: Class,
+    op: AtomicOp,
+    ordered: Ordered,
+    /// For an atomic whose result nobody uses: with which others it commutes.
+    blind: Option<Op>,
+    /// How many control barriers its invocation had passed.
+    passed: usize,
+}
+
+/// The atomics, fences and barriers of one run.
+#[derive(Default)]
+struct Run {
+    accesses: Vec<Access>,
+    /// By invocation: place, and what the fence orders.
+    fences: FxHashMap<InvocationId, Vec<(usize, Ordered)>>,
+    /// The control barriers of each workgroup.
+    barriers: FxHashMap<u32, Vec<Ordered>>,
+}
+
+/// Two accesses of one invocation, the first before the second, at different locations.
+#[derive(Clone, Copy)]
+struct Pair<'r> {
+    first: &'r Access,
+    second: &'r Access,
+}
+
+/// In a sentence, which atomics of a module may take effect in an order that none of these schedules shows; nothing if there are none.
+pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedules: &[Schedule]) -> Option<String> {
+    if !side.depends_on_schedule() {
+        return None;
+    }
+    let module = &side.module.module;
+    let unused = unused(module);
+    let found = schedules.iter().find_map(|schedule| Run::of(side, input, settings, fuel, schedule, &unused).cycle())?;
+    let [first, second] = found.map(|instruction| told::instruction(module, instruction));
+    Some(format!("a device may let {first} and {second} of {} take effect in another order, and only interleavings are tried", side.name))
+}
+
+/// The ids of atomics' results that nothing in a function uses.
+fn unused(module: &Module) -> FxHashSet<u32> {
+    let inside = || module.instructions().iter().skip_while(|i| !i.is(Op::Function));
+    // A literal that equals an id counts as a use.
+    let used: FxHashSet<u32> = inside().flat_map(|i| i.operands(module.words())).copied().collect();
+    inside().map(|i| i.result).filter(|result| *result != 0 && !used.contains(result)).collect()
+}
+
+/// Integer operations that commute, by one of each kind.
+fn commutes(op: Op) -> Option<Op> {
+    match op {
+        Op::AtomicIAdd | Op::AtomicISub | Op::AtomicIIncrement | Op::AtomicIDecrement => Some(Op::AtomicIAdd),
+        Op::AtomicAnd | Op::AtomicOr | Op::AtomicXor | Op::AtomicSMin | Op::AtomicUMin | Op::AtomicSMax | Op::AtomicUMax => Some(op),
+        _ => None,
+    }
+}
+
+impl Run {
+    fn of(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule, unused: &FxHashSet<u32>) -> Run {
+        let module = &side.module.module;
+        let mut run = Run::default();
+        let mut counts: FxHashMap<InvocationId, (usize, usize)> = FxHashMap::default();
+        side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
+            let (at, passed) = counts.entry(event.invocation).or_default();
+            let workgroup = event.invocation.workgroup;
+            // The arrival of an invocation; that all of them leave is a rule of its own, without a value of its own.
+            if event.instruction.is(Op::ControlBarrier) && event.rule == Rule::SpirvControlBarrier {
+                let barriers = run.barriers.entry(workgroup).or_default();
+                if *passed == barriers.len() {
+                    barriers.push(barrier(module, event.instruction.operands(module.words())));
+                }
+                *passed += 1;
+            }
+            for action in event.actions {
+                match action {
+                    Action::Atomic { extent, op, scope, semantics, .. } => {
+                        let Some(cell) = extent.cells.first() else { continue };
+                        run.accesses.push(Access {
+                            by: event.invocation,
+                            at: *at,
+                            instruction: module.instructions().partition_point(|i| i.offset < event.instruction.offset) as u32,
+                            location: (extent.object, cell.offset),
+                            class: extent.class,
+                            op: *op,
+                            ordered: Ordered { scope: *scope, semantics: *semantics },
+                            blind: commutes(event.instruction.op).filter(|_| unused.contains(&event.instruction.result)),
+                            passed: *passed,
+                        });
+                    }
+                    Action::Fence { scope, semantics } => {
+                        let fences = run.fences.entry(event.invocation).or_default();
+                        fences.push((*at, Ordered { scope: *scope, semantics: *semantics }));
+                    }
+                    Action::Load(_) | Action::Store(..) => continue,
+                }
+                *at += 1;
+            }
+        });
+        run
+    }
+
+    /// The instructions of a pair in a cycle that may be.
+    fn cycle(&self) -> Option<[u32; 2]> {
+        let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
+        for access in &self.accesses {
+            at.entry(access.location).or_default().push(access);
+        }
+        // Only what another invocation may see, or be seen by, is in a cycle.
+        at.retain(|_, all| all.iter().any(|a| a.op.writes()) && all.iter().any(|a| a.by != all[0].by));
+        let loose: FxHashSet<(InvocationId, usize)> =
+            at.values().flatten().filter(|a| self.is_loose(a, &at[&a.location])).map(|a| (a.by, a.at)).collect();
+        let mut of: BTreeMap<InvocationId, Vec<&Access>> = BTreeMap::new();
+        for access in self.accesses.iter().filter(|a| at.contains_key(&a.location) && !loose.contains(&(a.by, a.at))) {
+            of.entry(access.by).or_default().push(access);
+        }
+        let contended: usize = of.values().map(Vec::len).sum();
+        if contended > ACCESSES {
+            return self.accesses.first().map(|a| [a.instruction; 2]);
+        }
+        let mut search = Search { run: self, at, of, left: EXTENSIONS, classes: Classes::of(&self.classes()) };
+        let starts: Vec<Pair<'_>> = search.of.values().flatten().flat_map(|first| search.pairs(first)).collect();
+        let found = starts.into_iter().find(|start| search.closes(&mut vec![*start], 0))?;
+        Some([found.first.instruction, found.second.instruction])
+    }
+
+    fn classes(&self) -> Vec<Class> {
+        Class::ALL.into_iter().filter(|class| self.accesses.iter().any(|a| a.class == *class)).collect()
+    }
+
+    /// Whether the order of an access and all others that may come before or after it shows nowhere.
+    fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
+        let class = Classes::of(&[access.class]);
+        let open = |other: &&&Access| !self.is_fixed(access, other, class) && !self.is_fixed(other, access, class);
+        access.blind.is_some() && there.iter().filter(open).all(|other| other.blind == access.blind)
+    }
+
+    /// Whether a control barrier has the one access happen before the other, in these classes.
+    fn is_fixed(&self, one: &Access, other: &Access, classes: Classes) -> bool {
+        one.by == other.by && one.at < other.at
+            || one.by.workgroup == other.by.workgroup
+                && one.passed < other.passed
+                && self.barriers.get(&one.by.workgroup).is_some_and(|barriers| {
+                    let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
+                    barriers[one.passed..other.passed].iter().any(orders)
+                })
+    }
+
+    /// Whether a fence of an invocation between these places of it satisfies a condition.
+    fn fenced(&self, by: InvocationId, between: (usize, usize), is: impl Fn(&Ordered) -> bool) -> bool {
+        let fences = self.fences.get(&by).into_iter().flatten();
+        fences.filter(|(at, _)| between.0 < *at && *at < between.1).any(|(_, ordered)| is(ordered))
+    }
+}
+
+/// What an OpControlBarrier orders, by its operands.
+fn barrier(module: &Module, operands: &[u32]) -> Ordered {
+    let constant = |k: usize| operands.get(k).and_then(|&id| module.constant_value(id)).and_then(|value| u32::try_from(value).ok());
+    let (scope, semantics) = (constant(1).map(Scope::decode), constant(2).map(Semantics::decode));
+    match (scope, semantics) {
+        (Some(Ok(scope)), Some(Ok(semantics))) => Ordered { scope, semantics },
+        // The loader lets none through.
+        _ => Ordered { scope: Scope::Invocation, semantics: Semantics::RELAXED },
+    }
+}
+
+struct Search<'r> {
+    run: &'r Run,
+    at: FxHashMap<(ObjectId, u64), Vec<&'r Access>>,
+    of: BTreeMap<InvocationId, Vec<&'r Access>>,
+    left: u32,
+    /// The classes of all atomics.
+    classes: Classes,
+}
+
+impl<'r> Search<'r> {
+    /// The pairs that begin with an access.
+    fn pairs(&self, first: &'r Access) -> Vec<Pair<'r>> {
+        let own = self.of.get(&first.by).into_iter().flatten();
+        own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second }).collect()
+    }
+
+    /// Whether a path of pairs, with so many hops that nothing orders, can be closed to a cycle with two of them.
+    fn closes(&mut self, path: &mut Vec<Pair<'r>>, open: u32) -> bool {
+        let (Some(&start), Some(&last)) = (path.first(), path.last()) else { return false };
+        if self.left == 0 {
+            return true;
+        }
+        self.left -= 1;
+        if path.len() > 1 && last.second.location == start.first.location {
+            return self.hops(last.second, start.first) && open + u32::from(!self.synchronizes(last, start)) >= 2;
+        }
+        let next: Vec<&'r Access> = self.at.get(&last.second.location).into_iter().flatten().copied().collect();
+        for first in next {
+            if path.iter().any(|pair| pair.first.by == first.by) || !self.hops(last.second, first) {
+                continue;
+            }
+            for pair in self.pairs(first) {
+                // Each location has one hop of a shortest cycle.
+                if path.iter().any(|other| other.second.location == pair.second.location) {
+                    continue;
+                }
+                let opened = open + u32::from(!self.synchronizes(last, pair));
+                path.push(pair);
+                if self.closes(path, opened) {
+                    return true;
+                }
+                path.pop();
+            }
+        }
+        false
+    }
+
+    /// Whether one access may take effect before another at its location so that somebody can tell.
+    fn hops(&self, one: &Access, other: &Access) -> bool {
+        let class = Classes::of(&[one.class]);
+        let fixed = |a: &Access, b: &Access| self.run.is_fixed(a, b, class);
+        let between = |g: &&Access| g.op.writes() && g.by != one.by && g.by != other.by && !fixed(g, one) && !fixed(other, g);
+        one.by != other.by && !fixed(other, one) && (one.op.writes() || other.op.writes() || self.at[&one.location].iter().any(between))
+    }
+
+    /// Whether the hop between two pairs is happens-before if it is taken.
+    fn synchronizes(&self, one: Pair<'_>, other: Pair<'_>) -> bool {
+        let (run, classes) = (self.run, self.classes);
+        let (from, to) = (one.second, other.first);
+        if run.is_fixed(from, to, classes) {
+            return true;
+        }
+        let scope = if from.by.workgroup == to.by.workgroup { Scope::Workgroup } else { Scope::QueueFamily };
+        let release = |fence: &Ordered| fence.releases(classes, scope);
+        let acquire = |fence: &Ordered| fence.acquires(classes, scope);
+        let mutual = from.ordered.scope >= scope && to.ordered.scope >= scope;
+        let fenced = run.fenced(from.by, (one.first.at, from.at), release);
+        let releases = fenced || release(&from.ordered);
+        let acquires = acquire(&to.ordered) || run.fenced(to.by, (to.at, other.second.at), acquire);
+        // A store in between ends the release sequence; what reads and writes goes on with it.
+        let ends = |g: &&&Access| {
+            let own = g.by == from.by && (g.at <= from.at || fenced || release(&g.ordered));
+            g.op == AtomicOp::Store && g.by != to.by && !own && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
+        };
+        mutual && from.op.writes() && to.op.reads() && releases && acquires && self.at[&from.location].iter().find(ends).is_none()
+    }
+}
