@@ -37,6 +37,37 @@ fn an_expected_verdict_is_the_success() {
     assert_eq!(code(&expecting("agree"), LV5), 1);
 }
 
+/// What would check nothing cannot find anything wrong: it is no success.
+#[test]
+fn what_checks_nothing_is_a_usage_error() {
+    let average = "examples/spirv/average.spvasm";
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", average, average, "--groups", "0"], "--groups says that there is no workgroup"),
+        (&["compare", average, average, "--groups", "1,0"], "--groups says that there is no workgroup"),
+        (&["compare", average, average, "--inputs", "0"], "--inputs"),
+        (&["fuzz", "--count", "0"], "--count"),
+        (&["fuzz", "--time", "0s"], "1s at least"),
+        (&["fuzz", "--count", "1000", "--shard", "1/2"], "shard 1 has no programs"),
+        (&["fuzz-spirv", "--count", "0"], "--count"),
+        (&["fuzz-wsl", "--count", "0"], "--count"),
+        (&["planted", "--count", "0"], "--count"),
+        (&["vectors", "--count", "0", "-o", "-"], "--count"),
+        (&["check", "--device", "none", "--expect", "nonsense", "-"], "no program ends as \"nonsense\""),
+        (&["check", "--device", "none", "--expect", "invalid[nonsense]", "-"], "no program ends as"),
+        (&["check", "--device", "none", "--expect", "invalid[wsl/nonsense]", "-"], "no program ends as"),
+    ];
+    for (args, what) in cases {
+        let shown = smallstep(args, "1");
+        assert!(shown.code == 2 && shown.err.contains(what), "{args:?}: {} {}{}", shown.code, shown.out, shown.err);
+    }
+    assert_eq!(code(&["fuzz", "--count", "1001", "--shard", "1/2", "--size", "1x1"], ""), 0, "the second shard has one program");
+    assert_eq!(
+        code(&["check", "--device", "none", "--expect", "invalid[wsl/t-call]", "-"], "1"),
+        1,
+        "a rule's name is one that may be expected"
+    );
+}
+
 #[test]
 fn json_is_one_object_a_line_and_a_summary() {
     let shown = smallstep(&["check", "--device", "none", "--json", "-"], "(if 1 2 3)");

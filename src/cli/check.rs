@@ -18,6 +18,7 @@ use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
+use smallstep_semantics::rule::Rule;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,7 +42,7 @@ pub(crate) struct Check {
     fuel: u64,
     /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, of scripts also undefined and unsupported, or an
     /// error's code as 'invalid[lv/t-if]'.
-    #[arg(long)]
+    #[arg(long, value_parser = expected)]
     expect: Option<String>,
     /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known if, made minimal, it is one of them that the device still
     /// shows; then it does not make the exit code 1. See `smallstep fuzz --help`.
@@ -70,6 +71,17 @@ pub(crate) struct Judged {
     /// wgsl on naga's route, if not given.
     #[arg(long)]
     pub(crate) profile: Option<Choice>,
+}
+
+/// Reads `--expect`.
+fn expected(text: &str) -> Result<String, String> {
+    let code = text.strip_prefix("invalid[").and_then(|rest| rest.strip_suffix(']'));
+    // λV's syntax errors have codes and no rules.
+    let is_code = |code: &str| code.starts_with("lv/") || code.starts_with("wsl/") && Rule::from_name(code).is_some();
+    match NAMES.contains(&text) || code.is_some_and(is_code) || text.starts_with("disagree (known: ") {
+        true => Ok(text.into()),
+        false => Err(format!("no program ends as \"{text}\"; there are {}, and an error's code as invalid[lv/t-if]", NAMES.join(", "))),
+    }
 }
 
 fn theorem(text: &str) -> Result<Theorem, String> {

@@ -24,7 +24,7 @@ pub(crate) struct Compare {
     /// The module that may stand for it.
     after: PathBuf,
     /// How many inputs.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     inputs: u64,
     /// Which inputs.
     #[arg(long, default_value_t = 1)]
@@ -75,6 +75,11 @@ impl Compare {
     fn compare(&self) -> Result<u8, Failure> {
         if self.compute.schedule.is_some() {
             return Err(invalid("--schedule is for one run; a comparison tries several"));
+        }
+        if self.compute.groups.is_some_and(|groups| groups.contains(&0)) {
+            return Err(invalid(
+                "--groups says that there is no workgroup, so that there is nothing to compare; give 1 or more on each axis",
+            ));
         }
         let before = self.side(&self.before, &self.compute.spec_values()?)?;
         let after = self.side(&self.after, &self.values_after()?)?;

@@ -73,7 +73,7 @@ pub(crate) fn no_profile(why: &NoProfile) -> (u8, String) {
 
 /// A time as 90s, 10m or 2h.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h");
+    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
     let unit = text.chars().last().ok_or_else(wrong)?;
     let seconds = match unit {
         's' => 1,
@@ -82,5 +82,6 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         _ => return Err(wrong()),
     };
     let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+    // No time is enough for nothing, and what does nothing finds nothing wrong.
+    number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }

@@ -30,7 +30,7 @@ const SHRINK_KNOWN: usize = 500;
 #[derive(Args)]
 pub(crate) struct Fuzz {
     /// How many programs.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
     #[arg(long, value_parser = super::device::time)]
@@ -129,6 +129,14 @@ impl Fuzz {
             threads: if self.threads == 0 { cores } else { self.threads },
             limits: self.mode.limits(),
         };
+        if let (Some(count), None, (shard, _)) = (count, self.only, self.shard)
+            && shard.saturating_mul(campaign::CHUNK) >= count
+        {
+            let chunks = count.div_ceil(campaign::CHUNK);
+            let what =
+                format!("shard {shard} has no programs: {count} programs are {chunks} chunks of {}, counted from 0", campaign::CHUNK);
+            return input::fail(exit::INVALID, &what);
+        }
         if let Some(index) = self.only {
             return self.replay(&plan, device.as_mut(), index);
         }

@@ -23,7 +23,7 @@ use super::{exit, input};
 #[derive(Args)]
 pub(crate) struct FuzzSpirv {
     /// How many modules
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// The seed of the first; the others follow it
     #[arg(long, default_value_t = 1)]

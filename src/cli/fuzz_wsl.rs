@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Args)]
 pub(crate) struct FuzzWsl {
     /// How many programs.
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// The seed of the first; program i has the seed SEED + i.
     #[arg(long, default_value_t = 1)]

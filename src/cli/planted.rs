@@ -15,7 +15,7 @@ pub(crate) struct Planted {
     /// Only bugs whose name, family or rule contains this.
     only: Option<String>,
     /// The most programs for one bug.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// The seed of the programs.
     #[arg(long, default_value_t = 1)]
