@@ -2,7 +2,7 @@
 //!
 //! A case is a program with directives in its comments (`README.md` beside this crate says which). [`mod@file`] reads the directives, [`run`]
 //! runs the tests ([`wsl`] those of WSL), [`expect`] and [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the letter,
-//! [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says whether spirv-tools are there.
+//! [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says what did not run for want of a device or a tool.
 
 pub mod expect;
 pub mod file;

@@ -1,6 +1,6 @@
 //! Amber scripts played: on the interpreter, on a device, one beside the other, from the command line, and written as vectors.
 //!
-//! Without a device the tests of one say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device the tests of one say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
 mod command;
 #[path = "../common/mod.rs"]

@@ -1,7 +1,8 @@
-//! The device under test: the adapter that `SMALLSTEP_ADAPTER` selects, or the first. Without one, tests say that they were skipped; with
-//! `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! The device under test: the adapter that `SMALLSTEP_ADAPTER` selects, or the first. Without one, tests say that they did not run, and how
+//! many; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
-use smallstep::gpu::{Device, Options, Route, Selection};
+use smallstep::gpu::{Device, NoDevice, Options, Route, Selection};
+use smallstep_spec_tests::tools;
 
 pub fn selection() -> Selection {
     let text = std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default();
@@ -15,14 +16,10 @@ pub fn options() -> Options {
 
 /// The device, or None where there is none and none is required.
 pub fn open(route: Option<Route>, options: Options) -> Option<Device> {
-    match Device::open(&selection(), route, options) {
-        Ok(device) => Some(device),
-        Err(none) if std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1") => {
-            panic!("SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}")
-        }
-        Err(none) => {
-            eprintln!("SKIPPED: there is no device: {none}");
-            None
-        }
-    }
+    Device::open(&selection(), route, options).map_err(|NoDevice(why)| missing(&why)).ok()
+}
+
+/// Says that the test that calls this did not run for want of a device; fails where one is required.
+pub fn missing(why: &str) {
+    tools::missing(&format!("there is no device: {why}"), "SMALLSTEP_REQUIRE_DEVICE");
 }

@@ -1,6 +1,6 @@
 //! What is drawn and computed on a real device, and what becomes of programs when it fails.
 //!
-//! Without a device these tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device these tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
 mod blame;
 mod campaign;
@@ -11,6 +11,7 @@ mod drawing;
 mod failing;
 mod floats;
 mod modules;
+mod not_run;
 mod quirks;
 mod rendering;
 mod vectors;

@@ -3,9 +3,11 @@
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use smallstep::gpu::{Device, Options, Selection};
+use smallstep::gpu::Options;
 use smallstep::precision::{Batch, Computer, Function, Judge, Modules};
 use smallstep_semantics::number::Profile;
+
+use crate::common::device::{missing, open, options};
 
 fn adapter() -> String {
     std::env::var("SMALLSTEP_ADAPTER").unwrap_or_default()
@@ -25,9 +27,7 @@ fn on_device(args: &[&str]) -> Option<Output> {
     let output = precision(&[&["--adapter", &adapter], args].concat());
     let stderr = text(&output.stderr);
     if output.status.code() == Some(3) && stderr.contains("unchecked: no Vulkan adapter") {
-        let required = std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1");
-        assert!(!required, "SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {stderr}");
-        eprintln!("SKIPPED: {stderr}");
+        missing(&stderr);
         return None;
     }
     Some(output)
@@ -62,17 +62,7 @@ fn every_function_is_measured_on_a_device() {
 
 #[test]
 fn ranges_on_a_device_are_the_consecutive_inputs() {
-    let options = Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), window: 2, ..Options::default() };
-    let selection: Selection = adapter().parse().expect("every text is a selection");
-    let mut device = match Device::open(&selection, None, options) {
-        Ok(device) => device,
-        Err(none) => {
-            let required = std::env::var_os("SMALLSTEP_REQUIRE_DEVICE").is_some_and(|v| v == "1");
-            assert!(!required, "SMALLSTEP_REQUIRE_DEVICE is set, and there is no device: {none}");
-            eprintln!("SKIPPED: there is no device: {none}");
-            return;
-        }
-    };
+    let Some(mut device) = open(None, Options { window: 2, ..options() }) else { return };
     let function = super::function("FNegate");
     let modules = Modules::new(&function, Profile::Strict);
     // As many as `--exhaustive` asks for at a time, then fewer.

@@ -1,7 +1,9 @@
 //! The precision conformance test: definite values and legal devices conform, wrong devices do not, and a real device is measured.
 //!
-//! Without a device those tests say that they were skipped; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device those tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod device;
 mod interpreted;
 mod planted;

@@ -35,7 +35,7 @@ fn texts(lanes: &[Lane]) -> String {
     lanes.iter().map(Lane::text).collect::<Vec<_>>().join(" ")
 }
 
-/// The file is of version 4, reads back to the same bytes, and both engines conform to it.
+/// The file is of version 4, reads back to the same bytes, and both engines agree with it. Only of a file with lanes that may be anything that is left open.
 #[track_caller]
 fn conforms(file: &str) {
     let header = Case::header(file.lines().next().expect("a header")).expect("it was written so");
@@ -43,7 +43,10 @@ fn conforms(file: &str) {
     assert_eq!(header.to_line() + &cases(file).iter().map(Case::to_line).collect::<String>(), file);
     for engine in Ours::ALL {
         let verdict = verdict(file, engine);
-        assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{engine:?}: {}", verdict.why());
+        match file.contains("\"any:") {
+            true => assert!(matches!(verdict, Verdict::Undecided(_)), "{engine:?}: {verdict:?}"),
+            false => assert_eq!(verdict, Verdict::Agree, "{engine:?}"),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use pretty_assertions::assert_eq;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Check, LoadOptions, Module, Options, Specialization, assemble, spec_constants, specialize};
 
+use super::tools;
+
 const TEXT: &str = r#"
 OpCapability Shader
 OpCapability Int64
@@ -105,8 +107,8 @@ fn frozen_words_hold_no_specialization_and_are_valid() {
     assert_eq!(module.words(), frozen, "frozen words are what runs");
     assert!(module.instructions().iter().all(|i| !i.name().starts_with("OpSpec")));
     assert_eq!(specialize(&frozen, &[]), Ok(frozen.clone()), "freezing again changes nothing");
-    if let Some(verdict) = super::validates(&frozen) {
-        assert_eq!(verdict, Ok(()));
+    if tools::is_there("spirv-val") {
+        assert_eq!(super::validates(&frozen), Ok(()));
     }
 }
 
