@@ -529,6 +529,23 @@ fn entry_points() {
         p.entry_points[i].inputs[0].semantic = Some((Semantic::Specialized, span));
         p.env.functions[f].parameters[0].semantic = Some((Semantic::Specialized, span));
     });
+    // A structure with a semantic of its own, a semantic of nothing, and one semantic of two results.
+    refuted(|p| {
+        let points = function(p, "points").0 as usize;
+        let semantic = p.env.structs.iter().flat_map(|s| &s.fields).find_map(|f| f.semantic);
+        p.env.functions[points].parameters[0].semantic = semantic;
+    });
+    refuted(|p| {
+        let work = function(p, "work").0 as usize;
+        p.env.functions[work].semantic = p.env.functions[work].parameters[0].semantic;
+    });
+    refuted(|p| {
+        let (i, f) = (entry(p, "points"), function(p, "points").0 as usize);
+        let Type::Struct(out) = p.env.types.get(p.env.functions[f].result) else { unreachable!("it is one") };
+        let fields = &mut p.env.structs[out.0 as usize].fields;
+        (fields[1].ty, fields[1].semantic) = (fields[0].ty, fields[0].semantic);
+        (p.entry_points[i].outputs[1].ty, p.entry_points[i].outputs[1].semantic) = (fields[0].ty, fields[0].semantic);
+    });
     // The compute stage becomes a vertex stage that reaches threadgroup memory.
     refuted(|p| {
         let f = function(p, "work");

@@ -118,7 +118,6 @@ macro_rules! wsl_execution_rules {
             WslDMatch "wsl/d-match" Draw "004 Arguments and Return Types" "wsl::draw::interface::d_match" "a stage-out variable and the stage-in variable with its attribute have the same type and qualifiers";
             WslDLeftOver "wsl/d-left-over" Draw "004 Arguments and Return Types; WSL-D28" "wsl::draw::interface::d_left_over" "a stage-in variable of a fragment shader that no stage-out variable matches is zeros";
             WslDAttribute "wsl/d-attribute" Draw "004 Vertex Shader" "wsl::draw::interface::d_attribute" "a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which are of its type";
-            WslDSingle "wsl/d-single" Draw "004 Arguments and Return Types; WSL-D28" "wsl::draw::interface::d_single" "no two results of an entry point have the same semantic";
             WslDInteger "wsl/d-integer" Draw "004 Rasterizer; WSL-D28" "wsl::draw::interface::d_integer" "a stage-in variable of a fragment shader that holds no floats is nointerpolation";
             WslDPosition "wsl/d-position" Draw "004 Vertex Shader; WSL-D28" "wsl::draw::interface::d_position" "a vertex shader has a result SV_Position";
             WslDVertex "wsl/d-vertex" Draw "004 Vertex Shader, Built-in Variables" "wsl::draw::vertex::d_vertex" "a vertex is a thread, with its number for SV_VertexID and that of its instance for SV_InstanceID";

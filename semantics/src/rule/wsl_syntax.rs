@@ -26,7 +26,7 @@ macro_rules! wsl_syntax_rules {
             WslGQualifier "wsl/g-qualifier" Grammar "004 Arguments and Return Types; WSL-B6" "wsl::parse::decl::qualifiers" "qualifier ::= \"nointerpolation\" | \"noperspective\" | \"centroid\" | \"sample\"";
             WslGEnumDef "wsl/g-enum-def" Grammar "004 Top-level declarations" "wsl::parse::decl::enum_def" "enumDef ::= \"enum\" Identifier (\":\" type)? \"{\" enumElement (\",\" enumElement)* \"}\"";
             WslGEnumElement "wsl/g-enum-element" Grammar "004 Top-level declarations" "wsl::parse::decl::enum_element" "enumElement ::= Identifier (\"=\" constexpr)?";
-            WslGFuncDef "wsl/g-func-def" Grammar "004 Top-level declarations; WSL-B2" "wsl::parse::decl::func_def" "funcDef ::= funcDecl \"{\" stmt* \"}\"";
+            WslGFuncDef "wsl/g-func-def" Grammar "004 Top-level declarations; WSL-B2" "wsl::parse::decl::func_def" "funcDef ::= funcDecl \"{\" (stmt | variableDecls \";\")* \"}\"";
             WslGFuncDecl "wsl/g-func-decl" Grammar "004 Top-level declarations" "wsl::parse::decl::func_decl" "funcDecl ::= (entryPointDecl | normalFuncDecl | castOperatorDecl) (\":\" semantic)?";
             WslGEntryPointDecl "wsl/g-entry-point-decl" Grammar "004 Top-level declarations" "wsl::parse::decl::entry_point_decl" "entryPointDecl ::= (\"vertex\" | \"fragment\" | \"[\" numthreadsSemantic \"]\" \"compute\") type Identifier parameters";
             WslGNumthreadsSemantic "wsl/g-numthreads-semantic" Grammar "004 Top-level declarations; WSL-B13" "wsl::parse::decl::numthreads_semantic" "numthreadsSemantic ::= \"numthreads\" \"(\" IntLiteral \",\" IntLiteral \",\" IntLiteral \")\"";
@@ -41,7 +41,7 @@ macro_rules! wsl_syntax_rules {
             WslGSpecializationConstantSemantic "wsl/g-specialization-constant-semantic" Grammar "004 Top-level declarations; WSL-A4" "wsl::parse::decl::specialization_constant_semantic" "specializationConstantSemantic ::= \"specialized\"";
 
             // Statements.
-            WslGStmt "wsl/g-stmt" Grammar "004 Statements; WSL-B2" "wsl::parse::stmt::stmt" "stmt ::= \"{\" stmt* \"}\" | compoundStmt | terminatorStmt \";\" | variableDecls \";\" | maybeEffectfulExpr \";\"";
+            WslGStmt "wsl/g-stmt" Grammar "004 Statements" "wsl::parse::stmt::stmt" "stmt ::= \"{\" (stmt | variableDecls \";\")* \"}\" | compoundStmt | terminatorStmt \";\" | maybeEffectfulExpr \";\"";
             WslGCompoundStmt "wsl/g-compound-stmt" Grammar "004 Statements" "wsl::parse::stmt::compound_stmt" "compoundStmt ::= ifStmt | ifElseStmt | whileStmt | doWhileStmt | forStmt | switchStmt";
             WslGTerminatorStmt "wsl/g-terminator-stmt" Grammar "004 Statements" "wsl::parse::stmt::terminator_stmt" "terminatorStmt ::= \"break\" | \"continue\" | \"discard\" | \"fallthrough\" | \"return\" expr?";
             WslGIfStmt "wsl/g-if-stmt" Grammar "004 Statements" "wsl::parse::stmt::if_stmt" "ifStmt ::= \"if\" \"(\" expr \")\" stmt";
@@ -50,7 +50,7 @@ macro_rules! wsl_syntax_rules {
             WslGForStmt "wsl/g-for-stmt" Grammar "004 Statements" "wsl::parse::stmt::for_stmt" "forStmt ::= \"for\" \"(\" (maybeEffectfulExpr | variableDecls) \";\" expr? \";\" expr? \")\" stmt";
             WslGDoWhileStmt "wsl/g-do-while-stmt" Grammar "004 Statements" "wsl::parse::stmt::do_while_stmt" "doWhileStmt ::= \"do\" stmt \"while\" \"(\" expr \")\" \";\"";
             WslGSwitchStmt "wsl/g-switch-stmt" Grammar "004 Statements" "wsl::parse::stmt::switch_stmt" "switchStmt ::= \"switch\" \"(\" expr \")\" \"{\" switchCase* \"}\"";
-            WslGSwitchCase "wsl/g-switch-case" Grammar "004 Statements; WSL-B2" "wsl::parse::stmt::switch_case" "switchCase ::= (\"case\" constexpr | \"default\") \":\" stmt*";
+            WslGSwitchCase "wsl/g-switch-case" Grammar "004 Statements; WSL-B2" "wsl::parse::stmt::switch_case" "switchCase ::= (\"case\" constexpr | \"default\") \":\" (stmt | variableDecls \";\")*";
             WslGVariableDecls "wsl/g-variable-decls" Grammar "004 Statements; WSL-B8" "wsl::parse::stmt::variable_decls" "variableDecls ::= (type | addressSpace Identifier typeArguments (\"[\" IntLiteral \"]\")*) variableDecl (\",\" variableDecl)*";
             WslGVariableDecl "wsl/g-variable-decl" Grammar "004 Statements" "wsl::parse::stmt::variable_decl" "variableDecl ::= Identifier (\"=\" ternaryConditional)?";
 
@@ -96,7 +96,6 @@ macro_rules! wsl_syntax_rules {
             WslDForIteration "wsl/d-for-iteration" Desugaring "004 Statements" "wsl::desugar::d_for_iteration" "for (X; e; ) s ⇝ for (X; e; true) s";
             WslDForInit "wsl/d-for-init" Desugaring "004 Statements; WSL-B11" "wsl::desugar::d_for_init" "for (X; e; e') s ⇝ { X; for (; e; e') s }";
             WslDDeclarations "wsl/d-declarations" Desugaring "004 Statements" "wsl::desugar::d_declarations" "T x = e, y; ⇝ T x = e; T y;";
-            WslDDeclarationBody "wsl/d-declaration-body" Desugaring "WSL-B2" "wsl::desugar::d_declaration_body" "T x; as the body of a statement ⇝ { T x; }";
             WslDEmpty "wsl/d-empty" Desugaring "004 Expressions" "wsl::desugar::d_empty" "; ⇝ true;";
             WslDArrow "wsl/d-arrow" Desugaring "004 Expressions" "wsl::desugar::d_arrow" "e->x ⇝ (*e).x";
             WslDOperator "wsl/d-operator" Desugaring "004 Expressions; WSL-B5" "wsl::desugar::d_operator" "e1 + e2 ⇝ operator+(e1, e2), -e ⇝ operator-(e), and every other sign that is a function's name";

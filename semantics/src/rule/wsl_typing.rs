@@ -122,6 +122,7 @@ macro_rules! wsl_typing_rules {
             // Entry points.
             WslEpBucket "wsl/ep-bucket" EntryPoint "004 Arguments and Return Types" "wsl::entry::flatten::ep_bucket" "each flattened argument and result is a built-in, a resource, a stage-in or stage-out variable or a specialization constant, by its semantic";
             WslEpSameName "wsl/ep-same-name" EntryPoint "004 Arguments and Return Types" "wsl::entry::flatten::ep_same_name" "flattened members of the same name are identical";
+            WslEpSingle "wsl/ep-single" EntryPoint "004 Arguments and Return Types; WSL-C29" "wsl::entry::flatten::ep_single" "no two results of an entry point have the same semantic";
             WslEpBuiltin "wsl/ep-builtin" EntryPoint "004 Built-in Variables" "wsl::entry::bucket::ep_builtin" "a built-in variable has the type of its semantic, and stands where its stage has it";
             WslEpResourceType "wsl/ep-resource-type" EntryPoint "004 Arguments and Return Types, bucket 2" "wsl::entry::bucket::ep_resource_type" "a resource is a texture, a sampler or an array reference";
             WslEpResourceSpace "wsl/ep-resource-space" EntryPoint "004 Arguments and Return Types, bucket 2" "wsl::entry::bucket::ep_resource_space" "a resource is in the device or constant address space";

@@ -144,7 +144,9 @@ impl Desugar {
     fn body(&mut self, s: StmtId) -> core::StmtId {
         match self.stmts[s.0 as usize] {
             (Made::One(stmt), _) => stmt,
-            (Made::Declarations(first, count), span) => d_declaration_body(self, first, count, span),
+            (Made::Declarations(first, count), span) => {
+                self.push_stmt(core::Stmt::Block((first..first + count).map(core::StmtId).collect()), span)
+            }
         }
     }
 
@@ -310,14 +312,6 @@ fn d_declarations(d: &mut Desugar, declarations: &Declarations, span: Span) -> (
         d.push_stmt(core::Stmt::Declaration(core::Declaration { space, ty, name, initializer }), place);
     }
     (first, declarations.variables.len() as u32)
-}
-
-/// ```text
-/// T x; ⇝ { T x; }, as the body of a statement        [wsl/d-declaration-body; WSL-B2]
-/// ```
-fn d_declaration_body(d: &mut Desugar, first: u32, count: u32, span: Span) -> core::StmtId {
-    d.done.push((Rule::WslDDeclarationBody, span));
-    d.push_stmt(core::Stmt::Block((first..first + count).map(core::StmtId).collect()), span)
 }
 
 /// ```text

@@ -249,15 +249,15 @@ impl Generator<'_> {
         let stmt = match if self.left < 0 { 12 + self.below(7) } else { self.below(20) } {
             0 | 1 => return self.block(),
             2 | 3 => {
-                let (e, then) = (self.at_least(Level::Comma), self.statement());
-                let other = self.maybe(2, Self::statement);
+                let (e, then) = (self.at_least(Level::Comma), self.body());
+                let other = self.maybe(2, Self::body);
                 // An else belongs to the nearest if.
                 let then = if other.is_some() && self.ends_in_if(then) { self.stmt(Stmt::Block(vec![then])) } else { then };
                 Stmt::If(e, then, other)
             }
-            4 => Stmt::While(self.at_least(Level::Comma), self.statement()),
+            4 => Stmt::While(self.at_least(Level::Comma), self.body()),
             5 => {
-                let body = self.statement();
+                let body = self.body();
                 Stmt::DoWhile(body, self.at_least(Level::Comma))
             }
             6 | 7 => {
@@ -267,7 +267,7 @@ impl Generator<'_> {
                     _ => ForInit::Declarations(self.declarations()),
                 };
                 let part = |g: &mut Self| g.maybe(2, |g| g.at_least(Level::Comma));
-                Stmt::For(init, part(self), part(self), self.statement())
+                Stmt::For(init, part(self), part(self), self.body())
             }
             8 => {
                 let case = |g: &mut Self| Case { value: g.maybe(2, Self::constexpr), span: NOWHERE, body: g.some(0, 3, Self::statement) };
@@ -283,6 +283,12 @@ impl Generator<'_> {
             _ => Stmt::Expr(self.effectful()),
         };
         self.stmt(stmt)
+    }
+
+    /// The body of another statement: a declaration is none.
+    fn body(&mut self) -> StmtId {
+        let body = self.statement();
+        if matches!(self.tree.stmt(body), Stmt::Declarations(_)) { self.stmt(Stmt::Block(vec![body])) } else { body }
     }
 
     fn ends_in_if(&self, mut s: StmtId) -> bool {

@@ -15,9 +15,8 @@ fn core(text: &str) -> (String, Vec<Rule>) {
 }
 
 use Rule::{
-    WslDAddressSpace as AddressSpace, WslDDeclarationBody as Body, WslDDeclarations as Declarations, WslDEmpty as Empty,
-    WslDForCondition as Condition, WslDForInit as Init, WslDForIteration as Iteration, WslDIf as If, WslDOperator as Operator,
-    WslDWhile as While,
+    WslDAddressSpace as AddressSpace, WslDDeclarations as Declarations, WslDEmpty as Empty, WslDForCondition as Condition,
+    WslDForInit as Init, WslDForIteration as Iteration, WslDIf as If, WslDOperator as Operator, WslDWhile as While,
 };
 
 /// Statements, what they become, and the desugarings in order.
@@ -42,11 +41,7 @@ const STATEMENTS: &[(&str, &str, &[Rule])] = &[
     ("int a, b = 1, c;", "int a; int b = 1; int c;", &[Declarations]),
     ("threadgroup int a, b;", "threadgroup int a; threadgroup int b;", &[Declarations]),
     ("threadgroup int[4] a;", "threadgroup int[4] a;", &[]),
-    ("if (a) int b;", "if (a) { int b; } else {}", &[Body, If]),
-    ("if (a) int b; else int c, d;", "if (a) { int b; } else { int c; int d; }", &[Declarations, Body, Body]),
-    ("while (a) int b = 1;", "if (a) do { int b = 1; } while (a); else {}", &[Body, While, If]),
-    ("do int b; while (a);", "do { int b; } while (a);", &[Body]),
-    ("for (; a; b) int c;", "for (; a; b) { int c; }", &[Body]),
+    ("if (a) { int b; } else { int c, d; }", "if (a) { int b; } else { int c; int d; }", &[Declarations]),
     (";", "true;", &[Empty]),
     ("if (a) ;", "if (a) true; else {}", &[Empty, If]),
     ("{ }", "{}", &[]),

@@ -25,6 +25,18 @@ fn stages() {
     rejects("wsl/ep-bucket", "vertex float4 f(float4 p : attribute(0)) { return p; }");
     rejects("wsl/ep-bucket", "struct I { float4 p; } vertex float4 f(I i) : SV_Position { return i.p; }");
     rejects("wsl/ep-builtin", "vertex float4 f(int i : SV_VertexID) : SV_Position { return float4(); }");
+    rejects("wsl/ep-builtin", "vertex void f() : SV_Position { }");
+    rejects("wsl/ep-builtin", "struct O { float a : SV_Depth; } fragment O f() : SV_Depth { return O(); }");
+    rejects("wsl/ep-builtin", "struct O { float4 p : SV_Position; } struct P { O o : PSIZE; } vertex P f() { return P(); }");
+    rejects("wsl/ep-builtin", "struct E { } fragment void f(E e : SV_IsFrontFace) { }");
+    rejects("wsl/ep-stage-variable", "struct O { float4 p : SV_Position; } vertex O f() : attribute(0) { return O(); }");
+    rejects("wsl/ep-stage-variable", "vertex void f() : attribute(0) { }");
+    rejects("wsl/ep-stage-buckets", "[numthreads(1, 1, 1)] compute void f() : SV_Position { }");
+    rejects("wsl/ep-stage-buckets", "vertex void f() : register(u0) { }");
+    rejects("wsl/ep-bucket", "fragment void f() : SV_Target 4294967296 { }");
+    rejects("wsl/ep-resource-type", "struct R { device int[] a : register(u0); } vertex void f(R r : register(u0)) { }");
+    rejects("wsl/ep-specialized", "struct R { int a : specialized; } vertex void f(R r : specialized) { }");
+    accepts("struct O { float a : SV_Depth; } O f(O o : SV_VertexID) : SV_Depth { return o; } void g() : SV_Position { }");
     rejects("wsl/ep-builtin", "vertex float3 f() : SV_Position { return float3(); }");
     rejects("wsl/ep-builtin", "fragment float3 f() : SV_Target 0 { return float3(); }");
     rejects("wsl/ep-builtin", "fragment float4 f() : SV_Position { return float4(); }");
@@ -82,6 +94,23 @@ fn same_names() {
         "struct A { centroid float4 p : attribute(0); } struct B { float4 p : attribute(0); } fragment void f(A a, B b) { }",
     );
     accepts("struct A { float4 p : attribute(0); } void f(A a, float4 p : attribute(3)) { }");
+}
+
+#[test]
+fn one_result_of_each_semantic() {
+    rejects("wsl/ep-single", "struct O { float4 a : SV_Position; float4 b : SV_Position; } vertex O f() { return O(); }");
+    rejects("wsl/ep-single", "struct O { float4 a : SV_Target 1; float4 b : SV_Target 1; } fragment O f() { return O(); }");
+    rejects("wsl/ep-single", "struct O { float4 p : SV_Position; } struct P { O a; O b; } vertex P f() { return P(); }");
+    rejects(
+        "wsl/ep-single",
+        "struct O { float4 p : SV_Position; int a : attribute(3); float b : attribute(3); } vertex O f() { return O(); }",
+    );
+    accepts("struct O { float4 a : SV_Target 1; float4 b : SV_Target 2; } fragment O f() { return O(); }");
+    accepts("fragment void f(float4 a : attribute(1), float4 b : attribute(1)) { }");
+    accepts("struct O { float4 a : SV_Position; float4 b : SV_Position; } O f() { return O(); }");
+    // What flattens to nothing is no output.
+    accepts("struct E { } struct F { E e; E d; } [numthreads(1, 1, 1)] compute F f(E e) { return F(); } fragment E g() { return E(); }");
+    rejects("wsl/ep-stage-buckets", "struct E { uint3 i : SV_GroupID; } [numthreads(1, 1, 1)] compute E f() { return E(); }");
 }
 
 #[test]

@@ -32,7 +32,12 @@ fn blocks() {
     rejects_in("wsl/t-block", "return; ;");
     rejects_in("wsl/t-block", "return; int y;");
     accepts_in("if (b) return; i = 3;");
-    accepts_in("if (b) int y = 8; else float y = 2.5;");
+    accepts_in("if (b) { int y = 8; } else { float y = 2.5; }");
+    for body in
+        ["if (b) int y = 8;", "if (b) { } else float y;", "while (b) int y, z;", "do int y; while (b);", "for (; b;) int* thread y = &i;"]
+    {
+        rejects_in("wsl/g-stmt", body);
+    }
     rejects_in("wsl/t-variable-name", "{ int y; } y = 3;");
     rejects_in("wsl/ep-opaque", "sampler t;");
     rejects("wsl/ep-opaque", "void f(Texture2D<float4> t) { Texture2D<float4> u = t; }");

@@ -27,7 +27,7 @@ pub fn is_draw(test: &Test) -> bool {
 /// The rule, what is wrong, and how it is planted.
 type Bug = (Rule, &'static str, fn(&mut Draws));
 
-const BUGS: [Bug; 38] = [
+const BUGS: [Bug; 37] = [
     (Rule::WslDMatch, "types need not match", |r| r.matches = |a, b| a.qualifiers == b.qualifiers),
     (Rule::WslDMatch, "qualifiers need not match", |r| r.matches = |a, b| a.ty == b.ty),
     (Rule::WslDLeftOver, "what is left over is ones", |r| r.left_over = |n| Words::from_elem(Word::Bits(1f32.to_bits()), n)),
@@ -43,7 +43,6 @@ const BUGS: [Bug; 38] = [
     (Rule::WslDAttribute, "all vertices have the first one's", |r| {
         r.attribute = |data, scalar, each, vertices, _| interface::d_attribute(data, scalar, each, vertices, 0);
     }),
-    (Rule::WslDSingle, "the first of two results counts", |r| r.single = |_| None),
     (Rule::WslDInteger, "integers are interpolated", |r| r.integer = |_, _| true),
     (Rule::WslDPosition, "any result is the position", |r| r.position = |results| results.first()),
     (Rule::WslDVertex, "all instances are the first", |r| {

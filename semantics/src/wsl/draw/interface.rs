@@ -118,15 +118,6 @@ pub fn d_attribute(data: &Attribute, scalar: Scalar, each: usize, vertices: u32,
     if fits { data.words.get(first..first + each) } else { None }
 }
 
-/// no two results of an entry point have the same semantic                      [wsl/d-single, 004 Arguments and Return Types; WSL-D28]
-///
-/// The first that has the semantic of one before it.
-pub fn d_single(results: &[Item]) -> Option<&Item> {
-    let semantic = |item: &Item| item.semantic.map(|s| s.0);
-    let again = |(i, item): &(usize, &Item)| results[..*i].iter().any(|before| semantic(before) == semantic(item));
-    results.iter().enumerate().find(again).map(|(_, item)| item)
-}
-
 /// a stage-in variable of a fragment shader that holds no floats is nointerpolation [wsl/d-integer, 004 Rasterizer; WSL-D28]
 pub fn d_integer(scalar: Scalar, qualifiers: &[Qualifier]) -> bool {
     scalar == Scalar::Float || qualifiers.contains(&Qualifier::Nointerpolation)
@@ -145,16 +136,6 @@ fn specialized(draw: &Draw, entry: &EntryPoint) -> Result<(), Error> {
     entry.inputs.iter().enumerate().find(is_bare).map_or(Ok(()), |(_, item)| {
         let what = format!("{} is a specialization constant, and nothing is given for it", name(draw.program, item));
         Err(Error::new(Rule::WslEpSpecialized, item.span, what))
-    })
-}
-
-fn single(program: &Program, entry: &EntryPoint, rules: &Rules) -> Result<(), Error> {
-    (rules.single)(&entry.outputs).map_or(Ok(()), |item| {
-        let what = format!(
-            "another result has the semantic of {}; the rule needs one of each, for nothing says which counts",
-            name(program, item)
-        );
-        Err(Error::new(Rule::WslDSingle, item.span, what))
     })
 }
 
@@ -180,7 +161,6 @@ impl<'p> Interface<'p> {
         };
         if let (Vertices::Shaded { entry, .. }, Some(shared)) = (&draw.vertices, stages.0) {
             specialized(draw, entry)?;
-            single(program, entry, rules)?;
             let Some(position) = (rules.position)(&entry.outputs) else {
                 let span = program.env.function(entry.function).name.span;
                 let what = "the vertex entry point has no result SV_Position; the rule needs one, for nothing else says where a vertex is";
@@ -191,8 +171,6 @@ impl<'p> Interface<'p> {
             interface.attributes(draw, entry, rules)?;
         }
         specialized(draw, draw.fragment)?;
-        single(program, draw.fragment, rules)?;
-        interface.fired.push(Rule::WslDSingle);
         for item in &draw.fragment.inputs {
             let (Some(number), Some(elements)) = (attribute_of(item), Elements::of(program, item.ty)) else { continue };
             let from = interface.matched(draw, item, number, &elements, (stages.0, &result), rules)?;

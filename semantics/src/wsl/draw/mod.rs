@@ -130,8 +130,6 @@ pub struct Rules {
     pub left_over: fn(usize) -> Words,
     /// [`interface::d_attribute`]
     pub attribute: for<'a> fn(&'a Attribute, Scalar, usize, u32, u32) -> Option<&'a [u32]>,
-    /// [`interface::d_single`]
-    pub single: for<'a> fn(&'a [Item]) -> Option<&'a Item>,
     /// [`interface::d_integer`]
     pub integer: fn(Scalar, &[Qualifier]) -> bool,
     /// [`interface::d_position`]
@@ -167,7 +165,6 @@ impl Default for Rules {
             matches: interface::d_match,
             left_over: interface::d_left_over,
             attribute: interface::d_attribute,
-            single: interface::d_single,
             integer: interface::d_integer,
             position: interface::d_position,
             vertex: vertex::d_vertex,

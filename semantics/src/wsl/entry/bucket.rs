@@ -38,7 +38,7 @@ fn what(env: &Environment, item: &Item) -> String {
     item.name.map_or("what this entry point returns".to_string(), |n| format!("`{}`", env.names.name(n)))
 }
 
-fn shown(semantic: Semantic) -> String {
+pub(super) fn shown(semantic: Semantic) -> String {
     match semantic {
         Semantic::Builtin(s) => s.keyword().into(),
         Semantic::Target(n) => format!("SV_Target {n}"),

@@ -1,5 +1,6 @@
 //! Arguments and results, flattened through structures: seed 004 "Arguments and Return Types".
 
+use super::bucket::shown;
 use super::{Item, MAX_ITEMS};
 use crate::rule::Rule;
 use crate::text::Symbol;
@@ -8,9 +9,18 @@ use crate::wsl::error::Error;
 use crate::wsl::types::{Type, TypeId};
 use rustc_hash::FxHashMap;
 
+/// What arguments or results flatten to.
+#[derive(Default)]
+pub struct Flat {
+    /// The items.
+    pub items: Vec<Item>,
+    /// What is no item, but has a semantic all the same: structures, and the result of a function that returns nothing.
+    pub marked: Vec<Item>,
+}
+
 /// The flattened arguments.
-pub fn arguments(b: &mut Builder, f: &Function) -> Vec<Item> {
-    let mut out = Vec::new();
+pub fn arguments(b: &mut Builder, f: &Function) -> Flat {
+    let mut out = Flat::default();
     for (i, p) in f.parameters.iter().enumerate() {
         let item = Item {
             parameter: Some(i as u32),
@@ -27,31 +37,36 @@ pub fn arguments(b: &mut Builder, f: &Function) -> Vec<Item> {
 }
 
 /// The flattened results.
-pub fn results(b: &mut Builder, f: &Function) -> Vec<Item> {
-    let mut out = Vec::new();
+pub fn results(b: &mut Builder, f: &Function) -> Flat {
+    let mut out = Flat::default();
+    let item = Item {
+        parameter: None,
+        path: Default::default(),
+        name: None,
+        ty: f.result,
+        qualifiers: Default::default(),
+        semantic: f.semantic,
+        span: f.result_span,
+    };
     if f.result != TypeId::VOID {
-        let item = Item {
-            parameter: None,
-            path: Default::default(),
-            name: None,
-            ty: f.result,
-            qualifiers: Default::default(),
-            semantic: f.semantic,
-            span: f.result_span,
-        };
         flatten(b, item, &mut out);
+    } else if item.semantic.is_some() {
+        out.marked.push(item);
     }
     out
 }
 
-fn flatten(b: &mut Builder, item: Item, out: &mut Vec<Item>) {
+fn flatten(b: &mut Builder, item: Item, out: &mut Flat) {
     let mut todo = vec![item];
     while let Some(item) = todo.pop() {
         let Type::Struct(s) = b.env.types.get(item.ty) else {
-            out.push(item);
+            out.items.push(item);
             continue;
         };
-        if out.len() + todo.len() + b.env.structure(s).fields.len() > MAX_ITEMS {
+        if item.semantic.is_some() && out.marked.len() < MAX_ITEMS {
+            out.marked.push(item.clone());
+        }
+        if out.items.len() + todo.len() + b.env.structure(s).fields.len() > MAX_ITEMS {
             let message = format!("this flattens to more than {MAX_ITEMS} items, which is the most that is read");
             b.errors.push(Error::new(Rule::WslEpBucket, item.span, message));
             return;
@@ -104,6 +119,19 @@ pub fn ep_same_name(b: &mut Builder, items: &[Item]) {
             let message =
                 format!("there is another `{text}` among this entry point's flattened members, with another type, semantic or qualifiers");
             Error::new(Rule::WslEpSameName, item.span, message).note(Some(first.span), "the other one is declared here")
+        });
+    }
+}
+
+/// no two results of an entry point have the same semantic                     [wsl/ep-single, 004 Arguments and Return Types; WSL-C29]
+pub fn ep_single(b: &mut Builder, results: &[Item]) {
+    let mut seen: FxHashMap<Semantic, &Item> = FxHashMap::default();
+    for item in results {
+        let Some((semantic, span)) = item.semantic.filter(|(s, _)| *s != Semantic::OutOfRange) else { continue };
+        let first = *seen.entry(semantic).or_insert(item);
+        b.require(Rule::WslEpSingle, std::ptr::eq(first, item), |_| {
+            let message = format!("another result is {}; the rule needs one of each, for nothing says which counts", shown(semantic));
+            Error::new(Rule::WslEpSingle, span, message).note(first.semantic.map(|(_, span)| span), "the other one is here")
         });
     }
 }

@@ -101,14 +101,16 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
         }
         let inputs = flatten::arguments(b, &f);
         let outputs = flatten::results(b, &f);
-        items += inputs.len() + outputs.len();
+        items += inputs.items.len() + outputs.items.len();
         for (side, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
-            flatten::ep_same_name(b, side);
-            for item in side {
+            flatten::ep_same_name(b, &side.items);
+            // A semantic asks for its type wherever it is written, and no semantic has a structure or void.
+            for item in side.items.iter().chain(&side.marked) {
                 bucket::check(b, item, stage, direction);
             }
         }
-        out.push(EntryPoint { function: id, stage, inputs, outputs });
+        flatten::ep_single(b, &outputs.items);
+        out.push(EntryPoint { function: id, stage, inputs: inputs.items, outputs: outputs.items });
     }
     out
 }

@@ -63,7 +63,7 @@ pub struct Field {
 }
 
 /// What a semantic says.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Semantic {
     /// A built-in without a number.
     Builtin(BuiltinSemantic),

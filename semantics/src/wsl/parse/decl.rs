@@ -175,7 +175,7 @@ fn enum_element(p: &mut Parser<'_>) -> Result<EnumElement> {
 }
 
 /// ```text
-/// funcDef ::= funcDecl "{" stmt* "}"        [wsl/g-func-def; WSL-B2: a stmt may be a declaration of variables]
+/// funcDef ::= funcDecl "{" (stmt | variableDecls ";")* "}"        [wsl/g-func-def; WSL-B2: the letter has no variableDecls]
 /// ```
 fn func_def(p: &mut Parser<'_>) -> Result<Option<FuncDef>> {
     p.fire(Rule::WslGFuncDef);

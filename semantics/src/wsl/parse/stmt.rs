@@ -14,13 +14,38 @@ impl Parser<'_> {
             T::Identifier => {}
             _ => return false,
         }
-        let mut n = 1;
+        let (mut n, mut sizes) = (1, true);
         loop {
+            // No statement that is an expression has these behind a name and its indices: their operators have no effect.
             match (self.nth(n), self.nth(n + 1), self.nth(n + 2)) {
-                // No statement that is an expression has these behind a name and its indices: their operators have no effect.
-                (T::Identifier | T::Less | T::Star, ..) | (T::LeftBracket, T::RightBracket, _) => return true,
-                (T::LeftBracket, T::IntLiteral | T::UintLiteral, T::RightBracket) => n += 3,
+                (T::Identifier | T::Reserved, ..) | (T::LeftBracket, T::RightBracket, _) | (T::Star, T::AddressSpace(_), _) => return true,
+                (word, T::Equal | T::Comma | T::Semicolon, _) if word.is_keyword() => return true,
+                (T::LeftBracket, size, end) => {
+                    sizes &= matches!((size, end), (T::IntLiteral | T::UintLiteral, T::RightBracket));
+                    let Some(behind) = self.behind_brackets(n) else { return false };
+                    n = behind;
+                }
+                // Neither is a product, nor a relation, whose right side is no part of a type.
+                (T::Star, T::Identifier | T::Star | T::LeftBracket, _) => return sizes,
+                (T::Less, _, next) => return sizes && !matches!(next, T::Semicolon | T::LeftParen | T::Plus | T::Minus | T::Slash),
                 _ => return false,
+            }
+        }
+    }
+
+    /// How many tokens stand before what is behind the `]` of the `[` that the token after `n` others is, if the statement has one.
+    fn behind_brackets(&self, mut n: usize) -> Option<usize> {
+        let mut open = 0;
+        loop {
+            match self.nth(n) {
+                T::LeftBracket => open += 1,
+                T::RightBracket => open -= 1,
+                T::Semicolon | T::LeftBrace | T::RightBrace | T::End => return None,
+                _ => {}
+            }
+            n += 1;
+            if open == 0 {
+                return Some(n);
             }
         }
     }
@@ -38,7 +63,16 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads statements up to a `}`, or to a `case` or `default` if they end in one.
+    /// Reads the statement that is the body of another, which a declaration is not (ERRATA WSL-B2).
+    fn body(&mut self) -> Result<StmtId> {
+        if self.at_declaration() {
+            let needs = "declarations of variables stand in blocks; as the body of a statement one needs `{` and `}` around it";
+            self.error(Rule::WslGStmt, needs);
+        }
+        self.statement()
+    }
+
+    /// Reads statements and declarations of variables up to a `}`, or to a `case` or `default` if they end in one.
     fn statements(&mut self, cases: bool) -> Result<(Vec<StmtId>, usize)> {
         let (mut stmts, mut below) = (Vec::new(), 0);
         loop {
@@ -91,8 +125,7 @@ impl Parser<'_> {
 }
 
 /// ```text
-/// stmt ::= "{" stmt* "}" | compoundStmt | terminatorStmt ";" | variableDecls ";" | maybeEffectfulExpr ";"
-///                        [wsl/g-stmt; WSL-B2: by the letter variableDecls stand only in a nested block]
+/// stmt ::= "{" (stmt | variableDecls ";")* "}" | compoundStmt | terminatorStmt ";" | maybeEffectfulExpr ";"        [wsl/g-stmt]
 /// ```
 fn stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGStmt);
@@ -173,7 +206,7 @@ fn terminator_stmt(p: &mut Parser<'_>) -> Result<(Stmt, usize)> {
 fn if_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     let start = p.bump().start;
     let condition = p.condition(Rule::WslGIfStmt, "`if`")?;
-    let then = p.statement()?;
+    let then = p.body()?;
     let below = p.height(condition).max(p.stmt_height(then));
     if p.peek() == T::Else {
         return if_else_stmt(p, start, condition, then, below);
@@ -188,7 +221,7 @@ fn if_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 fn if_else_stmt(p: &mut Parser<'_>, start: u32, condition: ExprId, then: StmtId, below: usize) -> Result<StmtId> {
     p.fire(Rule::WslGIfElseStmt);
     p.bump();
-    let other = p.statement()?;
+    let other = p.body()?;
     let below = below.max(p.stmt_height(other));
     p.push_stmt(Stmt::If(condition, then, Some(other)), p.since(start), below)
 }
@@ -200,7 +233,7 @@ fn while_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGWhileStmt);
     let start = p.bump().start;
     let condition = p.condition(Rule::WslGWhileStmt, "`while`")?;
-    let body = p.statement()?;
+    let body = p.body()?;
     p.push_stmt(Stmt::While(condition, body), p.since(start), p.height(condition).max(p.stmt_height(body)))
 }
 
@@ -210,7 +243,7 @@ fn while_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 fn do_while_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGDoWhileStmt);
     let start = p.bump().start;
-    let body = p.statement()?;
+    let body = p.body()?;
     p.expect(Rule::WslGDoWhileStmt, T::While, "`do`")?;
     let condition = p.condition(Rule::WslGDoWhileStmt, "`while`")?;
     p.expect(Rule::WslGDoWhileStmt, T::Semicolon, "`do`")?;
@@ -231,7 +264,7 @@ fn for_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
             (ForInit::Empty, None, None, 0)
         }
     };
-    let body = p.statement()?;
+    let body = p.body()?;
     p.push_stmt(Stmt::For(init, condition, iteration, body), p.since(start), below.max(p.stmt_height(body)))
 }
 
@@ -286,7 +319,7 @@ fn switch_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// switchCase ::= ("case" constexpr | "default") ":" stmt*        [wsl/g-switch-case; WSL-B2]
+/// switchCase ::= ("case" constexpr | "default") ":" (stmt | variableDecls ";")*        [wsl/g-switch-case; WSL-B2]
 /// ```
 fn switch_case(p: &mut Parser<'_>) -> Result<(Case, usize)> {
     p.fire(Rule::WslGSwitchCase);

@@ -69,15 +69,18 @@ impl Recheck<'_> {
 
     fn entry_point(&self, entry: &EntryPoint) -> Check {
         let f = self.p.env.function(entry.function);
+        if f.result == TypeId::VOID && f.semantic.is_some() {
+            return refuse(Some(Rule::WslEpBuiltin), f.result_span, "a result has a semantic, and there is none");
+        }
         let mut inputs = Vec::new();
         for (i, p) in f.parameters.iter().enumerate() {
-            self.flatten(p, Some(i as u32), Vec::new(), &mut inputs);
+            self.flatten(p, Some(i as u32), Vec::new(), &mut inputs)?;
         }
         let mut outputs = Vec::new();
         if f.result != TypeId::VOID {
             let result =
                 Field { name: f.name.name, span: f.result_span, ty: f.result, qualifiers: Default::default(), semantic: f.semantic };
-            self.flatten(&result, None, Vec::new(), &mut outputs);
+            self.flatten(&result, None, Vec::new(), &mut outputs)?;
         }
         let same = |found: &[Item], flat: &[(Option<u32>, Vec<u32>, Field)]| {
             found.len() == flat.len()
@@ -107,21 +110,30 @@ impl Recheck<'_> {
                 }
             }
         }
+        let mut given = FxHashSet::default();
+        if let Some(again) = entry.outputs.iter().find(|item| item.semantic.is_some_and(|(s, _)| !given.insert(s))) {
+            return refuse(Some(Rule::WslEpSingle), again.span, "two results have one semantic");
+        }
         entry.inputs.iter().try_for_each(|item| self.item(entry.stage, Direction::In, item))?;
         entry.outputs.iter().try_for_each(|item| self.item(entry.stage, Direction::Out, item))
     }
 
-    fn flatten(&self, field: &Field, parameter: Option<u32>, path: Vec<u32>, out: &mut Vec<(Option<u32>, Vec<u32>, Field)>) {
+    fn flatten(&self, field: &Field, parameter: Option<u32>, path: Vec<u32>, out: &mut Vec<(Option<u32>, Vec<u32>, Field)>) -> Check {
         match self.ty(field.ty) {
+            Type::Struct(_) if field.semantic.is_some() => {
+                return refuse(Some(Rule::WslEpBuiltin), field.span, "a structure has a semantic, and none has the type of one");
+            }
             Type::Struct(s) => crate::text::deep(|| {
                 for (i, f) in self.p.env.structure(s).fields.iter().enumerate() {
                     let mut path = path.clone();
                     path.push(i as u32);
-                    self.flatten(f, parameter, path, out);
+                    self.flatten(f, parameter, path, out)?;
                 }
-            }),
+                Ok(())
+            })?,
             _ => out.push((parameter, path, field.clone())),
         }
+        Ok(())
     }
 
     fn item(&self, stage: Stage, direction: Direction, item: &Item) -> Check {

@@ -364,6 +364,37 @@ impl Generator {
                 ]);
                 (format!("struct {name}b {{ {text}; }} fragment void {name}({name}b s, float a : attribute(0)) {{ }}"), Rule::WslEpSameName)
             }
+            Fault::TwoResults => {
+                let (stage, semantic, ty) = self.of(&[
+                    ("vertex", "SV_Position", "float4"),
+                    ("vertex", "attribute(2)", "float"),
+                    ("vertex", "PSIZE", "float"),
+                    ("fragment", "SV_Target 1", "float4"),
+                    ("fragment", "SV_Depth", "float"),
+                ]);
+                let text = if self.one_in(2) {
+                    format!("struct {name}b {{ {ty} a : {semantic}; {ty} b : {semantic}; }}")
+                } else {
+                    format!("struct {name}c {{ {ty} a : {semantic}; }} struct {name}b {{ {name}c a; {name}c b; }}")
+                };
+                (format!("{text} {stage} {name}b {name}() {{ return {name}b(); }}"), Rule::WslEpSingle)
+            }
+            Fault::WholeSemantic => {
+                let structure = format!("struct {name}b {{ float4 a : attribute(0); }} ");
+                let (text, rule) = self.of(&[
+                    ("vertex void M() : SV_Position { }", Rule::WslEpBuiltin),
+                    ("fragment void M() : SV_Target 0 { }", Rule::WslEpBuiltin),
+                    ("vertex void M() : attribute(3) { }", Rule::WslEpStageVariable),
+                    ("vertex Mb M() : PSIZE { return Mb(); }", Rule::WslEpBuiltin),
+                    ("vertex Mb M() : attribute(1) { return Mb(); }", Rule::WslEpStageVariable),
+                    ("fragment void M(Mb a : attribute(0)) { }", Rule::WslEpStageVariable),
+                    ("fragment void M(Mb a : specialized) { }", Rule::WslEpSpecialized),
+                    ("vertex void M(Mb a : register(r)) { }", Rule::WslEpResourceType),
+                    ("struct Mc { Mb a : SV_SampleIndex; } fragment void M(Mc a) { }", Rule::WslEpBuiltin),
+                ]);
+                // No keyword of these has an M but as their names.
+                (format!("{structure}{}", text.replace('M', &name)), rule)
+            }
             Fault::BuiltinType => {
                 let text = self.of(&[
                     "vertex void M(int i : SV_VertexID) { }",

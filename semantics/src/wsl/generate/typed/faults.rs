@@ -114,6 +114,8 @@ faults! {
     TwoReturns "A function that returns a texture has two returns.";
     NoSemantic "An argument of an entry point has no semantic.";
     SameName "Members of the same name differ.";
+    TwoResults "Two results have the same semantic.";
+    WholeSemantic "What is no variable has a semantic: a structure, or nothing that is returned.";
     BuiltinType "A built-in variable has another type.";
     BuiltinStage "A built-in variable is none of the stage.";
     ResourceType "A resource is none of the types that one can be.";

@@ -207,8 +207,11 @@ impl Generator {
         }
         self.frames.push(Frame::default());
         let s = self.statement(around);
-        self.frames.pop();
-        s
+        // A declaration is no body but in a block (ERRATA WSL-B2).
+        match self.frames.pop() {
+            Some(frame) if !frame.variables.is_empty() => Statement::new(format!("{{ {} }}", s.text), s.behaviours),
+            _ => s,
+        }
     }
 
     fn wrong_condition(&mut self, fault: Fault, rule: Rule) -> Option<Expression> {
