@@ -6,6 +6,12 @@ use crate::text::Span;
 /// The most errors that one run reports; where there are more, the last one says so.
 pub const MAX_ERRORS: usize = 100;
 
+/// The most notes that the errors of one run have together; a later error says how many it would have.
+pub const MAX_NOTES: usize = 100;
+
+/// The most characters of a message or note: names and types that a program writes may be of any length.
+const MAX_TEXT: usize = 500;
+
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -22,13 +28,24 @@ pub struct Error {
 impl Error {
     /// An error without notes.
     pub fn new(rule: Rule, span: Span, message: impl Into<String>) -> Error {
-        Error { rule, span, message: message.into(), notes: Vec::new() }
+        Error { rule, span, message: shortened(message.into()), notes: Vec::new() }
     }
 
     /// The error with one more note.
     pub fn note(mut self, span: Option<Span>, message: impl Into<String>) -> Error {
-        self.notes.push((span, message.into()));
+        self.notes.push((span, shortened(message.into())));
         self
+    }
+}
+
+/// The text without its middle, if it is too long to be read.
+fn shortened(text: String) -> String {
+    const KEPT: usize = MAX_TEXT / 2;
+    let start = text.char_indices().nth(KEPT).map(|(at, _)| at);
+    let end = text.char_indices().nth_back(KEPT - 1).map(|(at, _)| at);
+    match (start, end) {
+        (Some(start), Some(end)) if end > start => format!("{} … {}", &text[..start], &text[end..]),
+        _ => text,
     }
 }
 
@@ -40,4 +57,19 @@ pub fn limited(mut errors: Vec<Error>) -> Vec<Error> {
         errors[MAX_ERRORS - 1].notes.push((None, format!("there are more errors; only the first {MAX_ERRORS} are reported")));
     }
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        let whole = "ä".repeat(MAX_TEXT);
+        assert_eq!(shortened(whole.clone()), whole);
+        let longer = format!("{whole}b");
+        let kept = "ä".repeat(MAX_TEXT / 2);
+        assert_eq!(shortened(longer), format!("{kept} … {}b", &kept[2..]));
+        assert_eq!(shortened("x".repeat(1_000_000)).chars().count(), MAX_TEXT + 3);
+    }
 }

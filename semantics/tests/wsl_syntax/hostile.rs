@@ -29,6 +29,20 @@ fn read(text: &str) -> Vec<Error> {
     errors
 }
 
+#[test]
+fn a_chain_of_operators_that_is_too_long_is_named_as_one() {
+    let chain = |operator: &str, n: usize| format!("int f(int a) {{ return a{}; }}", format!(" {operator} a").repeat(n));
+    for operator in ["+", "*", "&&", "||", "<<", "|"] {
+        assert!(parse(&chain(operator, 9_900)).1.is_empty());
+        let errors = read(&chain(operator, 200_000));
+        let [error] = &errors[..] else { panic!("{operator}: {errors:?}") };
+        assert_eq!(error.rule, Rule::WslGNesting);
+        assert!(error.message.starts_with("more than 10000 operators stand in one another here"), "{}", error.message);
+    }
+    let nested = read(&format!("int f(int a) {{ return {}a; }}", "~".repeat(20_001)));
+    assert!(nested[0].message.starts_with("the program is nested more than 10000 deep here"), "{nested:?}");
+}
+
 /// What nests, with what stands around it, before and behind each level and in the middle.
 const NESTED: [(&str, &str, &str, &str, &str); 30] = [
     ("void f() { x = ", "(", "1", ")", "; }"),

@@ -1,6 +1,8 @@
 //! Functions: parameters, returns, recursion, what may discard.
 
 use crate::{accepts, rejects};
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::validate::validate;
 
 #[test]
 fn parameters() {
@@ -107,4 +109,37 @@ fn discards() {
     rejects("wsl/v-function-discard", &format!("{accessors} vertex void f() {{ S s; (s.b); }}"));
     rejects("wsl/t-block", "void g() { discard; return; }");
     accepts("void d() { discard; } void g() { d(); return; }");
+}
+
+/// Names and lists of candidates may be of any length; what is said of them is not.
+#[test]
+fn messages_are_short_however_long_a_program_s_names_are() {
+    let long = "n".repeat(50_000);
+    let said = |text: &str| {
+        let errors = validate(text).errors;
+        assert!(!errors.is_empty());
+        errors.iter().map(|e| e.message.len() + e.notes.iter().map(|n| n.1.len()).sum::<usize>()).sum::<usize>()
+    };
+    let structure = format!("struct {long} {{ int a; }} void f({long} s) {{ int x = s; g(s); s.{long} = 1; y{long} = 2; f(1); }}");
+    assert!(said(&structure) < 10_000, "{}", said(&structure));
+    // A hundred wrong calls of a function with a hundred declarations.
+    let declared: String = (0..100).map(|n| format!("struct S{n} {{ int a; }} void h(S{n} s) {{ }} ")).collect();
+    let calls = format!("{declared} void f() {{ {} }}", (0..100).map(|n| format!("h({n}.0);\n")).collect::<String>());
+    assert!(said(&calls) < 30_000, "{}", said(&calls));
+    let errors = validate(&calls).errors;
+    assert_eq!(errors.len(), 100);
+    assert!(errors[0].notes.len() == 9 && errors[0].notes[8].1 == "and 92 more", "{:?}", errors[0]);
+    assert!(errors[99].notes[0].1 == "9 notes as those above are left out", "{:?}", errors[99]);
+    // A call of very many arguments.
+    let many = format!("void g() {{ }} void f(int a) {{ g(a{}); }}", ", a".repeat(20_000));
+    assert!(said(&many) < 2_000, "{}", said(&many));
+}
+
+/// A function may bear the name of a structure; it is shown as it is declared.
+#[test]
+fn signatures_are_those_that_are_declared() {
+    let text = "struct S { int a; } int S(int a) { return a; } operator S(float x) { return S(); } float4 operator+(S s, S t) { return float4(); }";
+    let program = validate(text).program.expect("it is valid");
+    let signatures: Vec<String> = (0..3).map(|i| program.env.signature(FunctionId(i))).collect();
+    assert_eq!(signatures, ["int S(int)", "operator S(float)", "float4 operator+(S, S)"]);
 }

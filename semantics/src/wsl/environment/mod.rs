@@ -12,7 +12,7 @@ pub mod operators;
 pub mod resolve;
 
 use super::core;
-use super::error::{Error, MAX_ERRORS};
+use super::error::{Error, MAX_ERRORS, MAX_NOTES};
 use super::library;
 use super::syntax::{AddressSpace, BuiltinSemantic, FunctionKind, IntLiteral, Qualifier};
 use super::types::{EnumId, StructId, Type, TypeId, Types};
@@ -212,6 +212,8 @@ impl Fired {
 pub struct Errors {
     /// In the order in which they were found.
     pub list: Vec<Error>,
+    /// How many notes they have.
+    notes: usize,
     seen: FxHashSet<(Span, String)>,
     unchecked: Option<Rule>,
 }
@@ -223,11 +225,18 @@ impl Errors {
     }
 
     /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the condition of a while is checked twice).
-    pub fn push(&mut self, error: Error) {
+    ///
+    /// An error whose notes would be more than [`MAX_NOTES`] with those before says how many they are.
+    pub fn push(&mut self, mut error: Error) {
         if self.unchecked == Some(error.rule) {
             return;
         }
         if self.list.len() < MAX_ERRORS && self.seen.insert((error.span, error.message.clone())) {
+            if self.notes + error.notes.len() > MAX_NOTES && error.notes.len() > 1 {
+                let left_out = error.notes.len();
+                error.notes = vec![(None, format!("{left_out} notes as those above are left out"))];
+            }
+            self.notes += error.notes.len();
             self.list.push(error);
         }
     }

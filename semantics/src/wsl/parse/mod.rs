@@ -267,6 +267,18 @@ impl<'a> Parser<'a> {
     /// Adds an expression whose highest child has the height `below`.
     #[inline]
     fn push_expr(&mut self, expr: Expr, span: Span, below: usize) -> Result<ExprId> {
+        let left = match expr {
+            Expr::Binary(_, left, _) | Expr::Or(left, _) | Expr::And(left, _) | Expr::Comma(left, _) => self.height(left),
+            _ => 0,
+        };
+        if left == MAX_NESTING {
+            let message = format!(
+                "more than {MAX_NESTING} operators stand in one another here, as in a + b + c, which is (a + b) + c; a longer chain needs parentheses about its parts, or variables for them"
+            );
+            self.error_at(Rule::WslGNesting, span, message);
+            self.stop();
+            return Err(Failed);
+        }
         nesting(self, below)?;
         self.expr_heights.push(below as u16 + 1);
         Ok(self.tree.push_expr(expr, span))

@@ -15,6 +15,14 @@ use smallvec::{SmallVec, smallvec};
 /// The most candidates that an error lists.
 const MAX_CANDIDATES: usize = 8;
 
+/// The error of so many candidates, with how many are not listed.
+fn and_more(error: Error, candidates: usize) -> Error {
+    match candidates.saturating_sub(MAX_CANDIDATES) {
+        0 => error,
+        more => error.note(None, format!("and {more} more")),
+    }
+}
+
 /// An argument as overload resolution sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
@@ -202,7 +210,7 @@ impl Checker<'_> {
                 for c in candidates.iter().take(MAX_CANDIDATES) {
                     error = self.candidate_note(error, c, &text);
                 }
-                error
+                and_more(error, candidates.len())
             }
             _ => self.no_function(rule, key, name, operands, &text, &shown, span),
         };
@@ -220,6 +228,7 @@ impl Checker<'_> {
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one sentence")]
     fn no_function(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, text: &str, shown: &str, span: Span) -> Error {
+        let all = self.b.env.by_key.get(&key).map_or(0, |all| all.len());
         let declared: Vec<FunctionId> = self.b.env.by_key.get(&key).into_iter().flatten().copied().take(MAX_CANDIDATES).collect();
         let env = &self.b.env;
         let library_key = match key {
@@ -243,14 +252,12 @@ impl Checker<'_> {
             };
             error = error.note(Some(f.name.span), format!("candidate: {}; {why}", self.b.env.signature(*id)));
         }
-        let more = library.len().saturating_sub(MAX_CANDIDATES);
+        error = and_more(error, all);
+        let all = library.len();
         for signature in library.into_iter().take(MAX_CANDIDATES) {
             error = error.note(None, format!("candidate of the standard library: {signature}"));
         }
-        if more > 0 {
-            error = error.note(None, format!("and {more} more"));
-        }
-        error
+        and_more(error, all)
     }
 
     fn operand_name(&self, o: Operand) -> String {
