@@ -10,6 +10,7 @@ use smallstep_semantics::spirv::error::{Check, Place};
 use smallstep_semantics::spirv::module::Interface;
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, LoadError, Module};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A program that can be run.
@@ -154,7 +155,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V assembly begins with a capability.
+    /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V assembly with a capability, and WSL as no λV program does.
     pub fn of(name: &str, bytes: &[u8]) -> Language {
         let magic = rspirv::spirv::MAGIC_NUMBER;
         if bytes.starts_with(&magic.to_le_bytes())
@@ -169,15 +170,33 @@ impl Language {
         if name.ends_with(".wgsl") {
             return Language::Wgsl;
         }
-        if name.ends_with(".wsl") {
+        if is_wsl(Path::new(name)) {
             return Language::Wsl;
         }
         let lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
         match lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b";")) {
             Some(line) if line.starts_with(b"OpCapability ") => Language::Assembly,
+            Some(line) if !name.ends_with(".lv") && begins_wsl(line) => Language::Wsl,
             _ => Language::LambdaV,
         }
     }
+}
+
+/// Whether a file is WSL by its name.
+pub fn is_wsl(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "wsl" || e == "whlsl")
+}
+
+/// Whether the first line that is no comment of λV's begins a WSL program: with a comment, the `[` of a compute entry point, or a word and what continues a declaration.
+/// A λV program is one expression, so a word there is all of it, or a list.
+fn begins_wsl(line: &[u8]) -> bool {
+    let word = line.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | 0x80..)).count();
+    let behind = line[word..].trim_ascii_start().first();
+    let is_name = line.first().is_some_and(|b| !b.is_ascii_digit()) && word > 0;
+    line.starts_with(b"//")
+        || line.starts_with(b"/*")
+        || line.starts_with(b"[")
+        || is_name && behind.is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'<' | b'[' | b'*' | 0x80..))
 }
 
 /// The words of a module, from assembly, from words or from WGSL.

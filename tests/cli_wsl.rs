@@ -123,8 +123,15 @@ fn textures_and_samplers_are_given_and_shown() {
         (&[picture, filters, "--bind=out=R8_UINT 2x2"], "the image for out is of R8_UINT, which has other numbers than the type float"),
         (&[picture, filters, "--bind=out=R8_UNORM cube 2x2"], "a cube (`cube NxN`); a RWTexture2D is of two dimensions"),
         (&[picture, filters, "--bind=out=R8_UNORM 2x2 levels=2"], "the image for out is of 2 levels; a RWTexture2D has one"),
-        (&[picture, out, "--bind=filters=sharp"], "for the sampler filters: `sharp` says nothing of a sampler"),
-        (&["--bind=picture=u32:1", filters, out], "for the texture picture: no format is called `u32:1`"),
+        (
+            &[picture, out, "--bind=filters=sharp"],
+            "for the sampler filters: `sharp` says nothing of a sampler; nearest, linear, repeat, mirrored, edge, border, unnormalized, mag=",
+        ),
+        (
+            &[picture, out, "--bind=filters=colour=red"],
+            "no border colour is called `red`; there are transparent-black, opaque-black, opaque-white",
+        ),
+        (&["--bind=picture=u32:1", filters, out], "for the texture picture: no format is called `u32:1`; there are R8_UNORM"),
         (&["--bind=picture=none.png", filters, out], "none.png"),
         (&[picture, picture, filters, out], "the resource picture is given twice"),
         (&["--set=0.0=u32:1", picture, filters, out], "the entry point takes no such resource at 0.0"),
@@ -136,11 +143,33 @@ fn textures_and_samplers_are_given_and_shown() {
 }
 
 #[test]
+fn standard_input_and_files_called_whlsl_are_wsl() {
+    let program = "// a comment\nstruct S { int a; }\nint S(int a) { return a; }\n";
+    let typed = with(program, &["type", "-"]);
+    assert_eq!(text(&typed.stdout), "int S(int) : {Return int}\n", "{}", text(&typed.stderr));
+    let checked = with(program, &["check", "-"]);
+    assert!(text(&checked.stdout).starts_with("valid      standard input: 1 functions"), "{}", text(&checked.stdout));
+    let wrong = with("int f() { return true; }", &["check", "-"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stdout).contains("error[wsl/v-function-return]"), "{}", text(&wrong.stdout));
+    // What is λV stays so.
+    assert_eq!(text(&with("; a comment\n(+ 1 2)", &["type", "-"]).stdout), "Vec(1,f)\n");
+    let folder = std::env::temp_dir().join(format!("smallstep-whlsl-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder is made");
+    std::fs::write(folder.join("a.whlsl"), program).expect("it is written");
+    let checked = smallstep(&["check", &folder.display().to_string()]);
+    assert!(text(&checked.stdout).contains("a.whlsl: 1 functions"), "{} {}", text(&checked.stdout), text(&checked.stderr));
+    std::fs::remove_dir_all(&folder).expect("the folder is there");
+}
+
+#[test]
 fn races_and_barriers_that_are_not_reached_are_told() {
     let races = "[numthreads(2, 1, 1)] compute void f(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[0] = lane; }";
-    let out = with(races, &["run", "race.wsl", "--bind", "out=u32:7"]);
-    // The program's file decides its language, so it stands in one.
-    assert_eq!(out.status.code(), Some(2));
+    let out = with(races, &["run", "-", "--bind", "out=u32:7"]);
+    assert_eq!(text(&out.stdout), "out (u0): uint[1] { one of 0, 1 }\n");
+    let checked = with(races, &["check", "-"]);
+    assert!(text(&checked.stdout).contains("nothing executed; left out: 2 racing"), "{}", text(&checked.stdout));
+    assert_eq!(checked.status.code(), Some(0));
     let folder = std::env::temp_dir().join(format!("smallstep-wsl-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the folder is made");
     let file = folder.join("race.wsl");

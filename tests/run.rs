@@ -74,6 +74,20 @@ fn languages_are_told_apart() {
         ("a.lv", b"\x03\x02\x23\x07....", Language::Words),
         ("-", b"\x07\x23\x02\x03....", Language::Words),
         ("-", b"", Language::LambdaV),
+        ("a.wsl", b"(vec4 1 1 0 1)", Language::Wsl),
+        ("a.whlsl", b"", Language::Wsl),
+        ("-", b"\n// a comment\nint f() { return 1; }", Language::Wsl),
+        ("standard input", b"[numthreads(1, 1, 1)] compute void f() { }", Language::Wsl),
+        ("-", b"; an empty declaration\n  struct S { }", Language::Wsl),
+        ("-", b"vector<float, 2> f() { }", Language::Wsl),
+        ("-", b"int[] device f() { }", Language::Wsl),
+        ("-", "größe f() { }".as_bytes(), Language::Wsl),
+        // One word is an expression of λV.
+        ("-", b"true", Language::LambdaV),
+        ("-", b"frag-coord", Language::LambdaV),
+        ("-", b"1 2", Language::LambdaV),
+        ("-", b"(struct S)", Language::LambdaV),
+        ("a.lv", b"int f() { return 1; }", Language::LambdaV),
     ] {
         assert_eq!(Language::of(name, bytes), language, "{name} {bytes:?}");
     }

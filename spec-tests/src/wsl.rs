@@ -339,7 +339,7 @@ pub fn compare_dispatch(
     for strategy in [Strategy::First, Strategy::Random(1)] {
         match beside::dispatch(&dispatch, &compiled, strategy, Fuel { machine: fuel, relation: fuel })? {
             Compared::Same(_) => {}
-            Compared::Not => return Ok(false),
+            Compared::Not(_) => return Ok(false),
             Compared::Differ { machine, relation } => {
                 return Err(format!("by {strategy:?} the fast engine gives {machine}, the relation {relation}"));
             }
@@ -360,7 +360,7 @@ pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, Str
     for strategy in [Strategy::First, Strategy::Random(1)] {
         match beside::draw(&draw, (vertex.as_ref(), &fragment), strategy, Fuel { machine: fuel, relation: fuel }) {
             Compared::Same(_) => {}
-            Compared::Not => return Ok(false),
+            Compared::Not(_) => return Ok(false),
             Compared::Differ { machine, relation } => {
                 return Err(format!("by {strategy:?} the fast engine draws {machine}, the relation {relation}"));
             }

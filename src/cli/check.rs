@@ -9,7 +9,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
 use smallstep::run::amber::is_script;
-use smallstep::source::{self, Language};
+use smallstep::source::{self, Language, is_wsl};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
 use smallstep::theorem::device::Choice;
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 /// interpreter and on devices, judge their expectations, and compare every buffer. WSL programs: validate them, and check their derivations again.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl and .amber files), or - for standard input.
+    /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl, .whlsl and .amber files), or - for standard input.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or index; may be repeated.
@@ -203,7 +203,7 @@ impl Check {
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         // WSL programs are validated only: no device is looked for where there is nothing else.
-        let only_wsl = files.iter().all(|f| f.extension().is_some_and(|e| e == "wsl"));
+        let only_wsl = files.iter().all(|f| is_wsl(f));
         let devices = if only_wsl && self.device == ["auto"] { Devices::None } else { devices(&self.device) };
         let asked_for = devices.asked_for();
         let options = Options {

@@ -35,7 +35,7 @@ pub(crate) struct ComputeArgs {
     /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxH levels=L has levels; of WSL also WxH layers=N, 1d W, 3d WxHxD, cube NxN.
     #[arg(long, value_name = "S.B=…")]
     pub(super) texture: Vec<Assignment<Texels>>,
-    /// A sampler: 'S.B=linear edge'; words are linear, mirrored, edge, border, unnormalized, compare=Less and so on; nearest and repeated without.
+    /// A sampler: 'S.B=linear edge'; words are nearest, linear, mag=, min=, mip=, repeat, mirrored, edge, border, x=, y=, z=, colour=opaque-white, unnormalized, compare=Less, bias=0.5, lod=0..3; nearest and repeated without.
     #[arg(long, value_name = "S.B=…")]
     pub(super) sampler: Vec<Assignment<Sampled>>,
     /// The push constants, one after another: FILE or type:v,v,….

@@ -17,7 +17,7 @@ use smallstep::run::grid::compute_entry;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
-use smallstep::source::{self, ReadError, Source, Wrong};
+use smallstep::source::{self, Language, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::specialization::Specialization;
@@ -118,7 +118,7 @@ impl Run {
         if is_script(&name, &bytes) {
             return self.run_script(&name, &bytes);
         }
-        if self.file.extension().is_some_and(|e| e == "wsl") {
+        if Language::of(&name, &bytes) == Language::Wsl {
             return self.run_wsl(&name, &bytes, size);
         }
         if let Some(option) = self.script.given() {

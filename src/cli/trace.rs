@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::run::screen::Input;
-use smallstep::source;
+use smallstep::source::{self, Language};
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};
@@ -119,7 +119,7 @@ impl Trace {
                 Err(e) => input::fail(exit::INVALID, &e.text),
             };
         }
-        if self.file.extension().is_some_and(|e| e == "wsl") {
+        if Language::of(&name, &bytes) == Language::Wsl {
             return match self.dispatch(&name, &bytes) {
                 Ok(code) => code.into(),
                 Err((code, message)) => input::fail_with(code, &message),

@@ -4,7 +4,7 @@ use super::{exit, input, wsl};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
-use smallstep::source::Language;
+use smallstep::source::{self, Language};
 use smallstep_semantics::lambda_v::print::{Printer, print_typed};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::line_column;
@@ -28,12 +28,16 @@ pub(crate) struct TypeOf {
 impl TypeOf {
     pub(crate) fn run(self) -> ExitCode {
         let name = self.file.display().to_string();
-        if Language::of(&name, &[]) == Language::Wsl {
-            return wsl::type_of(&self.file, self.derivation, self.json);
-        }
-        let text = match input::text(&self.file) {
-            Ok(text) => text,
+        let bytes = match input::bytes(&self.file) {
+            Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
+        };
+        if Language::of(&name, &bytes) == Language::Wsl {
+            return wsl::type_of(&name, &bytes, self.derivation, self.json);
+        }
+        let text = match source::text(&name, &bytes) {
+            Ok(text) => text.to_string(),
+            Err(e) => return input::fail(exit::INVALID, &e.text),
         };
         let read = Program::read(&text).map_err(Diagnostic::from);
         let typed = read.and_then(|p| typing::infer(&p, Limits::default()).map(|d| (p, d)).map_err(Diagnostic::from));

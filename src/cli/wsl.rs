@@ -1,23 +1,22 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
-use super::{exit, input};
+use super::exit;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::source;
 use smallstep_semantics::text::line_column;
-use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
+use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: u64 },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree: a bug of ours.
@@ -52,7 +51,7 @@ pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
                     functions: program.bodies.len(),
                     entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
                     nodes: program.exprs.len() + program.stmts.len(),
-                    ran: ran.same,
+                    ran,
                 },
             },
         },
@@ -93,10 +92,12 @@ impl Checked {
     pub(super) fn print(&self, name: &str) {
         match self {
             Checked::Valid { functions, entry_points, nodes, ran } => {
-                let executed = match ran {
+                let executed = match ran.same {
                     0 => "nothing executed".into(),
-                    _ => format!("{ran} calls, dispatches and draws with drawn arguments alike on both engines"),
+                    same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
                 };
+                let left: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
+                let executed = if left.is_empty() { executed } else { format!("{executed}; left out: {}", left.join(", ")) };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
                 say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}", self.word());
             }
@@ -109,7 +110,9 @@ impl Checked {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
         match self {
             Checked::Valid { functions, entry_points, nodes, ran } => {
-                object["compared"] = json!(ran);
+                object["compared"] = json!(ran.same);
+                object["left_out"] =
+                    ran.left().map(|(why, n)| (why.name().to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();
                 object["functions"] = json!(functions);
                 object["entry_points"] = json!(entry_points);
                 object["nodes"] = json!(nodes);
@@ -135,17 +138,12 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 }
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if asked for.
-pub(super) fn type_of(file: &Path, derivation: bool, as_json: bool) -> ExitCode {
-    let name = file.display().to_string();
-    let bytes = match input::bytes(file) {
-        Ok(bytes) => bytes,
-        Err(e) => return input::fail(exit::INVALID, &e),
-    };
-    let (text, program) = match read(&name, &bytes) {
+pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool) -> ExitCode {
+    let (text, program) = match read(name, bytes) {
         Ok(read) => read,
         Err(invalid) => {
             if as_json {
-                let mut object = invalid.json(&name);
+                let mut object = invalid.json(name);
                 object["kind"] = json!("summary");
                 say!("{object}");
             }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Sampler, Shape};
 
 /// The greatest side of an image.
 const MAX_SIDE: u32 = 1 << 14;
@@ -18,7 +18,10 @@ const MAX_SIDE: u32 = 1 << 14;
 pub fn image(text: &str) -> Result<Image, String> {
     let mut words = text.split_whitespace().peekable();
     let name = words.next().unwrap_or_default();
-    let format = Format::of_name(name).ok_or_else(|| format!("no format is called `{name}`"))?;
+    let format = Format::of_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
+        format!("no format is called `{name}`; there are {}", known.join(", "))
+    })?;
     let shapes = [("1d", Shape::D1), ("2d", Shape::D2), ("3d", Shape::D3), ("cube", Shape::Cube)];
     let named = words.peek().and_then(|word| shapes.iter().find(|(name, _)| name == word)).map(|named| named.1);
     if named.is_some() {
@@ -117,31 +120,89 @@ pub fn png(path: &Path) -> Result<Image, String> {
     Ok(image)
 }
 
-/// Any of `nearest` or `linear`, `repeat`, `mirrored`, `edge` or `border`, `unnormalized` and `compare=Less`; without them nearest texels, repeated.
+/// A sampler by words, without any of them nearest texels, repeated: `nearest` or `linear` for every filter, or one by `mag=`, `min=` and `mip=`; `repeat`, `mirrored`, `edge` or `border`
+/// in every direction, or in one by `x=`, `y=` and `z=`; the border's colour by `colour=`, as `opaque-white`; `unnormalized`; `compare=Less` and so on; and `bias=`, `lod=LEAST..GREATEST`.
+/// A later word wins.
 ///
 /// # Errors
-/// A sentence.
+/// A sentence, with what there is.
 pub fn sampler(text: &str) -> Result<Sampler, String> {
     let mut sampler = Sampler::default();
     for word in text.split_whitespace() {
-        match word {
-            "nearest" => (sampler.mag, sampler.min, sampler.mip) = (Filter::Nearest, Filter::Nearest, Filter::Nearest),
-            "repeat" => sampler.address = [AddressMode::Repeat; 3],
-            "linear" => (sampler.mag, sampler.min, sampler.mip) = (Filter::Linear, Filter::Linear, Filter::Linear),
-            "mirrored" => sampler.address = [AddressMode::MirroredRepeat; 3],
-            "edge" => sampler.address = [AddressMode::ClampToEdge; 3],
-            "border" => sampler.address = [AddressMode::ClampToBorder; 3],
-            "unnormalized" => (sampler.unnormalized, sampler.lod_max) = (true, 0.0),
+        let (key, value) = word.split_once('=').map_or((word, None), |(key, value)| (key, Some(value)));
+        let filter = |value| one_of("filter", &FILTERS, value);
+        let address = |value| one_of("address mode", &ADDRESS_MODES, value);
+        let level = |value: &str| {
+            let number = value.parse::<f32>().ok().filter(|n| n.is_finite());
+            number.ok_or_else(|| format!("`{value}` in `{word}` is no level of detail, as 0.5"))
+        };
+        match (key, value) {
+            ("unnormalized", None) => (sampler.unnormalized, sampler.lod_max) = (true, 0.0),
+            ("mag", Some(value)) => sampler.mag = filter(value)?,
+            ("min", Some(value)) => sampler.min = filter(value)?,
+            ("mip", Some(value)) => sampler.mip = filter(value)?,
+            ("x", Some(value)) => sampler.address[0] = address(value)?,
+            ("y", Some(value)) => sampler.address[1] = address(value)?,
+            ("z", Some(value)) => sampler.address[2] = address(value)?,
+            ("colour", Some(value)) => sampler.border = one_of("border colour", &BORDERS, value)?,
+            ("compare", Some(value)) => sampler.compare = Some(one_of("comparison", &COMPARISONS, value)?),
+            ("bias", Some(value)) => sampler.lod_bias = level(value)?,
+            ("lod", Some(value)) => {
+                let (least, greatest) = value.split_once("..").ok_or_else(|| format!("`{word}` is no range of levels, as lod=0.5..3"))?;
+                (sampler.lod_min, sampler.lod_max) = (level(least)?, level(greatest)?);
+                if sampler.lod_min > sampler.lod_max {
+                    return Err(format!("`{word}` has its greatest level before its least"));
+                }
+            }
+            (_, None) if filter(word).is_ok() => {
+                let all = filter(word)?;
+                (sampler.mag, sampler.min, sampler.mip) = (all, all, all);
+            }
+            (_, None) if address(word).is_ok() => sampler.address = [address(word)?; 3],
             _ => {
-                let name = word.strip_prefix("compare=").ok_or_else(|| {
-                    format!("`{word}` says nothing of a sampler; nearest, linear, repeat, mirrored, edge, border, unnormalized and compare=Less do")
-                })?;
-                let compare = Compare::ALL.into_iter().find(|compare| format!("{compare:?}") == name);
-                sampler.compare = Some(compare.ok_or_else(|| format!("no comparison is called `{name}`"))?);
+                let names = |of: Vec<&str>| of.join(", ");
+                let (filters, modes) = (FILTERS.map(|(name, _)| name), ADDRESS_MODES.map(|(name, _)| name));
+                return Err(format!(
+                    "`{word}` says nothing of a sampler; {}, {}, unnormalized, mag=, min=, mip=, x=, y=, z=, colour=, compare=, bias= and lod= do",
+                    names(filters.to_vec()),
+                    names(modes.to_vec())
+                ));
             }
         }
     }
     Ok(sampler)
+}
+
+const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
+
+const ADDRESS_MODES: [(&str, AddressMode); 4] = [
+    ("repeat", AddressMode::Repeat),
+    ("mirrored", AddressMode::MirroredRepeat),
+    ("edge", AddressMode::ClampToEdge),
+    ("border", AddressMode::ClampToBorder),
+];
+
+const BORDERS: [(&str, Border); 3] =
+    [("transparent-black", Border::TransparentBlack), ("opaque-black", Border::OpaqueBlack), ("opaque-white", Border::OpaqueWhite)];
+
+const COMPARISONS: [(&str, Compare); 8] = [
+    ("Never", Compare::Never),
+    ("Less", Compare::Less),
+    ("Equal", Compare::Equal),
+    ("LessOrEqual", Compare::LessOrEqual),
+    ("Greater", Compare::Greater),
+    ("NotEqual", Compare::NotEqual),
+    ("GreaterOrEqual", Compare::GreaterOrEqual),
+    ("Always", Compare::Always),
+];
+
+/// What is called so.
+fn one_of<T: Copy>(what: &str, all: &[(&str, T)], name: &str) -> Result<T, String> {
+    let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
+        format!("no {what} is called `{name}`; there are {}", known.join(", "))
+    })
 }
 
 #[cfg(test)]
@@ -154,7 +215,7 @@ mod tests {
         assert_eq!((two.bytes(0), two.bytes(1)), (Some(&[1, 2, 3, 4][..]), Some(&[7, 0][..])));
         assert_eq!(image("R8_UNORM 1x1").expect("undefined").raw(0, 0, 0), Some((0, 1)));
         for (text, says) in [
-            ("R9_UNORM 1x1", "no format"),
+            ("R9_UNORM 1x1", "no format is called `R9_UNORM`; there are R8_UNORM"),
             ("R8_UNORM 1", "no size"),
             ("R8_UNORM 1x99999", "no size"),
             ("R8_UNORM 1x0", "side of 0"),
@@ -216,7 +277,34 @@ mod tests {
             ..Sampler::default()
         };
         assert_eq!(sampler("linear edge compare=LessOrEqual"), Ok(expected));
-        assert!(sampler("bilinear").is_err() && sampler("compare=less").is_err());
+        let each = Sampler {
+            mag: Filter::Linear,
+            mip: Filter::Linear,
+            address: [AddressMode::ClampToBorder, AddressMode::MirroredRepeat, AddressMode::ClampToBorder],
+            border: Border::OpaqueWhite,
+            lod_bias: -0.5,
+            lod_min: 0.25,
+            lod_max: 3.0,
+            ..Sampler::default()
+        };
+        assert_eq!(sampler("linear min=nearest border y=mirrored colour=opaque-white bias=-0.5 lod=0.25..3"), Ok(each));
+        for (text, says) in [
+            (
+                "bilinear",
+                "nearest, linear, repeat, mirrored, edge, border, unnormalized, mag=, min=, mip=, x=, y=, z=, colour=, compare=, bias= and lod= do",
+            ),
+            ("linear=mag", "`linear=mag` says nothing"),
+            ("mag=edge", "no filter is called `edge`; there are nearest, linear"),
+            ("x=clamp", "no address mode is called `clamp`; there are repeat, mirrored, edge, border"),
+            ("colour=red", "no border colour is called `red`; there are transparent-black, opaque-black, opaque-white"),
+            ("compare=less", "no comparison is called `less`; there are Never, Less, Equal"),
+            ("lod=3", "no range of levels"),
+            ("lod=3..1", "its greatest level before its least"),
+            ("bias=nan", "no level of detail"),
+        ] {
+            let found = sampler(text).expect_err(text);
+            assert!(found.contains(says), "{text}: {found}");
+        }
     }
 
     #[test]

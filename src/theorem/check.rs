@@ -10,6 +10,7 @@ use super::reduce::{self, Minimal};
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
+use crate::source::is_wsl;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
@@ -304,7 +305,7 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
         let before = files.len();
         folder(path, 0, &mut files)?;
         if files.len() == before {
-            return Err(format!("{}: the folder holds no .lv file, no .wsl file and no .amber script", path.display()));
+            return Err(format!("{}: the folder holds no .lv file, no .wsl or .whlsl file and no .amber script", path.display()));
         }
     }
     Ok(files)
@@ -322,7 +323,7 @@ fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), Strin
         // A link to a folder could lead back here.
         if entry.is_dir() && !entry.is_symlink() {
             folder(&entry, depth + 1, files)?;
-        } else if entry.extension().is_some_and(|e| e == "lv" || e == "amber" || e == "wsl") {
+        } else if is_wsl(&entry) || entry.extension().is_some_and(|e| e == "lv" || e == "amber") {
             files.push(entry);
         }
     }

@@ -24,8 +24,8 @@ use crate::outcome::Outcome;
 pub enum Compared {
     /// Alike, with this.
     Same(String),
-    /// One did not end within its fuel, or does not run this, or what it shows depends on a race.
-    Not,
+    /// One says nothing of the other.
+    Not(Left),
     /// Otherwise than the other.
     Differ {
         /// How the machine ended.
@@ -33,6 +33,37 @@ pub enum Compared {
         /// How the relation ended.
         relation: String,
     },
+}
+
+/// Why a call, dispatch or draw is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Left {
+    /// What it shows depends on a race.
+    Race,
+    /// An engine did not end within its fuel.
+    Fuel,
+    /// An engine does not run it.
+    Unsupported,
+    /// It takes arguments that are not drawn: pointers and array references, textures and samplers in a call.
+    Arguments,
+    /// It takes more than the bounds allow, or comes after as many as they do.
+    Bounds,
+}
+
+impl Left {
+    /// Every reason.
+    pub const ALL: [Left; 5] = [Left::Race, Left::Fuel, Left::Unsupported, Left::Arguments, Left::Bounds];
+
+    /// What is true of those that are left out.
+    pub fn name(self) -> &'static str {
+        match self {
+            Left::Race => "racing",
+            Left::Fuel => "out of fuel",
+            Left::Unsupported => "not run by an engine",
+            Left::Arguments => "of arguments that are not drawn",
+            Left::Bounds => "too large",
+        }
+    }
 }
 
 /// How far the engines go.
@@ -59,7 +90,7 @@ pub fn call(
     let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
     let (fast, _) = compiled.call(&flat, &mut [], &settings)?;
     if matches!(fast, Ending::OutOfFuel { .. }) {
-        return Ok(Compared::Not);
+        return Ok(Compared::Not(Left::Fuel));
     }
     let parameters = &program.env.function(f).parameters;
     let values = parameters.iter().zip(arguments);
@@ -70,7 +101,8 @@ pub fn call(
     let result = program.env.function(f).result;
     let shown = |words: &[Possible]| value::show(program, result, words);
     let (machine, relation) = match (fast, slow) {
-        (_, Outcome::OutOfFuel | Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not),
+        (_, Outcome::OutOfFuel) => return Ok(Compared::Not(Left::Fuel)),
+        (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(Left::Unsupported)),
         // What is met is carried by the one, and stops the other.
         (Ending::Open { .. }, Outcome::Observed(slow)) => {
             ("unspecified".into(), if slow.unspecified { "unspecified".into() } else { shown(&slow.words) })
@@ -97,12 +129,13 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
     if matches!(fast.ended, Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. }) {
-        return Ok(Compared::Not);
+        return Ok(Compared::Not(Left::Fuel));
     }
     let settings = group::Settings { strategy, fuel: fuel.relation, ways: 1, ..group::Settings::default() };
     let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
-        (_, group::Ending::OutOfFuel(_) | group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not),
-        (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not),
+        (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(Left::Fuel)),
+        (_, group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not(Left::Unsupported)),
+        (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not(Left::Race)),
         (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
         (Dispatched::Done, group::Ending::Shown(slow)) => (format!("{:?}", fast.possible()), format!("{:?}", slow.buffers)),
         (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
@@ -115,13 +148,20 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
     use draw::Ending as E;
     let settings = draw::Settings { strategy, fuel: fuel.machine, ways: 1, ..draw::Settings::default() };
     let fast = draw.run_fast(compiled, &settings);
-    let given_up = |ending: &E| matches!(ending, E::OutOfFuel(_) | E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)));
-    if given_up(&fast) {
-        return Compared::Not;
+    let given_up = |ending: &E| match ending {
+        E::OutOfFuel(_) => Some(Left::Fuel),
+        E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(Left::Unsupported),
+        _ => None,
+    };
+    if let Some(why) = given_up(&fast) {
+        return Compared::Not(why);
     }
     let slow = draw.run(&draw::Settings { fuel: fuel.relation, ..settings });
-    if given_up(&slow) || matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
-        return Compared::Not;
+    if let Some(why) = given_up(&slow) {
+        return Compared::Not(why);
+    }
+    if matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
+        return Compared::Not(Left::Race);
     }
     let text = |ending: E| match ending {
         // How far they went, and by which rules, is each one's own.
@@ -149,8 +189,15 @@ pub struct Bounds {
 pub struct Ran {
     /// They ended alike.
     pub same: u64,
-    /// One engine did not end within its fuel, or does not run this, or what it shows depends on a race.
-    pub not: u64,
+    /// Those that were not compared, by [`Left`].
+    left: [u64; Left::ALL.len()],
+}
+
+impl Ran {
+    /// Why calls, dispatches and draws were not compared, and how many of each.
+    pub fn left(&self) -> impl Iterator<Item = (Left, u64)> {
+        Left::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
+    }
 }
 
 /// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry points over two groups with buffers, textures and samplers drawn
@@ -167,8 +214,12 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             Ok(())
         }
         Ok(Compared::Differ { machine, relation }) => Err(format!("{}\nmachine:  {machine}\nrelation: {relation}", what())),
-        Ok(Compared::Not) | Err(_) => {
-            ran.not += 1;
+        Ok(Compared::Not(why)) => {
+            ran.left[why as usize] += 1;
+            Ok(())
+        }
+        Err(_) => {
+            ran.left[Left::Unsupported as usize] += 1;
             Ok(())
         }
     };
@@ -178,10 +229,20 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             FunctionKind::Vertex | FunctionKind::Fragment => continue,
             FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(program, f),
         };
-        let Some(compiled) = compiled.ok().filter(|c| c.words() <= bounds.words && executed < bounds.functions) else { continue };
+        let not = |why| Ok(Compared::Not(why));
+        let compiled = match compiled {
+            Ok(compiled) if compiled.words() <= bounds.words && executed < bounds.functions => compiled,
+            found => {
+                take(not(if found.is_ok() { Left::Bounds } else { Left::Unsupported }), &String::new)?;
+                continue;
+            }
+        };
         executed += 1;
         if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
-            let Some(dispatch) = drawn(program, text, entry, seed, bounds) else { continue };
+            let Some(dispatch) = drawn(program, text, entry, seed, bounds) else {
+                take(not(Left::Bounds), &String::new)?;
+                continue;
+            };
             for strategy in [Strategy::First, Strategy::Random(seed)] {
                 let what = || format!("{} by {strategy:?}", program.env.signature(f));
                 take(self::dispatch(&dispatch, &compiled, strategy, bounds.fuel), &what)?;
@@ -189,7 +250,10 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             continue;
         }
         let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(program, &mut layouts, p.ty, seed, k));
-        let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else { continue };
+        let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else {
+            take(not(Left::Arguments), &String::new)?;
+            continue;
+        };
         for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
             let compared = call((program, text), (&compiled, f), &arguments, strategy, bounds.fuel);
             take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
@@ -197,14 +261,15 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
     }
     for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
         let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
-        let (vertex, Some(fragment)) = (draw.vertex().map(compile), compile(draw.fragment)) else { continue };
-        if matches!(vertex, Some(None)) {
+        let (Some(vertex), Some(fragment)) = (draw.vertex().map(compile).map_or(Some(None), |v| v.map(Some)), compile(draw.fragment))
+        else {
+            take(Ok(Compared::Not(Left::Bounds)), &String::new)?;
             continue;
-        }
+        };
         for strategy in [Strategy::First, Strategy::Random(seed)] {
             let names = [draw.vertex(), Some(draw.fragment)].map(|e| e.map_or("the screen".into(), |e| program.env.signature(e.function)));
             let what = || format!("the draw of {} and {} by {strategy:?}", names[0], names[1]);
-            take(Ok(self::draw(&draw, (vertex.iter().flatten().next(), &fragment), strategy, bounds.fuel)), &what)?;
+            take(Ok(self::draw(&draw, (vertex.as_ref(), &fragment), strategy, bounds.fuel)), &what)?;
         }
     }
     Ok(ran)

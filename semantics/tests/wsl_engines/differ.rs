@@ -1,6 +1,6 @@
 //! The comparison of both engines says no where they run something else.
 
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
+use smallstep_semantics::wsl::beside::{self, Compared, Fuel, Left};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices};
 use smallstep_semantics::wsl::environment::FunctionId;
@@ -54,7 +54,7 @@ fn another_function_or_entry_point_is_a_difference() {
         assert!(matches!(dispatch(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
     }
     // What races depends on the schedule.
-    assert_eq!(dispatch("racy", "racy"), Compared::Not);
+    assert_eq!(dispatch("racy", "racy"), Compared::Not(Left::Race));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn compare(program: &Program, text: &str, compiled: &Compiled, f: FunctionId, ar
     let fuel = Fuel { machine: 400, relation: 20_000 };
     match beside::call((program, text), (compiled, f), arguments, strategy, fuel).expect("the arguments fit") {
         beside::Compared::Same(shown) => Compared::Same(shown),
-        beside::Compared::Not => Compared::Not,
+        beside::Compared::Not(_) => Compared::Not,
         beside::Compared::Differ { machine, relation } => {
             let signature = program.env.signature(f);
             panic!("{signature} of {arguments:?} by {strategy:?}\nmachine:  {machine}\nrelation: {relation}\n{text}")

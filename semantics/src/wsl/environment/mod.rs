@@ -304,9 +304,11 @@ impl Environment {
     pub fn signature(&self, id: FunctionId) -> String {
         let f = self.function(id);
         let parameters: Vec<String> = f.parameters.iter().map(|p| self.type_name(p.ty)).collect();
-        match f.key {
-            Key::Cast(_) => format!("{}({})", self.key_name(f.key), parameters.join(", ")),
-            Key::Name(_) => format!("{} {}({})", self.type_name(f.result), self.key_name(f.key), parameters.join(", ")),
+        let parameters = parameters.join(", ");
+        match f.kind {
+            FunctionKind::Cast => format!("operator {}({parameters})", self.type_name(f.result)),
+            // A function may bear a type's name, and is a cast to that type by its name only (ERRATA WSL-B12).
+            _ => format!("{} {}({parameters})", self.type_name(f.result), self.names.name(f.name.name)),
         }
     }
 }
