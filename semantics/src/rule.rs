@@ -143,7 +143,7 @@ macro_rules! rules {
                 match self { $(Rule::$variant => $item,)* }
             }
 
-            /// The rule in one line.
+            /// The rule in one line, which stands above its function too: the coverage test of `spec-tests` holds the two equal.
             pub fn statement(self) -> &'static str {
                 match self { $(Rule::$variant => $statement,)* }
             }
@@ -173,10 +173,10 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     LvTIf "lv/t-if" Typing "000 §5" "lambda_v::typing::rules::t_if" "∅, ∅ ⊢ e1 : Bool and R, A ⊢ e2 : τ1 and R, A ⊢ e3 : τ2 give R, A ⊢ (if e1 e2 e3) : rec-match(τ1, τ2)";
     LvTApp "lv/t-app" Typing "000 §5" "lambda_v::typing::rules::t_app" "R, (A, (e1 … en)) ⊢ e0 : τ gives R, A ⊢ (e0 e1 … en) : τ";
     LvTFunc "lv/t-func" Typing "000 §5" "lambda_v::typing::rules::t_func" "R, A ⊢ e[ei/idi] : τ gives R, (A, (e1 … en)) ⊢ (func (id1 … idn) e) : τ";
-    LvTLet "lv/t-let" Typing "000 §5; LV-7" "lambda_v::typing::rules::t_let" "R, A ⊢ e[ei/idi] : τ gives R, A ⊢ (let ((idi ei) …) e) : τ";
-    LvTRecFunc "lv/t-rec-func" Typing "000 §5; LV-8, LV-22" "lambda_v::typing::rules::t_rec_func" "R, ∅ ⊢ ei : τi, no τi of the Rec kind, and τi, ∅ ⊢ e[idi : τi] : Rec τ give R, ((e1 … en)) ⊢ (rec-func (id1 … idn) e) : τ";
-    LvTRec "lv/t-rec" Typing "000 §5" "lambda_v::typing::rules::t_rec" "∅, ∅ ⊢ ei : τi and n > 0 give τi, ((e1 … en)) ⊢ rec : PureRec";
-    LvTBuiltin "lv/t-builtin" Typing "000 §5" "lambda_v::typing::rules::t_builtin" "builtin : (τ1 … τn) → τ and ∅, ∅ ⊢ ei : τi give R, ((e1 … en)) ⊢ builtin : τ";
+    LvTLet "lv/t-let" Typing "000 §5; LV-7" "lambda_v::typing::rules::t_let" "R, A ⊢ e[ei/idi] : τ gives R, A ⊢ (let ((id1 e1) … (idn en)) e) : τ";
+    LvTRecFunc "lv/t-rec-func" Typing "000 §5; LV-8, LV-22" "lambda_v::typing::rules::t_rec_func" "R, ∅ ⊢ ei : τi and no τi of the Rec kind and (τ1 … τn), ∅ ⊢ e[(idi : τi)/idi] : Rec τ give R, ((e1 … en)) ⊢ (rec-func (id1 … idn) e) : τ";
+    LvTRec "lv/t-rec" Typing "000 §5" "lambda_v::typing::rules::t_rec" "n > 0 and ∅, ∅ ⊢ ei : τi give (τ1 … τn), ((e1 … en)) ⊢ rec : PureRec";
+    LvTBuiltin "lv/t-builtin" Typing "000 §5" "lambda_v::typing::rules::t_builtin" "builtin of type (τ1 … τn) → τ and ∅, ∅ ⊢ ei : τi give R, ((e1 … en)) ⊢ builtin : τ";
 
     LvRecMatchSame "lv/rec-match-same" RecMatch "000 §5" "lambda_v::typing::rec_match::same" "rec-match(τ, τ) = τ";
     LvRecMatchRecLeft "lv/rec-match-rec-left" RecMatch "000 §5" "lambda_v::typing::rec_match::rec_left" "rec-match(Rec τ, τ) = Rec τ";
@@ -202,7 +202,7 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     SpirvBranch "spirv/branch" Spirv "000 §3.1; LV-1" "spirv::step::control::branch" "M, (OpBranch t), c, p → M, M(t), t, c";
     SpirvBranchConditionalTrue "spirv/branch-conditional-true" Spirv "000 §3.1" "spirv::step::control::branch_conditional_true" "M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c";
     SpirvBranchConditionalFalse "spirv/branch-conditional-false" Spirv "000 §3.1" "spirv::step::control::branch_conditional_false" "M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c";
-    SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::control::phi" "all OpPhi of a block read M at its entry and commit together";
+    SpirvPhi "spirv/phi" Spirv "000 §3.1; LV-1, LV-2" "spirv::step::control::phi" "p = parent_i(r) gives M, (r = OpPhi τ var_1 parent_1 …, I), c, p → M[r ↦ M(var_i(r)) for all r together], I, c, p";
     SpirvNop "spirv/nop" Spirv "000 §3.3" "spirv::step::miscellaneous::nop" "OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine as i: M, (i, I), c, p → M, I, c, p";
     SpirvCompute "spirv/compute" Spirv "000 §3.2" "spirv::step::compute::compute" "M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p";
     SpirvExtInst "spirv/ext-inst" Spirv "000 §3.2; GLSL.std.450" "spirv::step::compute::ext_inst" "M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p";
@@ -212,7 +212,7 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     SpirvAccessChainOutOfBounds "spirv/access-chain-out-of-bounds" Spirv "SPIR-V §3.3.8" "spirv::step::memory::access_chain_out_of_bounds" "M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds";
     SpirvLoad "spirv/load" Spirv "SPIR-V §3.3.8" "spirv::step::memory::load" "M, (r = OpLoad τ a, I), c, p → M[r ↦ M(M(a))], I, c, p";
     SpirvStore "spirv/store" Spirv "SPIR-V §3.3.8" "spirv::step::memory::store" "M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p";
-    SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::function::return_" "M, (OpReturn), c, p ends the invocation; M holds the observation";
+    SpirvReturn "spirv/return" Spirv "SPIR-V §3.3.17" "spirv::step::function::return_" "M, (OpReturn), c, p in no call ends the invocation; M holds the observation";
     SpirvUnreachable "spirv/unreachable" Spirv "SPIR-V §3.3.17" "spirv::step::control::unreachable" "M, (OpUnreachable), c, p is undefined behaviour";
 
     // SPIR-V beyond the report, by section of the specification.
@@ -251,7 +251,7 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     SpirvWrap "spirv/wrap" Invocation "SPIR-V §3.2.20" "spirv::step::compute::wrap" "M, (r = Op τ a…, I), c, p is undefined behaviour where r is decorated NoSignedWrap or NoUnsignedWrap and overflows";
     SpirvUndefinedOperand "spirv/undefined-operand" Invocation "SPIR-V §3.3.1, §3.3.11, §3.3.13" "spirv::step::compute::undefined_operand" "M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one value of an undefined operand";
     SpirvCompositeInsert "spirv/composite-insert" Invocation "SPIR-V §3.3.12" "spirv::step::composite::composite_insert" "M, (r = OpCompositeInsert τ v a i…, I), c, p → M[r ↦ M(a) with M(v) as its part i…], I, c, p";
-    SpirvVectorShuffle "spirv/vector-shuffle" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_shuffle" "M, (r = OpVectorShuffle τ a b l…, I), c, p → M[r ↦ for each l, component l of M(a) and M(b); where l is 0xFFFFFFFF, any], I, c, p";
+    SpirvVectorShuffle "spirv/vector-shuffle" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_shuffle" "M, (r = OpVectorShuffle τ a b l…, I), c, p → M[r ↦ for each l, component l of M(a) and M(b) one after the other; where l is 0xFFFFFFFF, any], I, c, p";
     SpirvVectorExtractDynamic "spirv/vector-extract-dynamic" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_extract_dynamic" "M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ component M(i) of M(a)], I, c, p";
     SpirvVectorExtractDynamicOutOfBounds "spirv/vector-extract-dynamic-out-of-bounds" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_extract_dynamic_out_of_bounds" "M(i) undefined or no component gives M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ any τ], I, c, p";
     SpirvVectorInsertDynamic "spirv/vector-insert-dynamic" Invocation "SPIR-V §3.3.12" "spirv::step::composite::vector_insert_dynamic" "M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ M(a) with M(v) as its component M(i)], I, c, p";
@@ -277,7 +277,7 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     SpirvDerivative "spirv/derivative" Invocation "SPIR-V §3.3.16" "spirv::step::derivative::derivative" "M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others of the section";
 
     // What several invocations do together.
-    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on";
+    SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics";
     SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::grid::barrier::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
     SpirvQuadDerivatives "spirv/quad-derivatives" Grid "SPIR-V §3.3.16; Vulkan, Derivative Operations" "spirv::grid::quad::quad_derivatives" "all invocations of a quad wait at one dynamic instance of a derivative: they go on with the differences of their values";
     SpirvDivergentDerivatives "spirv/divergent-derivatives" Grid "SPIR-V §3.3.16" "spirv::grid::quad::divergent_derivatives" "some invocations of a quad wait at a dynamic instance of a derivative that the others cannot come to: they go on with undefined values";
@@ -297,7 +297,7 @@ wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     LvTrParam "lv/tr-param" Translation "000 §6.10" "compile::lambda_v::rules::tr_param" "a rec-func parameter is the result id of its header phi";
 
     LvMcHeader "lv/mc-header" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_header" "capabilities, extensions, the extended instruction set, the memory model";
-    LvMcEntry "lv/mc-entry" ModuleCreation "000 §6.11; LV-19" "compile::lambda_v::module::mc_entry" "the fragment entry point and its interface";
+    LvMcEntry "lv/mc-entry" ModuleCreation "000 §6.11; LV-19" "compile::lambda_v::module::mc_entry" "the fragment entry point, its interface and where its coordinates begin";
     LvMcControls "lv/mc-controls" ModuleCreation "000 §3.2; LV-20" "compile::lambda_v::module::mc_controls" "the float controls and NoContraction of the profile";
     LvMcDecorations "lv/mc-decorations" ModuleCreation "000 §6.11" "compile::lambda_v::module::mc_decorations" "Location of each output, BuiltIn FragCoord, the constant buffer's layout, NoContraction on float arithmetic, GLSL.std.450's too";
     LvMcTypes "lv/mc-types" ModuleCreation "000 §6.1" "compile::lambda_v::module::mc_types" "typeid: each type used, declared once under its static id";

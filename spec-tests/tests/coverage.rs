@@ -208,18 +208,11 @@ fn every_literal_variant_is_exhibited_where_it_differs() {
 
 #[test]
 fn names_are_unique_and_items_are_functions_in_the_source() {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut names = BTreeSet::new();
     for &rule in Rule::ALL {
         assert!(names.insert(rule.name()), "{rule} stands twice");
         assert_eq!(Rule::from_name(rule.name()), Some(rule));
-        let path: Vec<&str> = rule.item().split("::").collect();
-        let (function, module) = path.split_last().expect("a path has a last part");
-        let source = if module[0] == "compile" { "src" } else { "semantics/src" };
-        let file = repository.join(source).join(module.join("/"));
-        let candidates = [file.with_extension("rs"), file.join("mod.rs")];
-        let text = candidates.iter().find_map(|f| std::fs::read_to_string(f).ok());
-        let text = text.unwrap_or_else(|| panic!("{rule}: no file for the module of {}", rule.item()));
+        let (text, function) = source_of(rule);
         let defines = text.match_indices(&format!("fn {function}")).any(|(at, found)| text[at + found.len()..].starts_with(['(', '<']));
         assert!(defines, "{rule}: {} is no function", rule.item());
         // The function bears the rule's name, without the family and the judgement's prefix where the module says it.
@@ -262,23 +255,84 @@ fn dispatches_and_draws_are_run_by_the_fast_engine_too() {
     assert!(dispatches >= 25 && draws >= 90, "{dispatches} dispatches, {draws} draws");
 }
 
-/// The rules of WSL's execution are printed above their functions as the registry has them: the statement, the name and the source.
+/// The text of the file of a rule's function, and the function's name.
+fn source_of(rule: Rule) -> (String, &'static str) {
+    let (module, function) = rule.item().rsplit_once("::").expect("a path has a last part");
+    let source = if module.starts_with("compile") { "../src" } else { "../semantics/src" };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(source).join(module.replace("::", "/"));
+    let candidates = [file.with_extension("rs"), file.join("mod.rs")];
+    let text = candidates.iter().find_map(|f| std::fs::read_to_string(f).ok());
+    (text.unwrap_or_else(|| panic!("{rule}: no file for the module of {}", rule.item())), function)
+}
+
+/// What the comment above a function says of a rule: its statement, and what stands behind the rule's name in the brackets that follow it. A drawing's premises and
+/// conclusion are read as a sentence.
+fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let defines = |line: &str| {
+        let behind = line.split_once(&format!("fn {function}")).map(|(_, behind)| behind);
+        !line.starts_with("//") && behind.is_some_and(|behind| behind.starts_with(['(', '<']))
+    };
+    let at = lines.iter().position(|line| defines(line))?;
+    let comment = lines[..at].iter().rev().skip_while(|line| line.starts_with("#[")).map_while(|line| line.strip_prefix("///"));
+    let mut comment: Vec<String> = comment.map(|line| line.trim().replace("\\[", "[").replace("\\]", "]")).collect();
+    comment.reverse();
+    let name = format!("[{}", rule.name());
+    let tagged = comment.iter().position(|line| line.split_once(&name).is_some_and(|(_, behind)| behind.starts_with([',', ';', ']'])))?;
+    let (last, tag) = comment[tagged].split_once(&name)?;
+    let begins = comment[..tagged].iter().rposition(|line| line.is_empty() || line.starts_with("```")).map_or(0, |line| line + 1);
+    let paragraph: Vec<&str> = comment[begins..tagged].iter().map(String::as_str).chain([last]).collect();
+    let joined = |lines: &[&str]| lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let statement = match paragraph.iter().position(|line| line.chars().count() > 2 && line.chars().all(|c| c == '─')) {
+        None => joined(&paragraph),
+        Some(bar) => {
+            let premises: Vec<&str> =
+                paragraph[..bar].iter().flat_map(|line| line.split("    ")).map(str::trim).filter(|p| !p.is_empty()).collect();
+            let gives = if premises.len() > 1 { "give" } else { "gives" };
+            format!("{} {gives} {}", premises.join(" and "), joined(&paragraph[bar + 1..]))
+        }
+    };
+    Some((statement, tag.trim_end().strip_suffix(']')?.to_string()))
+}
+
+/// Each rule is stated twice, in the registry and above its function, and alike: the statement, the name, and the source where it is said, or the errata alone.
 #[test]
-fn rules_of_execution_are_printed_above_their_functions() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/src");
-    let of_execution = [Judgement::StatementExecution, Judgement::ExpressionExecution, Judgement::GroupExecution, Judgement::Draw];
-    for &rule in Rule::ALL.iter().filter(|r| of_execution.contains(&r.judgement())) {
-        let path: Vec<&str> = rule.item().split("::").collect();
-        let (function, module) = path.split_last().expect("a path has a last part");
-        let file = source.join(module.join("/"));
-        let text = std::fs::read_to_string(file.with_extension("rs")).or_else(|_| std::fs::read_to_string(file.join("mod.rs")));
-        let text = text.unwrap_or_else(|e| panic!("{rule}: {e}"));
-        let above = text.split(&format!("fn {function}(")).next().unwrap_or_default();
-        let above = above.replace("\\[", "[").replace("\\]", "]");
-        let named = format!("[{}, ", rule.name());
-        let printed = above.lines().rev().find_map(|line| line.strip_prefix("/// ")?.split_once(&named));
-        let (statement, rest) = printed.unwrap_or_else(|| panic!("{rule}: its function does not say it"));
-        assert_eq!((statement.trim_end(), rest.trim_end_matches(']')), (rule.statement(), rule.source()), "{rule}");
+fn each_rule_is_stated_above_its_function_as_in_the_registry() {
+    let mut wrong = Vec::new();
+    for &rule in Rule::ALL {
+        let (text, function) = source_of(rule);
+        let Some((statement, behind)) = stated(&text, function, rule) else {
+            wrong.push(format!("{rule}: the comment of {function} does not state it"));
+            continue;
+        };
+        if statement != rule.statement() {
+            wrong.push(format!("{rule}: the registry has\n  {}\nand the comment of {function}\n  {statement}", rule.statement()));
+        }
+        let errata = rule.source().split_once("; ").map(|(_, errata)| errata);
+        let source = match behind.strip_prefix(", ") {
+            Some(behind) => behind.strip_prefix(rule.source()),
+            None => errata.map_or(Some(behind.as_str()), |errata| behind.strip_prefix("; ")?.strip_prefix(errata)),
+        };
+        // A note may follow.
+        if source.is_none_or(|note| !note.is_empty() && !note.starts_with(": ")) {
+            wrong.push(format!("{rule}: the registry has the source {}, and the comment of {function} has {behind}", rule.source()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} rules:\n{}", wrong.len(), Rule::ALL.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_rule_that_is_stated_otherwise_is_seen() {
+    let drawn = "/// R, A ⊢ e[ei/idi] : τ    n > 0\n/// ────\n/// R ⊢ f : τ   [lv/t-func, 000 §5: a note]\n#[inline]\nfn t_func(x: u8) {}";
+    let expected = ("R, A ⊢ e[ei/idi] : τ and n > 0 give R ⊢ f : τ".to_string(), ", 000 §5: a note".to_string());
+    assert_eq!(stated(drawn, "t_func", Rule::LvTFunc), Some(expected));
+    let later = "/// What it is for.\n///\n/// ```text\n/// a ::= \\[b\\]\n///     c  [lv/t-func]\n/// ```\nfn t_func<T>() {}";
+    assert_eq!(stated(later, "t_func", Rule::LvTFunc), Some(("a ::= [b] c".into(), String::new())));
+    // Another rule's name that begins alike, another function that does, and a comment of something else.
+    for text in
+        ["/// x [lv/t-func-two]\nfn t_func() {}", "/// x [lv/t-func]\nfn t_func_two() {}", "/// x [lv/t-func]\nstruct S;\nfn t_func() {}"]
+    {
+        assert_eq!(stated(text, "t_func", Rule::LvTFunc), None, "{text}");
     }
 }
 

@@ -191,7 +191,7 @@ impl Reduction {
         })
     }
 
-    /// (let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn]                [lv/e-let, report §4; LV-4: printed one after the other]
+    /// (let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn]                [lv/e-let, 000 §4; LV-4: printed one after the other]
     fn e_let(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Node::Let { values, body, .. } = self.terms.node(e) else { return Ok(Vec::new()) };
         let args = self.items(values);
@@ -199,7 +199,7 @@ impl Reduction {
         Ok(axiom(Rule::LvELet, e, next))
     }
 
-    /// (if true e2 e3) → e2                                                               [lv/e-if-true, report §4]
+    /// (if true e2 e3) → e2                                                               [lv/e-if-true, 000 §4]
     fn e_if_true(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some([e1, e2, _]) if self.truth(e1, e) == Some(true) => Ok(axiom(Rule::LvEIfTrue, e, e2)),
@@ -207,7 +207,7 @@ impl Reduction {
         }
     }
 
-    /// (if false e2 e3) → e3                                                   [lv/e-if-false, report §4; LV-3: no rule in print]
+    /// (if false e2 e3) → e3                                                   [lv/e-if-false, 000 §4; LV-3: no rule in print]
     fn e_if_false(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some([e1, _, e3]) if self.truth(e1, e) == Some(false) => Ok(axiom(Rule::LvEIfFalse, e, e3)),
@@ -217,7 +217,7 @@ impl Reduction {
 
     /// e1 → e1'
     /// ────────────────────────────────
-    /// (if e1 e2 e3) → (if e1' e2 e3)                                          [lv/e-if-cond, report §4; LV-3: no rule in print]
+    /// (if e1 e2 e3) → (if e1' e2 e3)                                          [lv/e-if-cond, 000 §4; LV-3: no rule in print]
     fn e_if_cond(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some(_) => self.congruence(Rule::LvEIfCond, e, 1, all),
@@ -225,7 +225,7 @@ impl Reduction {
         }
     }
 
-    /// ((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn]              [lv/e-func, report §4; LV-4: printed one after the other]
+    /// ((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn]              [lv/e-func, 000 §4; LV-4: printed one after the other]
     fn e_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::Func { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
         if names.len() != args.len() {
@@ -237,7 +237,7 @@ impl Reduction {
 
     /// ei → ei'
     /// ───────────────────────────────────────────────────────────────────────────────────────────
-    /// ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …)   [lv/e-rec-arg, report §4; LV-5: no rule in print]
+    /// ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …)   [lv/e-rec-arg, 000 §4; LV-5: no rule in print]
     fn e_rec_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::RecFunc { .. }, args)) if self.setting.theorem == Theorem::Corrected => {
@@ -248,7 +248,7 @@ impl Reduction {
     }
 
     /// ((rec-func (id1 … idn) e) v1 … vn) → e[v1/id1, …, vn/idn, (rec-func (id1 … idn) e)/rec]
-    ///                                                        [lv/e-rec-func, report §4; LV-5: printed with ei for vi]
+    ///                                                        [lv/e-rec-func, 000 §4; LV-4, LV-5: printed with ei for vi]
     fn e_rec_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::RecFunc { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
         let ready = self.setting.theorem == Theorem::Printed || args.iter().all(|&arg| self.is_value(arg));
@@ -262,7 +262,7 @@ impl Reduction {
 
     /// ei → ei'
     /// ─────────────────────────────────────────
-    /// (builtin … ei …) → (builtin … ei' …)                                         [lv/e-arg, report §4; LV-3: no rule in print]
+    /// (builtin … ei …) → (builtin … ei' …)                                         [lv/e-arg, 000 §4; LV-3: no rule in print]
     fn e_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::Builtin(_), args)) => self.argument_congruence(Rule::LvEArg, e, args.len(), all),
@@ -270,7 +270,7 @@ impl Reduction {
         }
     }
 
-    /// (builtin v1 … vn) → δ(builtin, v1, …, vn)                                          [lv/e-builtin, report §4]
+    /// (builtin v1 … vn) → δ(builtin, v1, …, vn)                                          [lv/e-builtin, 000 §4]
     fn e_builtin(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::Builtin(builtin), args)) = self.application(e) else { return Ok(Vec::new()) };
         let values: Option<SmallVec<[Value; 4]>> = args.iter().map(|&arg| self.value(arg)).collect();
@@ -286,7 +286,7 @@ impl Reduction {
 
     /// e0 → e0'
     /// ──────────────────────────────────
-    /// (e0 e1 … en) → (e0' e1 … en)                                                       [lv/e-app, report §4]
+    /// (e0 e1 … en) → (e0' e1 … en)                                                       [lv/e-app, 000 §4]
     fn e_app(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::List(_) | Node::Let { .. }, _)) => self.congruence(Rule::LvEApp, e, 0, all),

@@ -4,19 +4,19 @@ macro_rules! wsl_syntax_rules {
     ($then:ident $second:ident $third:ident $last:ident $($rows:tt)*) => {
         $then! { $second $third $last $($rows)*
             // Lexical analysis.
-            WslLexToken "wsl/lex-token" Lexing "004 Lexical analysis" "wsl::lex::lex" "every character but white space and comments belongs to a token, each as long as possible";
-            WslLexSignedDecimal "wsl/lex-signed-decimal" Lexing "004 Literals; WSL-A2, WSL-A7" "wsl::lex::signed_decimal" "an optional - that the parser folds in, then 0 or digits that do not begin with 0";
-            WslLexUnsignedDecimal "wsl/lex-unsigned-decimal" Lexing "004 Literals" "wsl::lex::unsigned_decimal" "0 or digits that do not begin with 0, then u";
-            WslLexSignedHexadecimal "wsl/lex-signed-hexadecimal" Lexing "004 Literals; WSL-A2" "wsl::lex::signed_hexadecimal" "an optional - that the parser folds in, then 0x and hexadecimal digits";
-            WslLexUnsignedHexadecimal "wsl/lex-unsigned-hexadecimal" Lexing "004 Literals" "wsl::lex::unsigned_hexadecimal" "0x and hexadecimal digits, then u";
-            WslLexFloat "wsl/lex-float" Lexing "004 Literals; WSL-A2, WSL-A7" "wsl::lex::float" "an optional - that the parser folds in, digits with a . before, between or after them, an optional f";
-            WslLexKeyword "wsl/lex-keyword" Lexing "004 Keywords and punctuation; WSL-A3" "wsl::lex::keyword" "a word of the table is that keyword";
-            WslLexPunctuation "wsl/lex-punctuation" Lexing "004 Keywords and punctuation; WSL-A1" "wsl::lex::punctuation" "the longest punctuation of the table, with >= for =>";
-            WslLexIdentifier "wsl/lex-identifier" Lexing "004 Identifiers and operator names; WSL-A6" "wsl::lex::identifier" "letters, digits and _, not beginning with a digit, neither _ alone nor a keyword";
-            WslLexOperatorName "wsl/lex-operator-name" Lexing "004 Identifiers and operator names; WSL-A8" "wsl::lex::operator_name" "operator, and directly after it a sign, or a getter's, setter's or address taker's field";
-            WslLexWhitespace "wsl/lex-whitespace" Lexing "004 Whitespace and comments" "wsl::lex::whitespace" "space, tabulation, carriage return and new line are no tokens";
-            WslLexLineComment "wsl/lex-line-comment" Lexing "004 Whitespace and comments" "wsl::lex::line_comment" "// and what follows it in its line are no tokens";
-            WslLexBlockComment "wsl/lex-block-comment" Lexing "004 Whitespace and comments" "wsl::lex::block_comment" "/* and what follows it to the first */ are no tokens";
+            WslLexToken "wsl/lex-token" Lexing "004 Lexical analysis" "wsl::lex::lex" "token ::= IntLiteral | FloatLiteral | punctuation | keyword | Identifier | OperatorName";
+            WslLexSignedDecimal "wsl/lex-signed-decimal" Lexing "004 Literals; WSL-A2, WSL-A7" "wsl::lex::signed_decimal" "signed-decimal ::= \"-\"? (\"0\" | [1-9] [0-9]*)";
+            WslLexUnsignedDecimal "wsl/lex-unsigned-decimal" Lexing "004 Literals" "wsl::lex::unsigned_decimal" "unsigned-decimal ::= (\"0\" | [1-9] [0-9]*) \"u\"";
+            WslLexSignedHexadecimal "wsl/lex-signed-hexadecimal" Lexing "004 Literals; WSL-A2" "wsl::lex::signed_hexadecimal" "signed-hexadecimal ::= \"-\"? \"0x\" [0-9a-fA-F]+";
+            WslLexUnsignedHexadecimal "wsl/lex-unsigned-hexadecimal" Lexing "004 Literals" "wsl::lex::unsigned_hexadecimal" "unsigned-hexadecimal ::= \"0x\" [0-9a-fA-F]+ \"u\"";
+            WslLexFloat "wsl/lex-float" Lexing "004 Literals; WSL-A2, WSL-A7" "wsl::lex::float" "float ::= \"-\"? ([0-9]+ \".\" [0-9]* | [0-9]* \".\" [0-9]+) \"f\"?";
+            WslLexKeyword "wsl/lex-keyword" Lexing "004 Keywords and punctuation; WSL-A3" "wsl::lex::keyword" "keyword ::= \"struct\" | \"typedef\" | … | \"uniform\"";
+            WslLexPunctuation "wsl/lex-punctuation" Lexing "004 Keywords and punctuation; WSL-A1" "wsl::lex::punctuation" "punctuation ::= \"==\" | \"!=\" | \"<=\" | \">=\" | … | \")\"";
+            WslLexIdentifier "wsl/lex-identifier" Lexing "004 Identifiers and operator names; WSL-A6" "wsl::lex::identifier" "Identifier ::= (letter | \"_\") (letter | digit | \"_\")*, neither \"_\" nor a keyword";
+            WslLexOperatorName "wsl/lex-operator-name" Lexing "004 Identifiers and operator names; WSL-A8" "wsl::lex::operator_name" "OperatorName ::= \"operator\" (\"<<\" | \">>\" | \"+\" | \"-\" | \"*\" | \"/\" | \"%\" | \"&\" | \"^\" | \"|\" | \">=\" | \"<=\" | \"==\" | \"!=\" | \"<\" | \">\" | \"++\" | \"--\" | \"!\" | \"~\" | \"[]\" | \"[]=\" | \"&[]\" | \"&.\" Identifier | \".\" Identifier | \".\" Identifier \"=\")";
+            WslLexWhitespace "wsl/lex-whitespace" Lexing "004 Whitespace and comments" "wsl::lex::whitespace" "whitespace ::= \" \" | \"\\t\" | \"\\r\" | \"\\n\"";
+            WslLexLineComment "wsl/lex-line-comment" Lexing "004 Whitespace and comments" "wsl::lex::line_comment" "line-comment ::= \"//\" [^\\n]*";
+            WslLexBlockComment "wsl/lex-block-comment" Lexing "004 Whitespace and comments" "wsl::lex::block_comment" "block-comment ::= \"/*\" (whatever has no \"*/\") \"*/\"";
 
             // Top-level declarations.
             WslGTopLevelDecl "wsl/g-top-level-decl" Grammar "004 Top-level declarations" "wsl::parse::decl::top_level_decl" "topLevelDecl ::= \";\" | typedef | structDef | enumDef | funcDef";
@@ -35,7 +35,7 @@ macro_rules! wsl_syntax_rules {
             WslGParameters "wsl/g-parameters" Grammar "004 Top-level declarations" "wsl::parse::decl::parameters" "parameters ::= \"(\" \")\" | \"(\" parameter (\",\" parameter)* \")\"";
             WslGParameter "wsl/g-parameter" Grammar "004 Top-level declarations; WSL-B6, WSL-B7" "wsl::parse::decl::parameter" "parameter ::= qualifier* type Identifier (\":\" semantic)?";
             WslGSemantic "wsl/g-semantic" Grammar "004 Top-level declarations; WSL-A4" "wsl::parse::decl::semantic" "semantic ::= builtInSemantic | stageInOutSemantic | resourceSemantic | specializationConstantSemantic";
-            WslGBuiltInSemantic "wsl/g-built-in-semantic" Grammar "004 Top-level declarations; WSL-A3, WSL-A5" "wsl::parse::decl::built_in_semantic" "builtInSemantic ::= \"SV_InstanceID\" | … | \"SV_Target\" IntLiteral | … | \"SV_GroupThreadID\"";
+            WslGBuiltInSemantic "wsl/g-built-in-semantic" Grammar "004 Top-level declarations; WSL-A3, WSL-A5" "wsl::parse::decl::built_in_semantic" "builtInSemantic ::= \"SV_InstanceID\" | \"SV_VertexID\" | \"PSIZE\" | \"SV_Position\" | \"SV_IsFrontFace\" | \"SV_SampleIndex\" | \"SV_InnerCoverage\" | \"SV_Target\" IntLiteral | \"SV_Depth\" | \"SV_Coverage\" | \"SV_DispatchThreadID\" | \"SV_GroupID\" | \"SV_GroupIndex\" | \"SV_GroupThreadID\"";
             WslGStageInOutSemantic "wsl/g-stage-in-out-semantic" Grammar "004 Top-level declarations" "wsl::parse::decl::stage_in_out_semantic" "stageInOutSemantic ::= \"attribute\" \"(\" IntLiteral \")\"";
             WslGResourceSemantic "wsl/g-resource-semantic" Grammar "004 Top-level declarations" "wsl::parse::decl::resource_semantic" "resourceSemantic ::= \"register\" \"(\" Identifier (\",\" Identifier)? \")\"";
             WslGSpecializationConstantSemantic "wsl/g-specialization-constant-semantic" Grammar "004 Top-level declarations; WSL-A4" "wsl::parse::decl::specialization_constant_semantic" "specializationConstantSemantic ::= \"specialized\"";
@@ -45,7 +45,7 @@ macro_rules! wsl_syntax_rules {
             WslGCompoundStmt "wsl/g-compound-stmt" Grammar "004 Statements" "wsl::parse::stmt::compound_stmt" "compoundStmt ::= ifStmt | ifElseStmt | whileStmt | doWhileStmt | forStmt | switchStmt";
             WslGTerminatorStmt "wsl/g-terminator-stmt" Grammar "004 Statements" "wsl::parse::stmt::terminator_stmt" "terminatorStmt ::= \"break\" | \"continue\" | \"discard\" | \"fallthrough\" | \"return\" expr?";
             WslGIfStmt "wsl/g-if-stmt" Grammar "004 Statements" "wsl::parse::stmt::if_stmt" "ifStmt ::= \"if\" \"(\" expr \")\" stmt";
-            WslGIfElseStmt "wsl/g-if-else-stmt" Grammar "004 Statements; WSL-B14" "wsl::parse::stmt::if_else_stmt" "ifElseStmt ::= \"if\" \"(\" expr \")\" stmt \"else\" stmt, else belonging to the nearest if";
+            WslGIfElseStmt "wsl/g-if-else-stmt" Grammar "004 Statements; WSL-B14" "wsl::parse::stmt::if_else_stmt" "ifElseStmt ::= \"if\" \"(\" expr \")\" stmt \"else\" stmt";
             WslGWhileStmt "wsl/g-while-stmt" Grammar "004 Statements" "wsl::parse::stmt::while_stmt" "whileStmt ::= \"while\" \"(\" expr \")\" stmt";
             WslGForStmt "wsl/g-for-stmt" Grammar "004 Statements" "wsl::parse::stmt::for_stmt" "forStmt ::= \"for\" \"(\" (maybeEffectfulExpr | variableDecls) \";\" expr? \";\" expr? \")\" stmt";
             WslGDoWhileStmt "wsl/g-do-while-stmt" Grammar "004 Statements" "wsl::parse::stmt::do_while_stmt" "doWhileStmt ::= \"do\" stmt \"while\" \"(\" expr \")\" \";\"";
@@ -59,7 +59,7 @@ macro_rules! wsl_syntax_rules {
             WslGAddressSpace "wsl/g-address-space" Grammar "004 Types" "wsl::parse::ty::address_space" "addressSpace ::= \"constant\" | \"device\" | \"threadgroup\" | \"thread\"";
             WslGTypeSuffixAbbreviated "wsl/g-type-suffix-abbreviated" Grammar "004 Types" "wsl::parse::ty::type_suffix_abbreviated" "typeSuffixAbbreviated ::= \"*\" | \"[\" \"]\" | \"[\" IntLiteral \"]\"";
             WslGTypeSuffixNonAbbreviated "wsl/g-type-suffix-non-abbreviated" Grammar "004 Types" "wsl::parse::ty::type_suffix_non_abbreviated" "typeSuffixNonAbbreviated ::= \"*\" addressSpace | \"[\" \"]\" addressSpace | \"[\" IntLiteral \"]\"";
-            WslGTypeArguments "wsl/g-type-arguments" Grammar "004 Types; WSL-B4" "wsl::parse::ty::type_arguments" "typeArguments ::= (\"<\" (typeArgument (\",\" typeArgument)*)? \">\")?, where \">>\" is two \">\"";
+            WslGTypeArguments "wsl/g-type-arguments" Grammar "004 Types; WSL-B4" "wsl::parse::ty::type_arguments" "typeArguments ::= (\"<\" (typeArgument (\",\" typeArgument)*)? \">\")?";
             WslGTypeArgument "wsl/g-type-argument" Grammar "004 Types; WSL-B4" "wsl::parse::ty::type_argument" "typeArgument ::= constexpr | type";
 
             // Expressions.
@@ -76,7 +76,7 @@ macro_rules! wsl_syntax_rules {
             WslGExprShift "wsl/g-expr-shift" Grammar "004 Expressions" "wsl::parse::expr::expr_shift" "exprShift ::= (exprShift (\"<<\" | \">>\"))? exprAdd";
             WslGExprAdd "wsl/g-expr-add" Grammar "004 Expressions; WSL-B1" "wsl::parse::expr::expr_add" "exprAdd ::= (exprAdd (\"+\" | \"-\"))? exprMult";
             WslGExprMult "wsl/g-expr-mult" Grammar "004 Expressions; WSL-B1" "wsl::parse::expr::expr_mult" "exprMult ::= (exprMult (\"*\" | \"/\" | \"%\"))? exprPrefix";
-            WslGExprPrefix "wsl/g-expr-prefix" Grammar "004 Expressions" "wsl::parse::expr::expr_prefix" "exprPrefix ::= prefixOp exprPrefix | exprSuffix";
+            WslGExprPrefix "wsl/g-expr-prefix" Grammar "004 Expressions; WSL-A2" "wsl::parse::expr::expr_prefix" "exprPrefix ::= prefixOp exprPrefix | exprSuffix";
             WslGPrefixOp "wsl/g-prefix-op" Grammar "004 Expressions" "wsl::parse::expr::prefix_op" "prefixOp ::= \"++\" | \"--\" | \"+\" | \"-\" | \"~\" | \"!\" | \"*\" | \"&\" | \"@\"";
             WslGExprSuffix "wsl/g-expr-suffix" Grammar "004 Expressions; WSL-B15" "wsl::parse::expr::expr_suffix" "exprSuffix ::= callExpression limitedSuffixOp* | term (limitedSuffixOp | \"++\" | \"--\")*";
             WslGLimitedSuffixOp "wsl/g-limited-suffix-op" Grammar "004 Expressions" "wsl::parse::expr::limited_suffix_op" "limitedSuffixOp ::= \".\" Identifier | \"->\" Identifier | \"[\" expr \"]\"";
@@ -98,8 +98,8 @@ macro_rules! wsl_syntax_rules {
             WslDDeclarations "wsl/d-declarations" Desugaring "004 Statements" "wsl::desugar::d_declarations" "T x = e, y; ⇝ T x = e; T y;";
             WslDEmpty "wsl/d-empty" Desugaring "004 Expressions" "wsl::desugar::d_empty" "; ⇝ true;";
             WslDArrow "wsl/d-arrow" Desugaring "004 Expressions" "wsl::desugar::d_arrow" "e->x ⇝ (*e).x";
-            WslDOperator "wsl/d-operator" Desugaring "004 Expressions; WSL-B5" "wsl::desugar::d_operator" "e1 + e2 ⇝ operator+(e1, e2), -e ⇝ operator-(e), and every other sign that is a function's name";
-            WslDAddressSpace "wsl/d-address-space" Desugaring "004 Types" "wsl::desugar::d_address_space" "thread T*[] ⇝ T* thread[] thread";
+            WslDOperator "wsl/d-operator" Desugaring "004 Expressions; WSL-B5" "wsl::desugar::d_operator" "e1 + e2 ⇝ operator+(e1, e2), and -, *, /, %, |, ^, &, <, >, <=, >=, ==, !=, <<, >> -e ⇝ operator-(e), and +, ~, !";
+            WslDAddressSpace "wsl/d-address-space" Desugaring "004 Types" "wsl::desugar::d_address_space" "thread T*[]*[42] ⇝ T* thread[] thread* thread[42]";
         }
     };
 }

@@ -140,7 +140,7 @@ impl Desugar {
         core::TypeExpr { name: ty.name, arguments, suffixes: d_address_space(self, ty.prefix, ty.suffixes, span) }
     }
 
-    /// The statement that a statement of another's has become, a declaration in a block of its own.
+    /// What the body of a statement has become. No text has a declaration there; in a tree that has, it is a block.
     fn body(&mut self, s: StmtId) -> core::StmtId {
         match self.stmts[s.0 as usize] {
             (Made::One(stmt), _) => stmt,

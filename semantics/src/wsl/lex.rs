@@ -200,7 +200,7 @@ fn digits_end(bytes: &[u8], at: usize) -> usize {
 /// The end of a decimal literal that needs no `u`, of the digits up to `digits`. Of several digits the first is not 0; a sign is the parser's (ERRATA WSL-A2).
 ///
 /// ```text
-/// signed-decimal ::= "-"? ("0" | [1-9] [0-9]*)        [wsl/lex-signed-decimal; WSL-A2]
+/// signed-decimal ::= "-"? ("0" | [1-9] [0-9]*)        [wsl/lex-signed-decimal; WSL-A2, WSL-A7]
 /// ```
 fn signed_decimal(at: usize, digits: usize) -> usize {
     debug_assert!(at < digits);
@@ -240,7 +240,7 @@ fn unsigned_hexadecimal(bytes: &[u8], at: usize) -> Option<usize> {
 /// The end of a float literal, whose digits before the `.` end at `digits`. A sign is the parser's (ERRATA WSL-A2).
 ///
 /// ```text
-/// float ::= "-"? ([0-9]+ "." [0-9]* | [0-9]* "." [0-9]+) "f"?        [wsl/lex-float; WSL-A2]
+/// float ::= "-"? ([0-9]+ "." [0-9]* | [0-9]* "." [0-9]+) "f"?        [wsl/lex-float; WSL-A2, WSL-A7]
 /// ```
 fn float(bytes: &[u8], at: usize, digits: usize) -> Option<usize> {
     if bytes.get(digits) != Some(&b'.') {

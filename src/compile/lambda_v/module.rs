@@ -83,7 +83,8 @@ impl Plan<'_, '_> {
         self.t.options.profile.controls()
     }
 
-    /// Capabilities, extensions, the extended instruction set, the memory model.                      [lv/mc-header, report §6.11]
+    /// capabilities, extensions, the extended instruction set, the memory model
+    ///                                                                    [lv/mc-header, 000 §6.11]
     fn mc_header(&self, out: &mut Code) {
         out.push(Op::Capability, &[Capability::Shader as u32]);
         let controls = self.controls();
@@ -99,7 +100,8 @@ impl Plan<'_, '_> {
         out.push(Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
     }
 
-    /// The fragment entry point and its interface, and where its coordinates begin.                    [lv/mc-entry, report §6.11]
+    /// the fragment entry point, its interface and where its coordinates begin
+    ///                                                               [lv/mc-entry, 000 §6.11; LV-19]
     fn mc_entry(&self, out: &mut Code) {
         let mut rest = string("main");
         rest.extend(self.results.iter().map(|r| self.output(r)));
@@ -110,14 +112,15 @@ impl Plan<'_, '_> {
         out.push(Op::ExecutionMode, &[fixed::MAIN, ExecutionMode::OriginUpperLeft as u32]);
     }
 
-    /// The execution modes of the profile.                                                     [lv/mc-controls, report §3.2; LV-20]
+    /// the float controls and NoContraction of the profile        [lv/mc-controls, 000 §3.2; LV-20]
     fn mc_controls(&self, out: &mut Code) {
         for control in self.controls().modes().rev() {
             out.push(Op::ExecutionMode, &[fixed::MAIN, control.mode as u32, 32]);
         }
     }
 
-    /// Locations, the fragment coordinate, the constant buffer, NoContraction on arithmetic.         [lv/mc-decorations, report §6.11]
+    /// Location of each output, BuiltIn FragCoord, the constant buffer's layout, NoContraction on
+    /// float arithmetic, GLSL.std.450's too                          [lv/mc-decorations, 000 §6.11]
     fn mc_decorations(&self, out: &mut Code) {
         for r in self.results {
             out.push(Op::Decorate, &[self.output(r), Decoration::Location as u32, r.location]);
@@ -141,7 +144,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// typeid: each type used, once.                                                                    [lv/mc-types, report §6.1]
+    /// typeid: each type used, declared once under its static id            [lv/mc-types, 000 §6.1]
     fn mc_types(&self, out: &mut Code) {
         out.push(Op::TypeVoid, &[fixed::VOID]);
         for ty in Ground::ALL {
@@ -171,7 +174,10 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// O.consts, or the indices of where they stand in the buffer; true and false; the padding.      [lv/mc-constants, report §6.3]
+    /// O.consts in the module, or opaque: loaded from a buffer
+    ///                                                           [lv/mc-constants, 000 §6.3, §6.11]
+    ///
+    /// O.consts, or the indices of where they stand in the buffer; true and false; the padding.
     fn mc_constants(&self, out: &mut Code) {
         for (used, op, id) in [(1, Op::ConstantTrue, fixed::TRUE), (0, Op::ConstantFalse, fixed::FALSE)] {
             if self.t.booleans[used] {
@@ -192,7 +198,8 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// The outputs, the fragment coordinate, the constant buffer.                                   [lv/mc-variables, report §6.11]
+    /// the output variables, the fragment coordinate, the constant buffer
+    ///                                                                 [lv/mc-variables, 000 §6.11]
     fn mc_variables(&self, out: &mut Code) {
         for r in self.results {
             out.push(Op::Variable, &[fixed::OUTPUT_POINTER, self.output(r), StorageClass::Output as u32]);
@@ -205,7 +212,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// The function: startblock, the opaque constants' loads, O.code, the stores, the return.           [lv/mc-body, report §6.11]
+    /// OpLabel startblock, O.code, OpStore of O.ido, OpReturn               [lv/mc-body, 000 §6.11]
     fn mc_body(&self, out: &mut Code) {
         out.push(Op::Function, &[fixed::VOID, fixed::MAIN, FunctionControl::NONE.bits(), fixed::FUNCTION_TYPE]);
         out.push(Op::Label, &[fixed::START_BLOCK]);

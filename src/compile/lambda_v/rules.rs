@@ -112,7 +112,9 @@ impl Translator<'_> {
         Ok(o)
     }
 
-    /// O = translate(e[ei/idi]) under A, for I.args = (A, (e1 … en))                               [lv/tr-func, report §6.2]
+    /// translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A         [lv/tr-func, 000 §6.2]
+    ///
+    /// O = translate(e[ei/idi]) under A, for I.args = (A, (e1 … en))
     fn tr_func(&mut self, i: Input, names: Range, body: TermId) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a function is not applied"))?;
         let args = self.arguments(list);
@@ -123,7 +125,9 @@ impl Translator<'_> {
         self.translate(Input { expr, args: below, ..i })
     }
 
-    /// O.consts = [I.idc ↦ num], O.ido = I.idc, no code                                            [lv/tr-num, report §6.3]
+    /// num is a constant, no code                                             [lv/tr-num, 000 §6.3]
+    ///
+    /// O.consts = [I.idc ↦ num], O.ido = I.idc, no code
     fn tr_num(&mut self, i: Input, bits: u32) -> Translation {
         self.no_arguments(i)?;
         self.consts.push((i.idc, bits));
@@ -131,7 +135,9 @@ impl Translator<'_> {
         Ok(self.value(i.idc, i.idc + 1, i.idl, Ground::NUM, Rule::LvTrNum))
     }
 
-    /// O.ido is the header's constant, no code                                                     [lv/tr-bool, report §6.1]
+    /// true and false are the constants of the header, no code               [lv/tr-bool, 000 §6.1]
+    ///
+    /// O.ido is the header's constant, no code
     fn tr_bool(&mut self, i: Input, b: bool) -> Translation {
         self.no_arguments(i)?;
         self.booleans[b as usize] = true;
@@ -140,14 +146,18 @@ impl Translator<'_> {
         Ok(self.value(id, i.idc, i.idl, Ground::BOOL, Rule::LvTrBool))
     }
 
-    /// O = translate(e[ei/idi]) under the same A                                                   [lv/tr-let, report §6.4]
+    /// translate (let ((idi ei)) e) as e[ei/idi]                              [lv/tr-let, 000 §6.4]
+    ///
+    /// O = translate(e[ei/idi]) under the same A
     fn tr_let(&mut self, i: Input, values: Range, body: TermId) -> Translation {
         let args: SmallVec<[TermId; 6]> = SmallVec::from_slice(self.terms.items(values));
         let expr = self.substituted(body, Replacement { args: &args, rec: None })?;
         self.translate(Input { expr, ..i })
     }
 
-    /// O = translate(e0) under (I.args, (e1 … en))                                                 [lv/tr-list, report §6.5]
+    /// translate (e0 e1 … en) under A as e0 under (A, (e1 … en))             [lv/tr-list, 000 §6.5]
+    ///
+    /// O = translate(e0) under (I.args, (e1 … en))
     fn tr_list(&mut self, i: Input, items: Range) -> Translation {
         let Some(&expr) = self.terms.items(items).first() else { return Err(self.ill_typed(i.expr, "the empty list is no expression")) };
         let args = self.push(i.args, i.expr);
@@ -162,6 +172,9 @@ impl Translator<'_> {
         }
     }
 
+    /// a selection: condition, branches, a phi of the values in the merge block
+    ///                                                  [lv/tr-if, 000 §6.6; LV-11 to LV-14, LV-23]
+    ///
     /// ```text
     ///                O_c.code
     ///                OpSelectionMerge (I.idc + 2) None
@@ -177,7 +190,7 @@ impl Translator<'_> {
     ///                OpUnreachable                              [instead of the phi, if both are PureRec]
     /// ```
     /// One numbering throughout (LV-11), the condition under args = ∅ (LV-12), all constants (LV-13), a merge block even if both branches call
-    /// rec (LV-14), and O.type by rec-match (LV-23).                                                   [lv/tr-if, report §6.6]
+    /// rec (LV-14), and O.type by rec-match (LV-23).
     fn tr_if(&mut self, i: Input, list: TermId) -> Translation {
         let operands = self.arguments(list);
         let [condition, yes, no] = operands.as_slice() else { return Err(self.ill_typed(list, "if needs three expressions")) };
@@ -216,8 +229,9 @@ impl Translator<'_> {
         Ok(o)
     }
 
+    /// the arguments' code, then the builtin's instruction         [lv/tr-builtin, 000 §6.7; LV-15]
+    ///
     /// The arguments' code one after the other, idc and idl handed on (LV-15), then one instruction with result I.idc.
-    ///                                                                                             [lv/tr-builtin, report §6.7]
     fn tr_builtin(&mut self, i: Input, builtin: Builtin) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a builtin is not applied"))?;
         if below != 0 {
@@ -282,6 +296,9 @@ impl Translator<'_> {
         }
     }
 
+    /// a loop: header phis of the parameters, body, continue block with a phi per parameter
+    ///                                              [lv/tr-rec-func, 000 §6.8; LV-16, LV-17, LV-24]
+    ///
     /// ```text
     /// hb = I.idc + 0, cb = + 1, lb = + 2, mb = + 3, O_0.idc = + 4
     ///
@@ -300,7 +317,7 @@ impl Translator<'_> {
     ///                mb = OpLabel
     /// ```
     /// The arguments' code stands before the branch, and the header's phis name the block that it ends in (LV-16); every rec has its own
-    /// edge to cb (LV-17); the body's ids start past the phis' (LV-24); O.rec is ∅.                [lv/tr-rec-func, report §6.8]
+    /// edge to cb (LV-17); the body's ids start past the phis' (LV-24); O.rec is ∅.
     fn tr_rec_func(&mut self, i: Input, names: Range, body: TermId) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a recursive function is not applied"))?;
         let args = self.arguments(list);
@@ -352,8 +369,11 @@ impl Translator<'_> {
         Ok(self.value(b_ido, b.idc, mb, ty, Rule::LvTrRecFunc))
     }
 
+    /// the arguments' code, then a branch to the continue block
+    ///                                                          [lv/tr-rec, 000 §6.9; LV-18, LV-25]
+    ///
     /// The arguments' code, in the frame that they stand in (LV-18), then OpBranch to the continue block; the edge starts where that code
-    /// ends (LV-25).                                                                              [lv/tr-rec, report §6.9]
+    /// ends (LV-25).
     fn tr_rec(&mut self, i: Input, frame: u32) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "rec is not applied"))?;
         let Some((number, cont)) = i.rec else { return Err(self.ill_typed(list, "rec stands outside its rec-func")) };
@@ -371,7 +391,9 @@ impl Translator<'_> {
         Ok(Output { ido: None, idc: at.idc, idl: at.idl, ty: Type::PureRec, rec: vec![(at.idl, ids)], rule: Rule::LvTrRec })
     }
 
-    /// O.ido and O.type are those of the header's phi, no code                                    [lv/tr-param, report §6.10]
+    /// a rec-func parameter is the result id of its header phi             [lv/tr-param, 000 §6.10]
+    ///
+    /// O.ido and O.type are those of the header's phi, no code
     fn tr_param(&mut self, i: Input, id: Id, ty: Ground) -> Translation {
         self.no_arguments(i)?;
         Ok(self.value(id, i.idc, i.idl, ty, Rule::LvTrParam))

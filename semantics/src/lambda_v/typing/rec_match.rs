@@ -4,32 +4,32 @@
 use super::super::types::Type;
 use crate::rule::Rule;
 
-/// rec-match(τ, τ) = τ
+/// rec-match(τ, τ) = τ                                                  [lv/rec-match-same, 000 §5]
 fn same(left: Type, right: Type) -> Option<Type> {
     (left == right).then_some(left)
 }
 
-/// rec-match(Rec τ, τ) = Rec τ
+/// rec-match(Rec τ, τ) = Rec τ                                      [lv/rec-match-rec-left, 000 §5]
 fn rec_left(left: Type, right: Type) -> Option<Type> {
     matches!((left, right), (Type::Rec(l), Type::Ground(r)) if l == r).then_some(left)
 }
 
-/// rec-match(τ, Rec τ) = Rec τ
+/// rec-match(τ, Rec τ) = Rec τ                                     [lv/rec-match-rec-right, 000 §5]
 fn rec_right(left: Type, right: Type) -> Option<Type> {
     matches!((left, right), (Type::Ground(l), Type::Rec(r)) if l == r).then_some(right)
 }
 
-/// rec-match(PureRec, Rec τ) = Rec τ
+/// rec-match(PureRec, Rec τ) = Rec τ                           [lv/rec-match-pure-left-rec, 000 §5]
 fn pure_left_rec(left: Type, right: Type) -> Option<Type> {
     matches!((left, right), (Type::PureRec, Type::Rec(_))).then_some(right)
 }
 
-/// rec-match(Rec τ, PureRec) = Rec τ
+/// rec-match(Rec τ, PureRec) = Rec τ                          [lv/rec-match-pure-right-rec, 000 §5]
 fn pure_right_rec(left: Type, right: Type) -> Option<Type> {
     matches!((left, right), (Type::Rec(_), Type::PureRec)).then_some(left)
 }
 
-/// rec-match(τ, PureRec) = Rec τ
+/// rec-match(τ, PureRec) = Rec τ                                  [lv/rec-match-pure-right, 000 §5]
 fn pure_right(left: Type, right: Type) -> Option<Type> {
     match (left, right) {
         (Type::Ground(g), Type::PureRec) => Some(Type::Rec(g)),
@@ -37,7 +37,7 @@ fn pure_right(left: Type, right: Type) -> Option<Type> {
     }
 }
 
-/// rec-match(PureRec, τ) = Rec τ
+/// rec-match(PureRec, τ) = Rec τ                                   [lv/rec-match-pure-left, 000 §5]
 fn pure_left(left: Type, right: Type) -> Option<Type> {
     match (left, right) {
         (Type::PureRec, Type::Ground(g)) => Some(Type::Rec(g)),

@@ -32,7 +32,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-/// All invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics   [spirv/barrier-release, SPIR-V §3.3.20]
+/// all invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics
+///                                                          [spirv/barrier-release, SPIR-V §3.3.20]
 pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], sink: &mut dyn Sink) {
     let mut arrived = None;
     let profile = grid.shared.profile();
@@ -58,7 +59,8 @@ pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, membe
     }
 }
 
-/// Some invocations of a scope wait at an OpControlBarrier that others never reach: undefined behaviour   [spirv/divergent-barrier, SPIR-V §3.3.20]
+/// none of a scope's invocations can step and they wait at different barriers, or some have ended:
+/// undefined behaviour                                    [spirv/divergent-barrier, SPIR-V §3.3.20]
 pub(super) fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, members: &[u32], divergence: Divergence, sink: &mut dyn Sink) {
     let global = |index: usize| grid.work.global(grid.topology.agent(members[index]));
     let (waiting, barrier, other, elsewhere) = match divergence {

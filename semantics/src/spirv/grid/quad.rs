@@ -84,8 +84,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-/// All invocations of a quad wait at one dynamic instance: they go on with the differences of their values
-///                                                              [spirv/quad-derivatives, SPIR-V §3.3.16; Vulkan, Derivative Operations]
+/// all invocations of a quad wait at one dynamic instance of a derivative: they go on with the
+/// differences of their values
+///                          [spirv/quad-derivatives, SPIR-V §3.3.16; Vulkan, Derivative Operations]
 pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad: &[u32; 4], sink: &mut dyn Sink) {
     let values = quad.map(|member| {
         let invocation = grid.invocations.get(&member)?;
@@ -106,8 +107,8 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
     }
 }
 
-/// Some invocations of a quad wait at a dynamic instance that the others cannot come to: they go on with undefined values
-///                                                              [spirv/divergent-derivatives, SPIR-V §3.3.16]
+/// some invocations of a quad wait at a dynamic instance of a derivative that the others cannot
+/// come to: they go on with undefined values          [spirv/divergent-derivatives, SPIR-V §3.3.16]
 pub(super) fn divergent_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32], sink: &mut dyn Sink) {
     grid.show_together(Rule::SpirvDivergentDerivatives, waiting, sink);
     for &member in waiting {

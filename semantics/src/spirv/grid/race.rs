@@ -61,7 +61,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-/// Two conflicting accesses that nothing orders: undefined behaviour   [spirv/data-race, Vulkan, Memory Model]
+/// two conflicting accesses, not both atomic, that nothing orders: undefined behaviour
+///                                                          [spirv/data-race, Vulkan, Memory Model]
 fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
     let object = match extent.object {
@@ -79,8 +80,8 @@ fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &
     grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
 }
 
-/// Memory is written through one variable and accessed through another, and not both are Aliased: undefined behaviour
-///                                                              [spirv/undeclared-alias, SPIR-V §2.18.2]
+/// bytes are written through one variable and accessed through another, not both Aliased: undefined
+/// behaviour                                               [spirv/undeclared-alias, SPIR-V §2.18.2]
 fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
     let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);

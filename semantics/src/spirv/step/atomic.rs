@@ -168,8 +168,9 @@ fn compared(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Ato
     Some((accessed(env, config, operands, operands[semantics], Operation::Atomic)?, value, comparator))
 }
 
-/// M(M(a)) = M(w): M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p, with the semantics m
-///                                                              [spirv/atomic-compare-exchange-equal, SPIR-V §3.3.18]
+/// M(M(a)) = M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)),
+/// M(a) ↦ M(v)], I, c, p, with the semantics m
+///                                            [spirv/atomic-compare-exchange-equal, SPIR-V §3.3.18]
 pub fn atomic_compare_exchange_equal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (atomic, value, comparator) = compared(env, config, 2)?;
     if atomic.old.undefined.or(comparator.undefined).is_some() || atomic.old.bits != comparator.bits {
@@ -179,8 +180,8 @@ pub fn atomic_compare_exchange_equal<'m>(env: &Env<'_>, config: &Config<'m>) -> 
     Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(Scalar { trust, ..value })))
 }
 
-/// M(M(a)) ≠ M(w): M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a))], I, c, p, with the semantics n
-///                                                              [spirv/atomic-compare-exchange-unequal, SPIR-V §3.3.18]
+/// M(M(a)) ≠ M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a))],
+/// I, c, p, with the semantics n            [spirv/atomic-compare-exchange-unequal, SPIR-V §3.3.18]
 pub fn atomic_compare_exchange_unequal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (atomic, _, comparator) = compared(env, config, 3)?;
     if atomic.old.undefined.or(comparator.undefined).is_some() || atomic.old.bits == comparator.bits {
@@ -189,8 +190,9 @@ pub fn atomic_compare_exchange_unequal<'m>(env: &Env<'_>, config: &Config<'m>) -
     Some(atomic.acts(config, AtomicOp::Load, None))
 }
 
-/// M(M(a)) or M(w) undefined: M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)), M(a) ↦ any value], I, c, p
-///                                                              [spirv/atomic-compare-exchange-undefined, SPIR-V §3.3.18, §3.3.1]
+/// M(M(a)) or M(w) undefined gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦
+/// M(M(a)), M(a) ↦ any value], I, c, p
+///                                [spirv/atomic-compare-exchange-undefined, SPIR-V §3.3.18, §3.3.1]
 pub fn atomic_compare_exchange_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (atomic, _, comparator) = compared(env, config, 2)?;
     let origin = atomic.old.undefined.or(comparator.undefined)?;

@@ -24,7 +24,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvCopy, &[Op::CopyObject, Op::CopyLogical], copy),
 ];
 
-/// M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p   [spirv/composite-construct, report §6.7]
+/// M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p   [spirv/composite-construct, 000 §6.7]
 pub fn composite_construct<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeConstruct)?;
     let mut scalars = Scalars::new();
@@ -67,8 +67,8 @@ pub fn composite_insert<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     Some(Next::Config(config.defining(head.result, Value::Scalars(composite))))
 }
 
-/// M, (r = OpVectorShuffle τ a b l…, I), c, p → M[r ↦ for each l, component l of M(a) and M(b) one after the other], I, c, p; where l is
-/// 0xFFFFFFFF, any                                              [spirv/vector-shuffle, SPIR-V §3.3.12]
+/// M, (r = OpVectorShuffle τ a b l…, I), c, p → M[r ↦ for each l, component l of M(a) and M(b) one
+/// after the other; where l is 0xFFFFFFFF, any], I, c, p     [spirv/vector-shuffle, SPIR-V §3.3.12]
 pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::VectorShuffle)?;
     let mut all = config.scalars(operands[0])?;
@@ -113,8 +113,8 @@ pub fn vector_extract_dynamic<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<
     Some(Next::Config(config.defining(r, Value::Scalars(Scalars::from_slice(&[scalar.ok()?])))))
 }
 
-/// M(i) undefined or no component: M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ any τ], I, c, p
-///                                                              [spirv/vector-extract-dynamic-out-of-bounds, SPIR-V §3.3.12]
+/// M(i) undefined or no component gives M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ any
+/// τ], I, c, p                         [spirv/vector-extract-dynamic-out-of-bounds, SPIR-V §3.3.12]
 pub fn vector_extract_dynamic_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (r, scalar) = extracted(env, config)?;
     let any = Scalar::undefined(scalar.err()?);
@@ -132,8 +132,8 @@ pub fn vector_insert_dynamic<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<N
     Some(Next::Config(config.defining(head.result, Value::Scalars(vector))))
 }
 
-/// M(i) undefined or no component: M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ any τ], I, c, p
-///                                                              [spirv/vector-insert-dynamic-out-of-bounds, SPIR-V §3.3.12]
+/// M(i) undefined or no component gives M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ any
+/// τ], I, c, p                          [spirv/vector-insert-dynamic-out-of-bounds, SPIR-V §3.3.12]
 pub fn vector_insert_dynamic_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::VectorInsertDynamic)?;
     let (vector, at) = dynamic(env, config, operands[0], operands[2])?;

@@ -108,7 +108,7 @@ fn result_shapes(config: &Config<'_>, operation: Operation) -> Option<SmallVec<[
     }
 }
 
-/// M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p         [spirv/compute, report §3.2]
+/// M, (r = Op τ a…, I), c, p → M[r ↦ op(M(a)…)], I, c, p         [spirv/compute, 000 §3.2]
 pub fn compute<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let head = config.head().filter(|i| !i.is(Op::ExtInst))?;
     let scalars = result(env, config)?.ok()?;
@@ -123,7 +123,7 @@ pub(in crate::spirv) fn extended_rule(operation: Operation) -> Rule {
     }
 }
 
-/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p   [spirv/ext-inst, report §3.2, GLSL.std.450]
+/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p   [spirv/ext-inst, 000 §3.2; GLSL.std.450]
 pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
     let operation = operation_of(head, operands)?;
@@ -178,36 +178,36 @@ fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
     Some(config.undefined(ub, report::computation(config.module, config.index(), ub, undefined)))
 }
 
-/// An operand that is 0: M, (r = Op τ a b, I), c, p is undefined behaviour, Op a division or remainder of integers
-///                                                              [spirv/division-by-zero, SPIR-V §3.3.13]
+/// M, (r = Op τ a b, I), c, p is undefined behaviour where M(b) has a 0, Op a division or remainder
+/// of integers                                             [spirv/division-by-zero, SPIR-V §3.3.13]
 pub fn division_by_zero<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(DIVISIONS)?;
     faults(env, config, Ub::DivisionByZero)
 }
 
-/// The least integer and -1: M, (r = Op τ a b, I), c, p is undefined behaviour, Op a signed division or remainder
-///                                                              [spirv/division-overflow, SPIR-V §3.3.13]
+/// M, (r = Op τ a b, I), c, p is undefined behaviour for the least integer and -1, Op a signed
+/// division or remainder                                  [spirv/division-overflow, SPIR-V §3.3.13]
 pub fn division_overflow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(SIGNED_DIVISIONS)?;
     faults(env, config, Ub::DivisionOverflow)
 }
 
-/// M(a) beyond τ: M, (r = OpConvertFToS τ a, I), c, p is undefined behaviour, and OpConvertFToU
-///                                                              [spirv/conversion-range, SPIR-V §3.3.11]
+/// M, (r = OpConvertFToS τ a, I), c, p is undefined behaviour where τ does not hold M(a), and
+/// OpConvertFToU                                           [spirv/conversion-range, SPIR-V §3.3.11]
 pub fn conversion_range<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(TO_INTEGER)?;
     faults(env, config, Ub::ConversionRange)
 }
 
-/// r overflows although it is decorated NoSignedWrap or NoUnsignedWrap: M, (r = Op τ a…, I), c, p is undefined behaviour
-///                                                              [spirv/wrap, SPIR-V §3.2.20]
+/// M, (r = Op τ a…, I), c, p is undefined behaviour where r is decorated NoSignedWrap or
+/// NoUnsignedWrap and overflows                                        [spirv/wrap, SPIR-V §3.2.20]
 pub fn wrap<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(WRAPPING)?;
     faults(env, config, Ub::Wrap)
 }
 
-/// An operand that is any value: M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one of these values
-///                                                              [spirv/undefined-operand, SPIR-V §3.3.1, §3.3.11, §3.3.13]
+/// M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one value of an undefined
+/// operand                               [spirv/undefined-operand, SPIR-V §3.3.1, §3.3.11, §3.3.13]
 pub fn undefined_operand<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(PARTIAL)?;
     faults(env, config, Ub::UndefinedOperand)

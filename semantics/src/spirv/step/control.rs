@@ -30,7 +30,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvUnreachable, &[Op::Unreachable], unreachable),
 ];
 
-/// M, (OpBranch t), c, p → M, M(t), t, c                       [spirv/branch, report §3.1, LV-1]
+/// M, (OpBranch t), c, p → M, M(t), t, c                       [spirv/branch, 000 §3.1; LV-1]
 pub fn branch<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::Branch)?;
     config.entering(operands[0]).map(Next::Config)
@@ -47,12 +47,14 @@ fn branch_conditional<'m>(config: &Config<'m>, taken: bool) -> Option<Next<'m>> 
     Some(Next::Config(next))
 }
 
-/// M(x) = true: M, (OpBranchConditional x t f), c, p → M, M(t), t, c   [spirv/branch-conditional-true, report §3.1]
+/// M(x) = true gives M, (OpBranchConditional x t f), c, p → M, M(t), t, c
+///                                                        [spirv/branch-conditional-true, 000 §3.1]
 pub fn branch_conditional_true<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     branch_conditional(config, true)
 }
 
-/// M(x) = false: M, (OpBranchConditional x t f), c, p → M, M(f), f, c  [spirv/branch-conditional-false, report §3.1]
+/// M(x) = false gives M, (OpBranchConditional x t f), c, p → M, M(f), f, c
+///                                                       [spirv/branch-conditional-false, 000 §3.1]
 pub fn branch_conditional_false<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     branch_conditional(config, false)
 }
@@ -62,8 +64,8 @@ fn branch_on_undefined<'m>(config: &Config<'m>, x: u32) -> Option<Next<'m>> {
     Some(config.undefined(Ub::BranchOnUndefined, report::branch_on_undefined(config.module, config.index(), origin)))
 }
 
-/// M(x) undefined: M, (OpBranchConditional x t f), c, p is undefined behaviour
-///                                                              [spirv/branch-conditional-undefined, SPIR-V 1.6 revision 7, Poison]
+/// M, (OpBranchConditional x t f), c, p is undefined behaviour where M(x) is undefined
+///                              [spirv/branch-conditional-undefined, SPIR-V 1.6 revision 7, Poison]
 pub fn branch_conditional_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::BranchConditional)?;
     branch_on_undefined(config, operands[0])
@@ -84,7 +86,8 @@ fn chosen(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
     Some((target.map(|case| case[case.len() - 1]), selector))
 }
 
-/// M(x) = n_i: M, (OpSwitch x d n_1 t_1 …), c, p → M, M(t_i), t_i, c   [spirv/switch-case, SPIR-V §3.3.17]
+/// M(x) = n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(t_i), t_i, c
+///                                                              [spirv/switch-case, SPIR-V §3.3.17]
 pub fn switch_case<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (Some(target), selector) = chosen(config)? else { return None };
     let mut next = config.entering(target)?;
@@ -92,7 +95,8 @@ pub fn switch_case<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(next))
 }
 
-/// M(x) no n_i: M, (OpSwitch x d n_1 t_1 …), c, p → M, M(d), d, c      [spirv/switch-default, SPIR-V §3.3.17]
+/// M(x) no n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(d), d, c
+///                                                           [spirv/switch-default, SPIR-V §3.3.17]
 pub fn switch_default<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (None, selector) = chosen(config)? else { return None };
     let (_, operands) = config.next_if(Op::Switch)?;
@@ -101,7 +105,8 @@ pub fn switch_default<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     Some(Next::Config(next))
 }
 
-/// M(x) undefined: M, (OpSwitch x …), c, p is undefined behaviour   [spirv/switch-undefined, SPIR-V 1.6 revision 7, Poison]
+/// M, (OpSwitch x …), c, p is undefined behaviour where M(x) is undefined
+///                                          [spirv/switch-undefined, SPIR-V 1.6 revision 7, Poison]
 pub fn switch_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::Switch)?;
     branch_on_undefined(config, operands[0])
@@ -113,8 +118,8 @@ pub(in crate::spirv) fn phi_group(code: &[Instruction]) -> usize {
     code[..group].iter().rposition(|i| i.is(Op::Phi)).map_or(0, |last| last + 1)
 }
 
-/// p = parent_i(r): M, (r = OpPhi τ var_1 parent_1 …, I), c, p → M[r ↦ M(var_i(r)) for all r together], I, c, p
-///                                                              [spirv/phi, report §3.1, LV-1, LV-2]
+/// p = parent_i(r) gives M, (r = OpPhi τ var_1 parent_1 …, I), c, p → M[r ↦ M(var_i(r)) for all r
+/// together], I, c, p                                             [spirv/phi, 000 §3.1; LV-1, LV-2]
 pub fn phi<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Phi)?;
     let group = phi_group(config.code);

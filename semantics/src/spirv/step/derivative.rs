@@ -130,8 +130,8 @@ fn magnitude(env: &Env<'_>, derivatives: &Scalars, shape: Shape, instruction: u3
     magnitudes
 }
 
-/// M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its invocations have arrived, and the others
-///                                                              [spirv/derivative, SPIR-V §3.3.16]
+/// M, (r = OpDPdx τ a, I), c, p → M[r ↦ the derivative of M(a) in the quad], I, c, p once its
+/// invocations have arrived, and the others of the section       [spirv/derivative, SPIR-V §3.3.16]
 pub fn derivative<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_of(DERIVATIVES)?;
     Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[0], resume: derived }))

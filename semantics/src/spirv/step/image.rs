@@ -144,8 +144,8 @@ fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Ori
         .find_map(|(id, count)| Some((id, config.scalars(id)?.iter().take(count).find_map(|s| s.undefined)?)))
 }
 
-/// M(x) undefined: M, (r = OpImage… τ a x…, I), c, p is undefined behaviour, x a coordinate, an offset or a level of detail
-///                                                              [spirv/image-undefined, SPIR-V 1.6 revision 7, Poison]
+/// M, (r = OpImage… τ a x…, I), c, p is undefined behaviour where a coordinate, an offset or a
+/// level of detail is undefined              [spirv/image-undefined, SPIR-V 1.6 revision 7, Poison]
 pub fn image_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(CHOOSING)?;
     let (id, origin) = undefined_choice(config, head)?;

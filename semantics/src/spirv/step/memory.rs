@@ -217,8 +217,8 @@ pub fn copy_memory<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(stored(config.advanced(1), &target, to, scalars, actions))
 }
 
-/// M(a) and M(b) overlap in part: M, (OpCopyMemory a b, I), c, p is undefined behaviour
-///                                                              [spirv/copy-memory-overlapping, SPIR-V §3.3.8]
+/// M, (OpCopyMemory a b, I), c, p is undefined behaviour where M(a) and M(b) overlap in part
+///                                                   [spirv/copy-memory-overlapping, SPIR-V §3.3.8]
 pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let copied = copied(env, config)?.ok()?;
     let what = || report::overlapping_copy(config.module, config.index());
@@ -263,8 +263,8 @@ fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Nex
     config.undefined(ub, report::access(config.module, config.index(), pointer, fault))
 }
 
-/// M(a) no multiple of its alignment: M, (r = OpLoad τ a, I), c, p is undefined behaviour, and whatever else accesses memory
-///                                                              [spirv/misaligned-access, SPIR-V §3.2.27]
+/// M, (r = OpLoad τ a, I), c, p is undefined behaviour where M(a) is no multiple of its alignment,
+/// and whatever else accesses memory                      [spirv/misaligned-access, SPIR-V §3.2.27]
 pub fn misaligned_access<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match fault(env, config)? {
         (fault @ Fault::Misaligned { .. }, _, id) => Some(faulting(config, Ub::Misaligned, &fault, id)),

@@ -11,7 +11,8 @@ const IGNORED: &[Op] = &[Op::Nop, Op::SelectionMerge, Op::LoopMerge, Op::Line, O
 
 pub(super) const RULES: &[Row] = &[row(Rule::SpirvNop, IGNORED, nop), row(Rule::SpirvUndef, &[Op::Undef], undef)];
 
-/// M, (OpNop, I), c, p → M, I, c, p                              [spirv/nop, report §3.3]
+/// OpNop, OpSelectionMerge, OpLoopMerge, OpLine, OpNoLine as i: M, (i, I), c, p → M, I, c, p
+///                                                                            [spirv/nop, 000 §3.3]
 pub fn nop<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(IGNORED)?;
     Some(Next::Config(config.advanced(1)))

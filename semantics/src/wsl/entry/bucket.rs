@@ -56,7 +56,9 @@ fn side(direction: Direction) -> &'static str {
     }
 }
 
-/// Which buckets a stage takes and gives.                                      [wsl/ep-stage-buckets, 004 Arguments and Return Types; WSL-C25]
+/// vertex and fragment stages take every bucket, compute stages built-ins and resources; vertex
+/// stages give built-ins and stage-out variables, fragment stages built-ins, compute stages nothing
+///                                  [wsl/ep-stage-buckets, 004 Arguments and Return Types; WSL-C25]
 pub fn ep_stage_buckets(b: &mut Builder, item: &Item, semantic: Semantic, stage: Stage, direction: Direction) -> bool {
     let builtin = matches!(semantic, Semantic::Builtin(_) | Semantic::Target(_));
     let holds = match (stage, direction) {
@@ -92,7 +94,8 @@ fn builtin_type(semantic: Semantic, stage: Stage, direction: Direction) -> Optio
     })
 }
 
-/// A built-in variable has its type, where its stage has it.                   [wsl/ep-builtin, 004 Built-in Variables]
+/// a built-in variable has the type of its semantic, and stands where its stage has it
+///                                                         [wsl/ep-builtin, 004 Built-in Variables]
 pub fn ep_builtin(b: &mut Builder, item: &Item, semantic: Semantic, stage: Stage, direction: Direction) {
     let ty = builtin_type(semantic, stage, direction);
     b.require(Rule::WslEpBuiltin, ty == Some(item.ty), |env| {
@@ -105,7 +108,8 @@ pub fn ep_builtin(b: &mut Builder, item: &Item, semantic: Semantic, stage: Stage
     });
 }
 
-/// A resource is a texture, a sampler or an array reference.                   [wsl/ep-resource-type, 004 Arguments and Return Types, bucket 2]
+/// a resource is a texture, a sampler or an array reference
+///                                 [wsl/ep-resource-type, 004 Arguments and Return Types, bucket 2]
 pub fn ep_resource_type(b: &mut Builder, item: &Item) -> bool {
     let holds = matches!(b.env.types.get(item.ty), Type::Texture(..) | Type::Sampler | Type::ArrayReference(..));
     b.require(Rule::WslEpResourceType, holds, |env| {
@@ -118,7 +122,8 @@ pub fn ep_resource_type(b: &mut Builder, item: &Item) -> bool {
     })
 }
 
-/// A resource is in the device or constant address space.                      [wsl/ep-resource-space, 004 Arguments and Return Types, bucket 2]
+/// a resource is in the device or constant address space
+///                                [wsl/ep-resource-space, 004 Arguments and Return Types, bucket 2]
 ///
 /// Samplers and textures are there by themselves.
 pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
@@ -133,7 +138,8 @@ pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
     })
 }
 
-/// A resource's elements are scalars, vectors, matrices or structures of them. [wsl/ep-slice-element, 004 Arguments and Return Types, bucket 2]
+/// an array reference that is a resource holds scalars, vectors, matrices, or structures of them
+///                                 [wsl/ep-slice-element, 004 Arguments and Return Types, bucket 2]
 pub fn ep_slice_element(b: &mut Builder, item: &Item) {
     let Type::ArrayReference(_, element) = b.env.types.get(item.ty) else { return };
     let wrong = b.no_slice_element(element);
@@ -145,7 +151,8 @@ pub fn ep_slice_element(b: &mut Builder, item: &Item) {
     });
 }
 
-/// A stage-in or stage-out variable is a scalar, a vector or a matrix.         [wsl/ep-stage-variable, 004 Arguments and Return Types, bucket 3]
+/// a stage-in or stage-out variable is a scalar, a vector or a matrix
+///                                [wsl/ep-stage-variable, 004 Arguments and Return Types, bucket 3]
 pub fn ep_stage_variable(b: &mut Builder, item: &Item) {
     let holds = matches!(b.env.types.get(item.ty), Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..));
     b.require(Rule::WslEpStageVariable, holds, |env| {
@@ -158,7 +165,8 @@ pub fn ep_stage_variable(b: &mut Builder, item: &Item) {
     });
 }
 
-/// A specialization constant is a scalar.                                      [wsl/ep-specialized, 004 Arguments and Return Types, bucket 4]
+/// a specialization constant is a scalar
+///                                   [wsl/ep-specialized, 004 Arguments and Return Types, bucket 4]
 pub fn ep_specialized(b: &mut Builder, item: &Item) {
     let holds = matches!(b.env.types.get(item.ty), Type::Scalar(_));
     b.require(Rule::WslEpSpecialized, holds, |env| {
@@ -179,12 +187,14 @@ fn not_both(b: &mut Builder, rule: Rule, item: &Item, first: Qualifier, second: 
     });
 }
 
-/// A variable that is interpolated is not both nointerpolation and noperspective. [wsl/ep-interpolation, 004 Arguments and Return Types]
+/// a stage-out variable of a vertex stage or stage-in variable of a fragment stage is not both
+/// nointerpolation and noperspective         [wsl/ep-interpolation, 004 Arguments and Return Types]
 pub fn ep_interpolation(b: &mut Builder, item: &Item) {
     not_both(b, Rule::WslEpInterpolation, item, Qualifier::Nointerpolation, Qualifier::Noperspective);
 }
 
-/// A variable that is interpolated is not both centroid and sample.            [wsl/ep-sampling, 004 Arguments and Return Types]
+/// a stage-out variable of a vertex stage or stage-in variable of a fragment stage is not both
+/// centroid and sample                            [wsl/ep-sampling, 004 Arguments and Return Types]
 pub fn ep_sampling(b: &mut Builder, item: &Item) {
     not_both(b, Rule::WslEpSampling, item, Qualifier::Centroid, Qualifier::Sample);
 }

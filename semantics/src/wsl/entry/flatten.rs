@@ -87,7 +87,8 @@ fn flatten(b: &mut Builder, item: Item, out: &mut Flat) {
     }
 }
 
-/// An item's semantic says which bucket it is in.                              [wsl/ep-bucket, 004 Arguments and Return Types]
+/// each flattened argument and result is a built-in, a resource, a stage-in or stage-out variable
+/// or a specialization constant, by its semantic    [wsl/ep-bucket, 004 Arguments and Return Types]
 pub fn ep_bucket(b: &mut Builder, item: &Item) -> Option<Semantic> {
     let semantic = match item.semantic {
         Some((Semantic::OutOfRange, span)) => {
@@ -106,7 +107,8 @@ pub fn ep_bucket(b: &mut Builder, item: &Item) -> Option<Semantic> {
     semantic
 }
 
-/// Members of the same name are identical.                                     [wsl/ep-same-name, 004 Arguments and Return Types]
+/// flattened members of the same name are identical
+///                                               [wsl/ep-same-name, 004 Arguments and Return Types]
 pub fn ep_same_name(b: &mut Builder, items: &[Item]) {
     let mut seen: FxHashMap<Symbol, &Item> = FxHashMap::default();
     for item in items {

@@ -137,7 +137,8 @@ pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> R
     }
 }
 
-/// The numbers of threads of a group are positive and fit in 32 bits.          [wsl/ep-numthreads, 004 Top-level declarations; WSL-B13]
+/// the numbers of threads of a group are positive and fit in 32 bits
+///                                         [wsl/ep-numthreads, 004 Top-level declarations; WSL-B13]
 pub fn ep_numthreads(b: &mut Builder, threads: &[IntLiteral; 3], span: Span) -> [u32; 3] {
     threads.map(|n| {
         let value = n.as_uint().filter(|n| *n > 0);

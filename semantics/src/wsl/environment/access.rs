@@ -198,19 +198,24 @@ impl Environment {
     }
 }
 
-/// Each field has address-takers in the four address spaces.                   [wsl/env-struct-address-takers, 004 3.4]
+/// each field f of type T of a structure S has operator&.f from S* to T* in each address space
+///         [wsl/env-struct-address-takers, 004 Building the global typing environment 3.4; WSL-B16]
 pub fn env_struct_address_takers(env: &Environment, ty: TypeId, space: AddressSpace, part: Part) -> Option<Found> {
     let (s, index, of) = env.field(ty, part)?;
     Some(Found::generated(Generated::FieldAddress(s, index, space), of))
 }
 
-/// An address-taker `operator&.f` in thread gives a getter and a setter.       [wsl/v-generated-accessors, 004 Checking the coherence of operators and functions]
+/// operator&.f from thread T1* to thread T2* gives operator.f from T1 to T2 and operator.f= from
+/// T1, T2 to T1
+///      [wsl/v-generated-accessors, 004 Checking the coherence of operators and functions; WSL-C13]
 pub fn v_generated_accessors(env: &Environment, ty: TypeId, part: Part, generated: fn(FunctionId) -> Generated) -> Option<Found> {
     let (id, of) = env.declared_address_taker(ty, AddressSpace::Thread, part)?;
     Some(Found::generated(generated(id), of))
 }
 
-/// An address-taker `operator&[]` in thread with an index of type uint gives a getter and a setter. [wsl/v-generated-indexers, 004 Checking the coherence of operators and functions]
+/// operator&\[\] from thread T1*, uint to thread T2* gives operator\[\] from T1, uint to T2 and
+/// operator\[\]= from T1, uint, T2 to T1
+///        [wsl/v-generated-indexers, 004 Checking the coherence of operators and functions; WSL-C7]
 pub fn v_generated_indexers(env: &Environment, ty: TypeId, part: Part, generated: fn(FunctionId) -> Generated) -> Option<Found> {
     let (id, of) = env.declared_address_taker(ty, AddressSpace::Thread, part)?;
     Some(Found::generated(generated(id), of))

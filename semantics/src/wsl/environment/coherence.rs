@@ -46,7 +46,8 @@ fn missing_getter(rule: Rule, env: &Environment, id: FunctionId, getter: &str, v
     Error::new(rule, f.name.span, message)
 }
 
-/// A setter has a getter of the same types.                                    [wsl/v-setter-getter, 004 Checking the coherence of operators and functions]
+/// operator.f= of T1, T2 needs operator.f from T1 to T2
+///                     [wsl/v-setter-getter, 004 Checking the coherence of operators and functions]
 pub fn v_setter_getter(b: &mut Builder, field: Symbol, id: FunctionId) {
     let (of, value) = (b.env.function(id).parameters[0].ty, b.env.function(id).parameters[1].ty);
     let getter = b.env.getter(of, Part::Field(field)).map(|g| g.ty);
@@ -56,7 +57,8 @@ pub fn v_setter_getter(b: &mut Builder, field: Symbol, id: FunctionId) {
     });
 }
 
-/// An indexed setter has a getter of the same types.                           [wsl/v-index-setter-getter, 004 Checking the coherence of operators and functions]
+/// operator\[\]= of T1, T2, T3 needs operator\[\] from T1, T2 to T3
+///               [wsl/v-index-setter-getter, 004 Checking the coherence of operators and functions]
 pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
     let types = b.env.function(id).types();
     let name = b.env.names.intern("operator[]");
@@ -71,7 +73,9 @@ pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
     });
 }
 
-/// No two functions have the same name and the same types of parameters.       [wsl/v-function-duplicate, 004 Checking the coherence of operators and functions]
+/// no two functions have the same name and the same types of parameters, generated ones and the
+/// library's included
+///                [wsl/v-function-duplicate, 004 Checking the coherence of operators and functions]
 ///
 /// `first` is the first declared function of that name and those types. Generated functions and the library's are declarations too.
 pub fn v_function_duplicate(b: &mut Builder, id: FunctionId, first: FunctionId) {

@@ -85,24 +85,28 @@ fn no_other_type(b: &mut Builder, rule: Rule, name: Ident, places: &FxHashMap<Sy
     })
 }
 
-/// A typedef needs a name that no type has.                                    [wsl/env-typedef-duplicate, 004 2.1]
+/// no other type has the name of a typedef
+///                      [wsl/env-typedef-duplicate, 004 Building the global typing environment 2.1]
 pub fn env_typedef_duplicate(b: &mut Builder, name: Ident, places: &FxHashMap<Symbol, Span>) -> bool {
     no_other_type(b, Rule::WslEnvTypedefDuplicate, name, places)
 }
 
-/// A typedef is a type, with its definition.                                   [wsl/env-typedef, 004 2.2]
+/// a typedef is a type, with its definition
+///                                [wsl/env-typedef, 004 Building the global typing environment 2.2]
 pub fn env_typedef(b: &mut Builder, name: Ident, written: core::TypeExprId) {
     b.fired.note(Rule::WslEnvTypedef);
     b.env.type_names.insert(name.name, TypeDefinition::Typedef(b.env.typedefs.len() as u32));
     b.env.typedefs.push(Typedef { name, written, ty: None });
 }
 
-/// A structure needs a name that no type has.                                  [wsl/env-struct-duplicate, 004 3.1]
+/// no other type has the name of a structure
+///                       [wsl/env-struct-duplicate, 004 Building the global typing environment 3.1]
 pub fn env_struct_duplicate(b: &mut Builder, name: Ident, places: &FxHashMap<Symbol, Span>) -> bool {
     no_other_type(b, Rule::WslEnvStructDuplicate, name, places)
 }
 
-/// The fields of a structure have distinct names.                              [wsl/env-struct-fields, 004 3.2]
+/// no two fields of a structure have the same name
+///                          [wsl/env-struct-fields, 004 Building the global typing environment 3.2]
 pub fn env_struct_fields(b: &mut Builder, fields: &[core::Slot]) {
     let mut seen: FxHashMap<Symbol, Span> = FxHashMap::default();
     for field in fields {
@@ -119,7 +123,7 @@ pub fn env_struct_fields(b: &mut Builder, fields: &[core::Slot]) {
     }
 }
 
-/// A structure is a new type.                                                  [wsl/env-struct, 004 3.3]
+/// a structure is a new type       [wsl/env-struct, 004 Building the global typing environment 3.3]
 pub fn env_struct(b: &mut Builder, name: Ident) {
     b.fired.note(Rule::WslEnvStruct);
     let id = StructId(b.env.structs.len() as u32);
@@ -128,12 +132,14 @@ pub fn env_struct(b: &mut Builder, name: Ident) {
     b.env.types.intern(Type::Struct(id));
 }
 
-/// An enum needs a name that no type has.                                      [wsl/env-enum-duplicate, 004 4.1]
+/// no other type has the name of an enum
+///                         [wsl/env-enum-duplicate, 004 Building the global typing environment 4.1]
 pub fn env_enum_duplicate(b: &mut Builder, name: Ident, places: &FxHashMap<Symbol, Span>) -> bool {
     no_other_type(b, Rule::WslEnvEnumDuplicate, name, places)
 }
 
-/// The base type of an enum is `uint` or `int`.                                [wsl/env-enum-base, 004 4.2]
+/// an explicit base type of an enum is uint or int
+///                              [wsl/env-enum-base, 004 Building the global typing environment 4.2]
 pub fn env_enum_base(b: &mut Builder, written: core::TypeExprId) -> TypeId {
     let span = b.core.ty_span(written);
     let Some(ty) = b.resolve(written, Place::EnumBase) else { return TypeId::INT };
@@ -143,7 +149,8 @@ pub fn env_enum_base(b: &mut Builder, written: core::TypeExprId) -> TypeId {
     if holds { ty } else { TypeId::INT }
 }
 
-/// The base type of an enum that names none is `int`.                          [wsl/env-enum-default-base, 004 4.3]
+/// an enum without a base type has the base type int
+///                      [wsl/env-enum-default-base, 004 Building the global typing environment 4.3]
 pub fn env_enum_default_base(b: &mut Builder) -> TypeId {
     b.fired.note(Rule::WslEnvEnumDefaultBase);
     TypeId::INT
@@ -171,7 +178,8 @@ fn values(b: &mut Builder, written: &core::Enum, base: TypeId) -> Vec<(Ident, i6
     elements
 }
 
-/// An explicit value is an element's value; it is an integer literal.          [wsl/env-enum-value-explicit, 004 4.4.1]
+/// an element with an explicit value, an integer literal, has that value
+///                  [wsl/env-enum-value-explicit, 004 Building the global typing environment 4.4.1]
 pub fn env_enum_value_explicit(b: &mut Builder, written: core::ExprId) -> Option<i64> {
     let span = b.core.expr_span(written);
     let literal = match b.core.expr(written) {
@@ -185,19 +193,22 @@ pub fn env_enum_value_explicit(b: &mut Builder, written: core::ExprId) -> Option
     holds.then(|| literal.and_then(|n| n.value()).map_or(i64::MAX / 2, |v| v.clamp(i64::MIN as i128 / 2, i64::MAX as i128 / 2) as i64))
 }
 
-/// The first element's value is 0.                                             [wsl/env-enum-value-first, 004 4.4.2]
+/// the first element without a value has the value 0
+///                     [wsl/env-enum-value-first, 004 Building the global typing environment 4.4.2]
 pub fn env_enum_value_first(b: &mut Builder) -> i64 {
     b.fired.note(Rule::WslEnvEnumValueFirst);
     0
 }
 
-/// Another element's value is the preceding one's increased by one.            [wsl/env-enum-value-next, 004 4.4.3]
+/// another element without a value has the preceding one's increased by one
+///                      [wsl/env-enum-value-next, 004 Building the global typing environment 4.4.3]
 pub fn env_enum_value_next(b: &mut Builder, preceding: i64) -> i64 {
     b.fired.note(Rule::WslEnvEnumValueNext);
     preceding + 1
 }
 
-/// An element of an enum has the value 0.                                      [wsl/env-enum-zero, 004 4.5]
+/// an element of an enum has the value 0
+///                              [wsl/env-enum-zero, 004 Building the global typing environment 4.5]
 pub fn env_enum_zero(b: &mut Builder, written: &core::Enum, elements: &[(Ident, i64)]) {
     let name = written.name;
     // Where an element's value is wrong already, it may have been meant for this.
@@ -212,7 +223,8 @@ pub fn env_enum_zero(b: &mut Builder, written: &core::Enum, elements: &[(Ident, 
     });
 }
 
-/// The elements of an enum have distinct values.                               [wsl/env-enum-distinct, 004 4.6]
+/// no two elements of an enum have the same value
+///                          [wsl/env-enum-distinct, 004 Building the global typing environment 4.6]
 pub fn env_enum_distinct(b: &mut Builder, _: &core::Enum, elements: &[(Ident, i64)]) {
     let mut seen: FxHashMap<i64, Ident> = FxHashMap::default();
     for (ident, value) in elements {
@@ -232,7 +244,8 @@ pub fn env_enum_distinct(b: &mut Builder, _: &core::Enum, elements: &[(Ident, i6
     }
 }
 
-/// The values of an enum are representable in its base type.                   [wsl/env-enum-range, 004 4.7]
+/// the values of an enum are representable in its base type
+///                             [wsl/env-enum-range, 004 Building the global typing environment 4.7]
 pub fn env_enum_range(b: &mut Builder, ident: Ident, base: TypeId, value: i64) -> bool {
     let fits = if base == TypeId::UINT { u32::try_from(value).is_ok() } else { i32::try_from(value).is_ok() };
     b.require(Rule::WslEnvEnumRange, fits, |env| {
@@ -245,7 +258,7 @@ pub fn env_enum_range(b: &mut Builder, ident: Ident, base: TypeId, value: i64) -
     })
 }
 
-/// The elements of an enum have distinct names.                                [wsl/env-enum-elements, WSL-C23]
+/// no two elements of an enum have the same name                   [wsl/env-enum-elements, WSL-C23]
 pub fn env_enum_elements(b: &mut Builder, elements: &[(Ident, i64)]) {
     let mut seen: FxHashMap<Symbol, Span> = FxHashMap::default();
     for (ident, _) in elements {
@@ -258,7 +271,8 @@ pub fn env_enum_elements(b: &mut Builder, elements: &[(Ident, i64)]) {
     }
 }
 
-/// An enum is a new type.                                                      [wsl/env-enum, 004 4.8]
+/// an enum is a new type, with the values of its elements
+///                                   [wsl/env-enum, 004 Building the global typing environment 4.8]
 pub fn env_enum(b: &mut Builder, name: Ident) {
     b.fired.note(Rule::WslEnvEnum);
     let id = EnumId(b.env.enums.len() as u32);

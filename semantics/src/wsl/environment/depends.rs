@@ -99,7 +99,8 @@ fn mentioned(core: &core::Program, ty: core::TypeExprId, out: &mut Vec<(Symbol, 
     }
 }
 
-/// No typedef or structure depends on itself.                                  [wsl/v-depends-cycle, 004 Resolving typedefs]
+/// no typedef or structure depends on itself
+///                                           [wsl/v-depends-cycle, 004 Resolving typedefs; WSL-C14]
 ///
 /// The types of a cycle are left out of the environment's definitions, so that nothing else is said of them.
 pub fn v_depends_cycle(b: &mut Builder, cycle: &[Ident], span: Span) {

@@ -218,37 +218,45 @@ impl Builder<'_> {
     }
 }
 
-/// `operator.f`: one parameter, no pointer, array reference or array.           [wsl/env-getter, 004 5.1]
+/// operator.f has one parameter, no pointer, array reference or array
+///                                 [wsl/env-getter, 004 Building the global typing environment 5.1]
 pub fn env_getter(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvGetter;
     b.parameters(rule, f, &[1], "one") && b.plain_first(rule, f)
 }
 
-/// `operator.f=`: two parameters, the first no pointer, array reference or array; its type is returned. [wsl/env-setter, 004 5.2; WSL-C24]
+/// operator.f= has two parameters, the first no pointer, array reference or array, and returns the
+/// first's type           [wsl/env-setter, 004 Building the global typing environment 5.2; WSL-C24]
 pub fn env_setter(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvSetter;
     b.parameters(rule, f, &[2], "two") && b.plain_first(rule, f) && b.returns_first(rule, f)
 }
 
-/// `operator&.f`: from a pointer to a pointer in the same address space.        [wsl/env-address-taker, 004 5.3]
+/// operator&.f has one parameter, a pointer, and returns a pointer in the same address space
+///                          [wsl/env-address-taker, 004 Building the global typing environment 5.3]
 pub fn env_address_taker(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvAddressTaker;
     b.parameters(rule, f, &[1], "one") && b.pointers(rule, f).is_some()
 }
 
-/// `operator[]`: no pointer, array reference or array, and an integer.          [wsl/env-index-getter, 004 5.4]
+/// operator\[\] has two parameters: no pointer, array reference or array, and uint or int
+///                           [wsl/env-index-getter, 004 Building the global typing environment 5.4]
 pub fn env_index_getter(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvIndexGetter;
     b.parameters(rule, f, &[2], "two") && b.plain_first(rule, f) && b.integer_second(rule, f)
 }
 
-/// `operator[]=`: no pointer, array reference or array, an integer, and a value. [wsl/env-index-setter, 004 5.5; WSL-C24]
+/// operator\[\]= has three parameters: no pointer, array reference or array, uint or int, and a
+/// value; it returns the first's type
+///                  [wsl/env-index-setter, 004 Building the global typing environment 5.5; WSL-C24]
 pub fn env_index_setter(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvIndexSetter;
     b.parameters(rule, f, &[3], "three") && b.plain_first(rule, f) && b.integer_second(rule, f) && b.returns_first(rule, f)
 }
 
-/// `operator&[]`: a pointer to no pointer, array reference or array, and an integer, to a pointer in the same address space. [wsl/env-index-address-taker, 004 5.6]
+/// operator&\[\] has two parameters, a pointer to no pointer, array reference or array, and uint or
+/// int, and returns a pointer in the same address space
+///                    [wsl/env-index-address-taker, 004 Building the global typing environment 5.6]
 pub fn env_index_address_taker(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvIndexAddressTaker;
     if !b.parameters(rule, f, &[2], "two") {
@@ -266,28 +274,33 @@ pub fn env_index_address_taker(b: &mut Builder, f: &Function) -> bool {
     }) && b.integer_second(rule, f)
 }
 
-/// `operator++`, `operator--`: one parameter, of the type that is returned.     [wsl/env-step, 004 5.7]
+/// operator++ and operator-- have one parameter, of the type that they return
+///                                   [wsl/env-step, 004 Building the global typing environment 5.7]
 pub fn env_step(b: &mut Builder, f: &Function) -> bool {
     let rule = Rule::WslEnvStep;
     b.parameters(rule, f, &[1], "one") && b.returns_first(rule, f)
 }
 
-/// `operator+`, `operator-`: one or two parameters.                             [wsl/env-plus-minus, 004 5.8]
+/// operator+ and operator- have one or two parameters
+///                             [wsl/env-plus-minus, 004 Building the global typing environment 5.8]
 pub fn env_plus_minus(b: &mut Builder, f: &Function) -> bool {
     b.parameters(Rule::WslEnvPlusMinus, f, &[1, 2], "one or two")
 }
 
-/// Other binary operators: two parameters.                                      [wsl/env-binary, 004 5.9]
+/// operator==, !=, <, >, <=, >=, *, /, %, &, |, ^, << and >> have two parameters
+///                                 [wsl/env-binary, 004 Building the global typing environment 5.9]
 pub fn env_binary(b: &mut Builder, f: &Function) -> bool {
     b.parameters(Rule::WslEnvBinary, f, &[2], "two")
 }
 
-/// `operator~`, `operator!`: one parameter.                                     [wsl/env-complement, 004 5.10; WSL-A9]
+/// operator~ and operator! have one parameter
+///                    [wsl/env-complement, 004 Building the global typing environment 5.10; WSL-A9]
 pub fn env_complement(b: &mut Builder, f: &Function) -> bool {
     b.parameters(Rule::WslEnvComplement, f, &[1], "one")
 }
 
-/// The function joins those of its name.                                        [wsl/env-function, 004 5.11, 5.12]
+/// a function is among the declarations of its name; a cast's name is its type
+///                        [wsl/env-function, 004 Building the global typing environment 5.11, 5.12]
 pub fn env_function(b: &mut Builder, function: Function, role: Role) {
     b.fired.note(Rule::WslEnvFunction);
     let id = FunctionId(b.env.functions.len() as u32);

@@ -151,7 +151,8 @@ impl Builder<'_> {
     }
 }
 
-/// Every type name is defined, and takes the arguments that it is given.       [wsl/v-type-defined, 004 Validating types]
+/// every type name is defined, and has the arguments that its type takes
+///                                                       [wsl/v-type-defined, 004 Validating types]
 pub fn v_type_defined(b: &mut Builder, expr: &core::TypeExpr, span: Span) -> Option<TypeId> {
     let name = expr.name;
     let definition = b.env.type_names.get(&name.name).copied();
@@ -197,20 +198,22 @@ fn built_in(b: &mut Builder, expr: &core::TypeExpr) -> Option<Result<TypeId, Str
     }))
 }
 
-/// A typedef is its definition.                                                [wsl/v-typedef-resolved, 004 Resolving typedefs]
+/// a typedef is its definition wherever it is mentioned
+///                                                 [wsl/v-typedef-resolved, 004 Resolving typedefs]
 pub fn v_typedef_resolved(b: &mut Builder, typedef: u32) -> Option<TypeId> {
     b.fired.note(Rule::WslVTypedefResolved);
     b.env.typedefs[typedef as usize].ty
 }
 
-/// `void` is only the result of a function.                                    [wsl/v-void, 004 Void type]
+/// void is only what a function returns: not the type of a variable, field or parameter, nor a
+/// typedef's definition                                                 [wsl/v-void, 004 Void type]
 pub fn v_void(b: &mut Builder, ty: TypeId, place: Place, span: Span) -> bool {
     b.require(Rule::WslVVoid, ty != TypeId::VOID || place == Place::Result, |_| {
         Error::new(Rule::WslVVoid, span, format!("{} is void; the rule needs a type that has values", place.name()))
     })
 }
 
-/// Nothing is made of `void`.                                                  [wsl/v-void-composite, 004 Void type]
+/// no pointer, array reference or array is made of void       [wsl/v-void-composite, 004 Void type]
 pub fn v_void_composite(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     b.require(Rule::WslVVoidComposite, ty != TypeId::VOID, |_| {
         Error::new(
@@ -221,7 +224,8 @@ pub fn v_void_composite(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     })
 }
 
-/// A field is no pointer and no array reference.                               [wsl/v-field-reference, 004 No pointers or array references in structs and arrays]
+/// no field of a structure is a pointer or an array reference
+///               [wsl/v-field-reference, 004 No pointers or array references in structs and arrays]
 pub fn v_field_reference(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     let reference = b.env.types.is_reference(ty);
     b.require(Rule::WslVFieldReference, !reference, |env| {
@@ -233,7 +237,8 @@ pub fn v_field_reference(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     })
 }
 
-/// An element of an array is no pointer and no array reference.                [wsl/v-element-reference, 004 No pointers or array references in structs and arrays]
+/// no element of an array is a pointer or an array reference
+///             [wsl/v-element-reference, 004 No pointers or array references in structs and arrays]
 pub fn v_element_reference(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     let reference = b.env.types.is_reference(ty);
     b.require(Rule::WslVElementReference, !reference, |env| {
@@ -246,7 +251,8 @@ pub fn v_element_reference(b: &mut Builder, ty: TypeId, span: Span) -> bool {
     })
 }
 
-/// The size of an array is positive and fits in 32 bits.                       [wsl/v-array-size, 004 Typing of functions]
+/// the size of an array is a positive integer that fits in 32 bits
+///                                                      [wsl/v-array-size, 004 Typing of functions]
 pub fn v_array_size(b: &mut Builder, n: &IntLiteral, span: Span) -> Option<u32> {
     let size = n.as_uint().filter(|&n| n > 0);
     b.require(Rule::WslVArraySize, size.is_some(), |_| {
@@ -260,7 +266,7 @@ pub fn v_array_size(b: &mut Builder, n: &IntLiteral, span: Span) -> Option<u32> 
     size
 }
 
-/// No array contains samplers or textures.                                     [wsl/v-element-opaque, 004 Samplers, Textures]
+/// no array contains a sampler or a texture          [wsl/v-element-opaque, 004 Samplers, Textures]
 pub fn v_element_opaque(b: &mut Builder, array: TypeId, span: Span) {
     let opaque = b.contains_opaque(array);
     b.require(Rule::WslVElementOpaque, !opaque, |env| {

@@ -12,7 +12,10 @@ const VECTORS: Range = Range::of(Set::vectors(&Scalar::ALL));
 const MATRICES: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
 const ARRAYS: Range = Range::family(Family::Arrays);
 
-/// `v.x`, `v.zyx`                                                            [wsl/lib-swizzle]
+/// operator. and one to four letters that the vector has : (SN) → S for one letter, else the vector
+/// of as many S                                 [wsl/lib-swizzle, 004 Vector and matrix operations]
+///
+/// `v.x`, `v.zyx`.
 pub(super) const fn swizzle() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "",
@@ -24,7 +27,10 @@ pub(super) const fn swizzle() -> &'static [Row] {
     ROWS
 }
 
-/// `v.x = e`, `v.zyx = e`                                                    [wsl/lib-swizzle-setter]
+/// operator., distinct letters that the vector has, = : (SN, what the getter gives) → SN
+///                                       [wsl/lib-swizzle-setter, 004 Vector and matrix operations]
+///
+/// `v.x = e`, `v.zyx = e`.
 pub(super) const fn swizzle_setter() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "",
@@ -36,7 +42,10 @@ pub(super) const fn swizzle_setter() -> &'static [Row] {
     ROWS
 }
 
-/// `v[i]`                                                                    [wsl/lib-vector-index]
+/// operator\[\] : (SN, uint) → S and operator\[\]= : (SN, uint, S) → SN
+///                                         [wsl/lib-vector-index, 004 Vector and matrix operations]
+///
+/// `v[i]`.
 pub(super) const fn vector_index() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -55,7 +64,10 @@ pub(super) const fn vector_index() -> &'static [Row] {
     ROWS
 }
 
-/// `m[i]`                                                                    [wsl/lib-matrix-index]
+/// operator\[\] : (SNxM, uint) → SM and operator\[\]= : (SNxM, uint, SM) → SNxM
+///                                [wsl/lib-matrix-index, 004 Vector and matrix operations; WSL-C21]
+///
+/// `m[i]`.
 pub(super) const fn matrix_index() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -74,21 +86,28 @@ pub(super) const fn matrix_index() -> &'static [Row] {
     ROWS
 }
 
-/// `v.length`                                                                [wsl/lib-vector-length]
+/// operator.length : (SN) → uint          [wsl/lib-vector-length, 004 Vector and matrix operations]
+///
+/// `v.length`.
 pub(super) const fn vector_length() -> &'static [Row] {
     const ROWS: &[Row] =
         &[row("operator.length", &[over(VECTORS, &[T], UINT)], Meaning::ElementCount, "How many elements the vector has.")];
     ROWS
 }
 
-/// `e.value`                                                                 [wsl/lib-enum-value]
+/// operator.value : (E) → the base type of the enum E      [wsl/lib-enum-value, 004 Cast operators]
+///
+/// `e.value`.
 pub(super) const fn enum_value() -> &'static [Row] {
     const ROWS: &[Row] =
         &[row("operator.value", &[over(Range::family(Family::Enums), &[T], Base)], Meaning::EnumValue, "The value of the element.")];
     ROWS
 }
 
-/// `a[i]`                                                                    [wsl/lib-array-index]
+/// operator&\[\] : (T\[n\]* space, uint) → T* space, operator\[\] : (T\[n\], uint) → T and
+/// operator\[\]= : (T\[n\], uint, T) → T\[n\]        [wsl/lib-array-index, 004 Generated functions]
+///
+/// `a[i]`.
 pub(super) const fn array_index() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -113,7 +132,10 @@ pub(super) const fn array_index() -> &'static [Row] {
     ROWS
 }
 
-/// `a.length`                                                                [wsl/lib-array-length]
+/// operator.length : (T) → uint for each array and array reference T
+///                          [wsl/lib-array-length, 004 Typing expressions, function call 3; WSL-C8]
+///
+/// `a.length`.
 pub(super) const fn array_length() -> &'static [Row] {
     const EITHER: &[Signature] = &[over(ARRAYS, &[T], UINT), over(Range::family(Family::References), &[T], UINT)];
     const ROWS: &[Row] =

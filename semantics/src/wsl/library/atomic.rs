@@ -11,7 +11,11 @@ const VOID: Pattern = Fixed(TypeId::VOID);
 const PLACE: Pattern = Pointer(Spaces::SHARED, &Atomic);
 const OUT: Pattern = Pointer(Spaces::WRITABLE, &T);
 
-/// One atomic read and write                                                 [wsl/lib-interlocked]
+/// InterlockedAdd, And, Or, Xor, Min, Max and Exchange : (atomic_T* device or threadgroup, T, T*
+/// not constant) → void for T int or uint
+///                                          [wsl/lib-interlocked, 004 Fences and atomic operations]
+///
+/// One atomic read and write.
 pub(super) const fn interlocked() -> &'static [Row] {
     const MODIFY: &[Signature] = &[over(BASES, &[PLACE, T, OUT], VOID)];
     const ROWS: &[Row] = &[
@@ -61,7 +65,10 @@ pub(super) const fn interlocked() -> &'static [Row] {
     ROWS
 }
 
-/// One atomic read, and a write if it finds what it expects                  [wsl/lib-compare-exchange]
+/// InterlockedCompareExchange : (atomic_T* device or threadgroup, T, T, T* not constant) → void for
+/// T int or uint                       [wsl/lib-compare-exchange, 004 Fences and atomic operations]
+///
+/// One atomic read, and a write if it finds what it expects.
 pub(super) const fn compare_exchange() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "InterlockedCompareExchange",
@@ -73,7 +80,10 @@ pub(super) const fn compare_exchange() -> &'static [Row] {
     ROWS
 }
 
-/// Waits for the threadgroup                                                 [wsl/lib-barrier]
+/// Device-, Group- and AllMemoryBarrierWithGroupSync : () → void, in compute shaders
+///                                              [wsl/lib-barrier, 004 Fences and atomic operations]
+///
+/// Waits for the threadgroup.
 pub(super) const fn barrier() -> &'static [Row] {
     const WAIT: &[Signature] = &[plain(&[], VOID)];
     const ROWS: &[Row] = &[

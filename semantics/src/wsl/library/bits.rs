@@ -15,7 +15,10 @@ const UNSIGNED: Range = Range::of(Set::scalars(&[Scalar::Uint]).or(Set::vectors(
 const SHAPES: Range =
     Range::of(Set::scalars(&Scalar::ALL).or(Set::vectors(&Scalar::ALL)).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));
 
-/// And, or and exclusive or                                                  [wsl/lib-bitwise]
+/// operator&, operator| and operator^ : (T, T) → T for T bool, int or uint
+///                                                          [wsl/lib-bitwise, 004 Bit manipulation]
+///
+/// And, or and exclusive or.
 pub(super) const fn bitwise() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(LOGICAL, &[T, T], T)];
     const ROWS: &[Row] = &[
@@ -26,21 +29,28 @@ pub(super) const fn bitwise() -> &'static [Row] {
     ROWS
 }
 
-/// Every bit turned round                                                    [wsl/lib-complement]
+/// operator~ : (T) → T for T bool, int or uint           [wsl/lib-complement, 004 Bit manipulation]
+///
+/// Every bit turned round.
 pub(super) const fn complement() -> &'static [Row] {
     const ROWS: &[Row] =
         &[row("operator~", &[over(LOGICAL, &[T], T)], Meaning::Complement, "Every bit turned round; of a truth value, the other one.")];
     ROWS
 }
 
-/// The other truth value                                                     [wsl/lib-not]
+/// operator! : (bool) → bool                            [wsl/lib-not, 004 Bit manipulation; WSL-A9]
+///
+/// The other truth value.
 pub(super) const fn not() -> &'static [Row] {
     const BOOL: &[Signature] = &[plain(&[Fixed(TypeId::BOOL)], Fixed(TypeId::BOOL))];
     const ROWS: &[Row] = &[row("operator!", BOOL, Meaning::Not, "The other truth value.")];
     ROWS
 }
 
-/// Shifts by an unsigned number                                              [wsl/lib-shift]
+/// operator<< and operator>> : (T, uint) → T for T int or uint
+///                                                            [wsl/lib-shift, 004 Bit manipulation]
+///
+/// Shifts by an unsigned number.
 pub(super) const fn shift() -> &'static [Row] {
     const BY: &[Signature] = &[over(Range::of(INTEGERS), &[T, Fixed(TypeId::UINT)], T)];
     const ROWS: &[Row] = &[
@@ -55,7 +65,10 @@ pub(super) const fn shift() -> &'static [Row] {
     ROWS
 }
 
-/// Whether all or some are not zero                                          [wsl/lib-all-any]
+/// all and any : (T) → bool for each scalar, vector and matrix T
+///                                                  [wsl/lib-all-any, 004 Bit manipulation; WSL-E7]
+///
+/// Whether all or some are not zero.
 pub(super) const fn all_any() -> &'static [Row] {
     const ANY: &[Signature] = &[over(SHAPES, &[T], Fixed(TypeId::BOOL))];
     const ROWS: &[Row] = &[
@@ -65,7 +78,10 @@ pub(super) const fn all_any() -> &'static [Row] {
     ROWS
 }
 
-/// Bits counted, reversed and searched                                       [wsl/lib-bit-count]
+/// countbits, reversebits, firstbithigh and firstbitlow : (T) → T for T uint or a vector of it
+///                                                [wsl/lib-bit-count, 004 Bit manipulation; WSL-E1]
+///
+/// Bits counted, reversed and searched.
 pub(super) const fn bit_count() -> &'static [Row] {
     const UNARY: &[Signature] = &[over(UNSIGNED, &[T], T)];
     const ROWS: &[Row] = &[

@@ -25,7 +25,10 @@ const fn cast(signatures: &'static [Signature], meaning: Meaning, says: &'static
     row("", signatures, meaning, says).named(Name::Cast)
 }
 
-/// `T()`                                                                     [wsl/lib-default]
+/// T : () → T for each scalar, vector, matrix, atomic, enum and struct T
+///                                                   [wsl/lib-default, 004 Cast operators; WSL-C19]
+///
+/// `T()`.
 pub(super) const fn default() -> &'static [Row] {
     const ROWS: &[Row] = &[cast(
         &[over(VALUES, &[], T), over(ENUMS, &[], T), over(STRUCTS, &[], T)],
@@ -35,14 +38,19 @@ pub(super) const fn default() -> &'static [Row] {
     ROWS
 }
 
-/// `T(x)` of a `T`                                                           [wsl/lib-identity]
+/// T : (T) → T for each scalar, vector, matrix, atomic, enum and struct T
+///                                                           [wsl/lib-identity, 004 Cast operators]
+///
+/// `T(x)` of a `T`.
 pub(super) const fn identity() -> &'static [Row] {
     const ROWS: &[Row] =
         &[cast(&[over(VALUES, &[T], T), over(ENUMS, &[T], T), over(STRUCTS, &[T], T)], Meaning::Identity, "The argument.")];
     ROWS
 }
 
-/// From one scalar type to another                                           [wsl/lib-conversion]
+/// S : (R) → S for each two scalars                        [wsl/lib-conversion, 004 Cast operators]
+///
+/// From one scalar type to another.
 pub(super) const fn conversion() -> &'static [Row] {
     const ROWS: &[Row] = &[
         cast(
@@ -69,7 +77,10 @@ pub(super) const fn conversion() -> &'static [Row] {
     ROWS
 }
 
-/// Between an enum and its base type                                         [wsl/lib-enum-cast]
+/// E : (B) → E and B : (E) → B for each enum E and its base type B
+///                                                          [wsl/lib-enum-cast, 004 Cast operators]
+///
+/// Between an enum and its base type.
 pub(super) const fn enum_cast() -> &'static [Row] {
     const INT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::INT));
     const UINT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::UINT));
@@ -86,7 +97,10 @@ pub(super) const fn enum_cast() -> &'static [Row] {
 
 const E: Pattern = Element;
 
-/// Vectors of scalars and shorter vectors                                    [wsl/lib-vector-constructor]
+/// SN : scalars S and shorter vectors of S with N elements together → SN
+///                                                 [wsl/lib-vector-constructor, 004 Cast operators]
+///
+/// Vectors of scalars and shorter vectors.
 pub(super) const fn vector_constructor() -> &'static [Row] {
     const fn of(size: u8) -> Range {
         Range::of(Set::vectors_from(&Scalar::ALL, size).and(Set(!Set::vectors_from(&Scalar::ALL, size + 1).0)))
@@ -111,7 +125,9 @@ pub(super) const fn vector_constructor() -> &'static [Row] {
     ROWS
 }
 
-/// Matrices of columns                                                       [wsl/lib-matrix-columns]
+/// SNxM : N times SM → SNxM                   [wsl/lib-matrix-columns, 004 Cast operators; WSL-C21]
+///
+/// Matrices of columns.
 pub(super) const fn matrix_columns() -> &'static [Row] {
     const fn of(columns: u8) -> Range {
         let (mut set, mut rows) = (Set::EMPTY, 2);
@@ -130,7 +146,9 @@ pub(super) const fn matrix_columns() -> &'static [Row] {
     ROWS
 }
 
-/// Matrices of scalars                                                       [wsl/lib-matrix-elements]
+/// SNxM : N · M times S → SNxM               [wsl/lib-matrix-elements, 004 Cast operators; WSL-C21]
+///
+/// Matrices of scalars.
 pub(super) const fn matrix_elements() -> &'static [Row] {
     const fn of(elements: u8) -> Range {
         Range::of(Set::matrices_of(&[Scalar::Bool, Scalar::Float], elements))
@@ -150,7 +168,10 @@ pub(super) const fn matrix_elements() -> &'static [Row] {
     ROWS
 }
 
-/// The same bits                                                             [wsl/lib-reinterpret]
+/// asint, asuint and asfloat : (T) → int, uint or float for each of these T, and of vectors of them
+/// vectors                                                [wsl/lib-reinterpret, 004 Cast operators]
+///
+/// The same bits.
 pub(super) const fn reinterpret() -> &'static [Row] {
     const BITS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
     const SHAPES: Range = Range::of(Set::scalars(&BITS).or(Set::vectors(&BITS)));

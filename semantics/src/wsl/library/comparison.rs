@@ -9,7 +9,10 @@ use crate::wsl::types::{Scalar, TypeId};
 const NUMBERS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
 const BOOL: Pattern = Fixed(TypeId::BOOL);
 
-/// Whether two scalars are equal                                             [wsl/lib-equality]
+/// operator== and operator!= : (T, T) → bool for each scalar T
+///                                                     [wsl/lib-equality, 004 Comparison operators]
+///
+/// Whether two scalars are equal.
 pub(super) const fn equality() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&Scalar::ALL)), &[T, T], BOOL)];
     const ROWS: &[Row] = &[
@@ -19,7 +22,10 @@ pub(super) const fn equality() -> &'static [Row] {
     ROWS
 }
 
-/// The order of two numbers                                                  [wsl/lib-order]
+/// operator<, <=, > and >= : (T, T) → bool for T uint, int or float
+///                                                        [wsl/lib-order, 004 Comparison operators]
+///
+/// The order of two numbers.
 pub(super) const fn order() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&NUMBERS)), &[T, T], BOOL)];
     const ROWS: &[Row] = &[
@@ -31,7 +37,10 @@ pub(super) const fn order() -> &'static [Row] {
     ROWS
 }
 
-/// Whether two elements of an enum are equal                                 [wsl/lib-enum-equality]
+/// operator== and operator!= : (E, E) → bool for each enum E
+///                                                [wsl/lib-enum-equality, 004 Comparison operators]
+///
+/// Whether two elements of an enum are equal.
 pub(super) const fn enum_equality() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(Range::family(Family::Enums), &[T, T], BOOL)];
     const ROWS: &[Row] = &[
@@ -41,7 +50,10 @@ pub(super) const fn enum_equality() -> &'static [Row] {
     ROWS
 }
 
-/// Comparisons of the elements of vectors and matrices                       [wsl/lib-elementwise-comparison]
+/// the comparisons of vectors and matrices, a scalar on one side standing for each element, → the
+/// vector or matrix of bool      [wsl/lib-elementwise-comparison, 004 Comparison operators; WSL-E6]
+///
+/// Comparisons of the elements of vectors and matrices.
 pub(super) const fn elementwise_comparison() -> &'static [Row] {
     const LIKE: Pattern = Like(Scalar::Bool);
     const ANY: Range = Range::of(Set::vectors(&Scalar::ALL).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));

@@ -15,7 +15,10 @@ const NUMERIC: Range = Range::of(Set::vectors(&NUMBERS).or(Set::matrices(&[Scala
 const FLOAT_VECTORS: Range = Range::of(Set::vectors(&[Scalar::Float]));
 const FLOAT_MATRICES: Range = Range::of(Set::matrices(&[Scalar::Float]));
 
-/// Arithmetic element by element                                             [wsl/lib-elementwise-arithmetic]
+/// operator+, -, * and / of vectors of numbers and float matrices, a scalar on one side standing
+/// for each element              [wsl/lib-elementwise-arithmetic, 004 Vector and matrix operations]
+///
+/// Arithmetic element by element.
 pub(super) const fn elementwise_arithmetic() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(NUMERIC, &[T, T], T), over(NUMERIC, &[T, Element], T), over(NUMERIC, &[Element, T], T)];
     const ROWS: &[Row] = &[
@@ -27,7 +30,10 @@ pub(super) const fn elementwise_arithmetic() -> &'static [Row] {
     ROWS
 }
 
-/// Signs element by element                                                  [wsl/lib-elementwise-sign]
+/// operator+ : (T) → T for vectors of numbers and float matrices, operator- for those of int and
+/// float                       [wsl/lib-elementwise-sign, 004 Vector and matrix operations; WSL-A9]
+///
+/// Signs element by element.
 pub(super) const fn elementwise_sign() -> &'static [Row] {
     const SIGNED: Range = Range::of(Set::vectors(&[Scalar::Int, Scalar::Float]).or(Set::matrices(&[Scalar::Float])));
     const ROWS: &[Row] = &[
@@ -37,7 +43,10 @@ pub(super) const fn elementwise_sign() -> &'static [Row] {
     ROWS
 }
 
-/// The sum of products                                                       [wsl/lib-dot]
+/// dot : (T, T) → the scalar of T, for T uint, int, float or a vector of them
+///                                          [wsl/lib-dot, 004 Vector and matrix operations; WSL-E7]
+///
+/// The sum of products.
 pub(super) const fn dot() -> &'static [Row] {
     const SHAPES: Range = Range::of(Set::scalars(&NUMBERS).or(Set::vectors(&NUMBERS)));
     const ROWS: &[Row] = &[row(
@@ -49,7 +58,10 @@ pub(super) const fn dot() -> &'static [Row] {
     ROWS
 }
 
-/// Products of linear algebra                                                [wsl/lib-mul]
+/// mul : as dot; float with a matrix; floatM with floatNxM → floatN; floatNxM with floatN → floatM;
+/// floatNxM with floatOxN → floatOxM       [wsl/lib-mul, 004 Vector and matrix operations; WSL-C21]
+///
+/// Products of linear algebra.
 pub(super) const fn mul() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -80,7 +92,10 @@ pub(super) const fn mul() -> &'static [Row] {
     ROWS
 }
 
-/// Lengths and directions                                                    [wsl/lib-geometry]
+/// length, normalize, distance, reflect, refract and faceforward of float vectors, cross of float3
+///                                     [wsl/lib-geometry, 004 Vector and matrix operations; WSL-E7]
+///
+/// Lengths and directions.
 pub(super) const fn geometry() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("length", &[over(FLOAT_VECTORS, &[T], Element)], Meaning::Length, "The square root of the sum of the squares of the elements."),
@@ -109,7 +124,10 @@ pub(super) const fn geometry() -> &'static [Row] {
     ROWS
 }
 
-/// Products of lighting                                                      [wsl/lib-lighting]
+/// dst : (float4, float4) → float4, lit : (float, float, float) → float4
+///                                     [wsl/lib-lighting, 004 Vector and matrix operations; WSL-E7]
+///
+/// Products of lighting.
 pub(super) const fn lighting() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("dst", &[plain(&[FLOAT4, FLOAT4], FLOAT4)], Meaning::Dst, "`(1, a.y * b.y, a.z, b.w)` of the arguments `a`, `b`."),
@@ -123,7 +141,9 @@ pub(super) const fn lighting() -> &'static [Row] {
     ROWS
 }
 
-/// Rows as columns                                                           [wsl/lib-transpose]
+/// transpose : (SNxM) → SMxN          [wsl/lib-transpose, 004 Vector and matrix operations; WSL-E7]
+///
+/// Rows as columns.
 pub(super) const fn transpose() -> &'static [Row] {
     const ALL: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
     const ROWS: &[Row] =
@@ -131,7 +151,10 @@ pub(super) const fn transpose() -> &'static [Row] {
     ROWS
 }
 
-/// The determinant                                                           [wsl/lib-determinant]
+/// determinant : (floatNxN) → float
+///                                  [wsl/lib-determinant, 004 Vector and matrix operations; WSL-E7]
+///
+/// The determinant.
 pub(super) const fn determinant() -> &'static [Row] {
     const SQUARE: Range = Range::of(
         Set::one(TypeId::matrix(Scalar::Float, 2, 2)).or(Set::one(TypeId::matrix(Scalar::Float, 3, 3))).or(Set::one(TypeId::matrix(

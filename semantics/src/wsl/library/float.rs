@@ -14,7 +14,10 @@ const UNARY: &[Signature] = &[over(FLOATS, &[T], T)];
 const BINARY: &[Signature] = &[over(FLOATS, &[T, T], T)];
 const TERNARY: &[Signature] = &[over(FLOATS, &[T, T, T], T)];
 
-/// Sum, difference, product and quotient of two `float`                      [wsl/lib-float-arithmetic]
+/// operator+, operator-, operator* and operator/ : (float, float) → float
+///                                        [wsl/lib-float-arithmetic, 004 Floating point arithmetic]
+///
+/// Sum, difference, product and quotient of two `float`.
 pub(super) const fn float_arithmetic() -> &'static [Row] {
     const PAIR: &[Signature] = &[plain(&[FLOAT, FLOAT], FLOAT)];
     const ROWS: &[Row] = &[
@@ -26,7 +29,9 @@ pub(super) const fn float_arithmetic() -> &'static [Row] {
     ROWS
 }
 
-/// The negation of a `float`                                                 [wsl/lib-float-negation]
+/// operator- : (float) → float              [wsl/lib-float-negation, 004 Floating point arithmetic]
+///
+/// The negation of a `float`.
 pub(super) const fn float_negation() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "operator-",
@@ -37,7 +42,10 @@ pub(super) const fn float_negation() -> &'static [Row] {
     ROWS
 }
 
-/// Functions of one number                                                   [wsl/lib-float-unary]
+/// cos and the other functions of one number : (T) → T for T float, a vector or a matrix of it
+///                                     [wsl/lib-float-unary, 004 Floating point arithmetic; WSL-E7]
+///
+/// Functions of one number.
 pub(super) const fn float_unary() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("cos", UNARY, Meaning::Cos, "The cosine of an angle in radians."),
@@ -76,7 +84,10 @@ pub(super) const fn float_unary() -> &'static [Row] {
     ROWS
 }
 
-/// Functions of two numbers                                                  [wsl/lib-float-binary]
+/// min, max, pow, step, ldexp, fmod and atan2 : (T, T) → T for T float, a vector or a matrix of it
+///                            [wsl/lib-float-binary, 004 Floating point arithmetic; WSL-E2, WSL-E3]
+///
+/// Functions of two numbers.
 pub(super) const fn float_binary() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("min", BINARY, Meaning::Min, "The lesser argument; either one if one is NaN or if they are two zeros of different signs."),
@@ -106,7 +117,10 @@ pub(super) const fn float_binary() -> &'static [Row] {
     ROWS
 }
 
-/// Functions of three numbers                                                [wsl/lib-float-ternary]
+/// clamp, smoothstep, lerp and mad : (T, T, T) → T for T float, a vector or a matrix of it
+///                                           [wsl/lib-float-ternary, 004 Floating point arithmetic]
+///
+/// Functions of three numbers.
 pub(super) const fn float_ternary() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -128,7 +142,10 @@ pub(super) const fn float_ternary() -> &'static [Row] {
     ROWS
 }
 
-/// What kind of number it is                                                 [wsl/lib-float-class]
+/// isfinite, isinf and isnan : (float) → bool, and of vectors and matrices of float those of bool
+///                                             [wsl/lib-float-class, 004 Floating point arithmetic]
+///
+/// What kind of number it is.
 pub(super) const fn float_class() -> &'static [Row] {
     const CLASS: &[Signature] = &[over(FLOATS, &[T], Like(Scalar::Bool))];
     const ROWS: &[Row] = &[
@@ -141,7 +158,10 @@ pub(super) const fn float_class() -> &'static [Row] {
 
 const OUT: Pattern = Pointer(Spaces::WRITABLE, &T);
 
-/// Whole number and fraction                                                 [wsl/lib-modf]
+/// modf : (T, T* space) → T for T float, a vector or a matrix of it, and each space but constant
+///                                            [wsl/lib-modf, 004 Floating point arithmetic; WSL-E5]
+///
+/// Whole number and fraction.
 pub(super) const fn modf() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "modf",
@@ -152,7 +172,10 @@ pub(super) const fn modf() -> &'static [Row] {
     ROWS
 }
 
-/// Sine and cosine                                                           [wsl/lib-sincos]
+/// sincos : (T, T* space, T* space) → void for T float, a vector or a matrix of it, and each space
+/// but constant                             [wsl/lib-sincos, 004 Floating point arithmetic; WSL-E7]
+///
+/// Sine and cosine.
 pub(super) const fn sincos() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "sincos",
@@ -163,7 +186,10 @@ pub(super) const fn sincos() -> &'static [Row] {
     ROWS
 }
 
-/// Differences between the invocations of a quad                             [wsl/lib-derivative]
+/// ddx, ddy and fwidth, each also _coarse and _fine : (T) → T for T float, a vector or a matrix of
+/// it, in fragment shaders                      [wsl/lib-derivative, 004 Floating point arithmetic]
+///
+/// Differences between the invocations of a quad.
 pub(super) const fn derivative() -> &'static [Row] {
     const fn derivative(name: &'static str, meaning: Meaning, says: &'static str) -> Row {
         row(name, UNARY, meaning, says).stages(Stages::FRAGMENT)

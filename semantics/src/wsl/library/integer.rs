@@ -15,7 +15,10 @@ const INTEGER_SHAPES: Range = Range::of(SCALARS.or(Set::vectors(&[Scalar::Int, S
 const BINARY: &[Signature] = &[over(INTEGERS, &[T, T], T)];
 const STEP: &[Signature] = &[over(INTEGERS, &[T], T)];
 
-/// Sum, difference and product of two `int` or two `uint`                    [wsl/lib-integer-arithmetic]
+/// operator+, operator-, operator* and mul : (T, T) → T for T int or uint
+///                                             [wsl/lib-integer-arithmetic, 004 Integer arithmetic]
+///
+/// Sum, difference and product of two `int` or two `uint`.
 pub(super) const fn integer_arithmetic() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("operator+", BINARY, Meaning::Add, "The sum modulo 2³²."),
@@ -26,7 +29,9 @@ pub(super) const fn integer_arithmetic() -> &'static [Row] {
     ROWS
 }
 
-/// The negation of an `int`                                                  [wsl/lib-integer-negation]
+/// operator- : (int) → int                       [wsl/lib-integer-negation, 004 Integer arithmetic]
+///
+/// The negation of an `int`.
 pub(super) const fn integer_negation() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "operator-",
@@ -37,7 +42,10 @@ pub(super) const fn integer_negation() -> &'static [Row] {
     ROWS
 }
 
-/// One more and one less                                                     [wsl/lib-integer-step]
+/// operator++ and operator-- : (T) → T for T int or uint
+///                                                   [wsl/lib-integer-step, 004 Integer arithmetic]
+///
+/// One more and one less.
 pub(super) const fn integer_step() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("operator++", STEP, Meaning::Increment, "The argument plus 1, modulo 2³²."),
@@ -46,7 +54,10 @@ pub(super) const fn integer_step() -> &'static [Row] {
     ROWS
 }
 
-/// Quotient and remainder                                                    [wsl/lib-integer-division]
+/// operator/ and operator% : (T, T) → T for T int or uint
+///                                               [wsl/lib-integer-division, 004 Integer arithmetic]
+///
+/// Quotient and remainder.
 pub(super) const fn integer_division() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -65,7 +76,10 @@ pub(super) const fn integer_division() -> &'static [Row] {
     ROWS
 }
 
-/// The absolute value                                                        [wsl/lib-integer-abs]
+/// abs : (T) → T for T int, uint or a vector of them
+///                                                    [wsl/lib-integer-abs, 004 Integer arithmetic]
+///
+/// The absolute value.
 pub(super) const fn integer_abs() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "abs",
@@ -76,7 +90,10 @@ pub(super) const fn integer_abs() -> &'static [Row] {
     ROWS
 }
 
-/// The sign, an `int`                                                        [wsl/lib-integer-sign]
+/// sign : (T) → int for T int or uint, and of vectors of them a vector of int
+///                                                   [wsl/lib-integer-sign, 004 Integer arithmetic]
+///
+/// The sign, an `int`.
 pub(super) const fn integer_sign() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "sign",
@@ -87,7 +104,10 @@ pub(super) const fn integer_sign() -> &'static [Row] {
     ROWS
 }
 
-/// The lesser and the greater of two                                         [wsl/lib-integer-min-max]
+/// min and max : (T, T) → T for T int, uint or a vector of them
+///                                                [wsl/lib-integer-min-max, 004 Integer arithmetic]
+///
+/// The lesser and the greater of two.
 pub(super) const fn integer_min_max() -> &'static [Row] {
     const PAIR: &[Signature] = &[over(INTEGER_SHAPES, &[T, T], T)];
     const ROWS: &[Row] = &[
@@ -97,7 +117,10 @@ pub(super) const fn integer_min_max() -> &'static [Row] {
     ROWS
 }
 
-/// The nearest value between two others                                      [wsl/lib-integer-clamp]
+/// clamp : (T, T, T) → T for T int, uint or a vector of them
+///                                                  [wsl/lib-integer-clamp, 004 Integer arithmetic]
+///
+/// The nearest value between two others.
 pub(super) const fn integer_clamp() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "clamp",

@@ -111,7 +111,11 @@ const TEXEL: Pattern = At(Coordinates { scalar: Scalar::Int, layer: true, level:
 const PLACE_INT: Pattern = At(Coordinates { scalar: Scalar::Int, layer: true, level: false });
 const PLACE_UINT: Pattern = At(Coordinates { scalar: Scalar::Uint, layer: true, level: false });
 
-/// Samples of a level that derivatives choose                                [wsl/lib-sample]
+/// Sample : (texture, sampler, location) and SampleBias : (texture, sampler, location, float), with
+/// an offset last unless it is a cube, → the texture's element, in fragment shaders
+///                                             [wsl/lib-sample, 004 Sampler and texture operations]
+///
+/// Samples of a level that derivatives choose.
 pub(super) const fn sample() -> &'static [Row] {
     const SAMPLE: &[Signature] =
         &[over(textures(SAMPLED), &[T, SAMPLER, LOCATION], Texel), over(textures(FLAT), &[T, SAMPLER, LOCATION, OFFSET], Texel)];
@@ -132,7 +136,11 @@ pub(super) const fn sample() -> &'static [Row] {
     ROWS
 }
 
-/// Samples of a level that the arguments choose                              [wsl/lib-sample-explicit]
+/// SampleGrad : (texture, sampler, location, gradient, gradient) and SampleLevel : (texture,
+/// sampler, location, float), with an offset last unless it is a cube, → the texture's element
+///                                    [wsl/lib-sample-explicit, 004 Sampler and texture operations]
+///
+/// Samples of a level that the arguments choose.
 pub(super) const fn sample_explicit() -> &'static [Row] {
     const GRAD: &[Signature] = &[
         over(textures(SAMPLED), &[T, SAMPLER, LOCATION, GRADIENT, GRADIENT], Texel),
@@ -149,7 +157,11 @@ pub(super) const fn sample_explicit() -> &'static [Row] {
     ROWS
 }
 
-/// Samples of comparisons with a depth                                       [wsl/lib-sample-compare]
+/// SampleCmp, in fragment shaders, and SampleCmpLevelZero : (depth texture, sampler, location,
+/// float), with an offset last unless it is a cube, → float
+///                                     [wsl/lib-sample-compare, 004 Sampler and texture operations]
+///
+/// Samples of comparisons with a depth.
 pub(super) const fn sample_compare() -> &'static [Row] {
     const COMPARE: &[Signature] = &[
         over(textures(DEPTH), &[T, SAMPLER, LOCATION, FLOAT], Texel),
@@ -168,7 +180,11 @@ pub(super) const fn sample_compare() -> &'static [Row] {
     ROWS
 }
 
-/// Four texels                                                               [wsl/lib-gather]
+/// Gather and Gather- Red, Green, Blue and Alpha : (texture of two dimensions or cube, sampler,
+/// location), with an offset last unless it is a cube, → 4 scalars
+///                                             [wsl/lib-gather, 004 Sampler and texture operations]
+///
+/// Four texels.
 pub(super) const fn gather() -> &'static [Row] {
     const GATHER: &[Signature] =
         &[over(textures(SQUARE), &[T, SAMPLER, LOCATION], Texels), over(textures(SQUARE & FLAT), &[T, SAMPLER, LOCATION, OFFSET], Texels)];
@@ -187,7 +203,10 @@ pub(super) const fn gather() -> &'static [Row] {
     ROWS
 }
 
-/// Four comparisons with a depth                                             [wsl/lib-gather-compare]
+/// GatherCmp : (depth texture, sampler, location, float), with an offset last unless it is a cube,
+/// → float4                            [wsl/lib-gather-compare, 004 Sampler and texture operations]
+///
+/// Four comparisons with a depth.
 pub(super) const fn gather_compare() -> &'static [Row] {
     const COMPARE: &[Signature] = &[
         over(textures(DEPTH), &[T, SAMPLER, LOCATION, FLOAT], Texels),
@@ -202,7 +221,10 @@ pub(super) const fn gather_compare() -> &'static [Row] {
     ROWS
 }
 
-/// One texel                                                                 [wsl/lib-load]
+/// Load : (texture, texel and level), with an offset last, and (RW texture, texel), not of cubes, →
+/// the texture's element                         [wsl/lib-load, 004 Sampler and texture operations]
+///
+/// One texel.
 pub(super) const fn load() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -221,7 +243,10 @@ pub(super) const fn load() -> &'static [Row] {
     ROWS
 }
 
-/// One texel written                                                         [wsl/lib-store]
+/// Store : (RW texture, element, texel) → void
+///                                              [wsl/lib-store, 004 Sampler and texture operations]
+///
+/// One texel written.
 pub(super) const fn store() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "Store",
@@ -232,7 +257,11 @@ pub(super) const fn store() -> &'static [Row] {
     ROWS
 }
 
-/// Sizes                                                                     [wsl/lib-dimensions]
+/// GetDimensions : (texture, pointers for the sizes) and (sampled texture, level, pointers for the
+/// sizes and the number of levels) → void, the pointers all to uint or all to float, not constant
+///                                         [wsl/lib-dimensions, 004 Sampler and texture operations]
+///
+/// Sizes.
 pub(super) const fn dimensions() -> &'static [Row] {
     const U: Pattern = Pointer(Spaces::WRITABLE, &UINT);
     const F: Pattern = Pointer(Spaces::WRITABLE, &FLOAT);

@@ -64,7 +64,9 @@ fn size_of(rule: Rule, name: &str, what: &str, argument: TypeArgumentValue) -> R
     }
 }
 
-/// `void`, `bool`, `uint`, `int`, `float`                                    [wsl/lib-scalar]
+/// void, bool, uint, int and float are types                 [wsl/lib-scalar, 004 Built-in Scalars]
+///
+/// `void`, `bool`, `uint`, `int`, `float`.
 pub fn scalar(name: &str) -> Option<TypeId> {
     match name {
         "void" => Some(TypeId::VOID),
@@ -72,7 +74,9 @@ pub fn scalar(name: &str) -> Option<TypeId> {
     }
 }
 
-/// `atomic_int`, `atomic_uint`                                               [wsl/lib-atomic]
+/// atomic_int and atomic_uint are types                 [wsl/lib-atomic, 004 Built-in Atomic Types]
+///
+/// `atomic_int`, `atomic_uint`.
 pub fn atomic(name: &str) -> Option<TypeId> {
     match name {
         "atomic_int" => Some(TypeId::ATOMIC_INT),
@@ -81,7 +85,9 @@ pub fn atomic(name: &str) -> Option<TypeId> {
     }
 }
 
-/// `sampler`                                                                 [wsl/lib-sampler]
+/// sampler is a type                                                [wsl/lib-sampler, 004 Samplers]
+///
+/// `sampler`.
 pub fn sampler(name: &str) -> Option<TypeId> {
     (name == "sampler").then_some(TypeId::SAMPLER)
 }
@@ -108,7 +114,10 @@ fn prefix(name: &str) -> Option<(Scalar, &str)> {
     Scalar::ALL.into_iter().find_map(|s| Some((s, name.strip_prefix(s.name())?)))
 }
 
-/// `float4`, `vector<float, 4>`                                              [wsl/lib-vector]
+/// vector<S, N>, written SN too, is a type for each scalar S and N from 2 to 4
+///                                                   [wsl/lib-vector, 004 Built-in aggregate types]
+///
+/// `float4`, `vector<float, 4>`.
 pub fn vector(types: &Types, name: &str, arguments: Arguments) -> Option<Found> {
     const RULE: Rule = Rule::WslLibVector;
     if name != "vector" {
@@ -123,7 +132,10 @@ pub fn vector(types: &Types, name: &str, arguments: Arguments) -> Option<Found> 
     })
 }
 
-/// `float2x3`, `matrix<float, 2, 3>`                                         [wsl/lib-matrix]
+/// matrix<S, N, M>, written SNxM too, is a type of N columns and M rows for S bool or float, N and
+/// M from 2 to 4                                     [wsl/lib-matrix, 004 Built-in aggregate types]
+///
+/// `float2x3`, `matrix<float, 2, 3>`.
 pub fn matrix(types: &Types, name: &str, arguments: Arguments) -> Option<Found> {
     const RULE: Rule = Rule::WslLibMatrix;
     if name != "matrix" {
@@ -139,7 +151,10 @@ pub fn matrix(types: &Types, name: &str, arguments: Arguments) -> Option<Found> 
     })
 }
 
-/// `Texture2D<float4>`, `TextureDepth2D<float>`                              [wsl/lib-texture]
+/// each name of a texture, followed by <T>, is a type for T uint, int, float or a vector of them;
+/// of depth textures for float alone                                [wsl/lib-texture, 004 Textures]
+///
+/// `Texture2D<float4>`, `TextureDepth2D<float>`.
 pub fn texture(types: &mut Types, name: &str, arguments: Arguments) -> Option<Found> {
     const RULE: Rule = Rule::WslLibTexture;
     let kind = TextureKind::ALL.into_iter().find(|k| k.name() == name)?;
@@ -162,7 +177,10 @@ pub fn texture(types: &mut Types, name: &str, arguments: Arguments) -> Option<Fo
     Some(Ok(types.intern(Type::Texture(kind, of))))
 }
 
-/// The elements of a texture type without arguments: `float4`, of a depth texture `float`    [wsl/lib-texture-default]
+/// the name of a texture without <T> is the type for float4, of depth textures for float
+///                                                          [wsl/lib-texture-default, 004 Textures]
+///
+/// The elements of a texture type without arguments: `float4`, of a depth texture `float`.
 pub fn texture_default(kind: TextureKind) -> TypeId {
     vector_or_scalar(Scalar::Float, if kind.depth() { 1 } else { 4 })
 }

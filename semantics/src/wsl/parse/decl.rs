@@ -304,7 +304,7 @@ fn parameters(p: &mut Parser<'_>) -> Result<Vec<Slot>> {
 }
 
 /// ```text
-/// parameter ::= qualifier* type Identifier (":" semantic)?        [wsl/g-parameter; WSL-B6: the letter has no qualifiers; WSL-B7]
+/// parameter ::= qualifier* type Identifier (":" semantic)?        [wsl/g-parameter; WSL-B6, WSL-B7: the letter has no qualifiers; WSL-B7]
 /// ```
 fn parameter(p: &mut Parser<'_>) -> Result<Slot> {
     p.fire(Rule::WslGParameter);

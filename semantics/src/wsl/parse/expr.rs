@@ -357,7 +357,7 @@ fn call_expression(p: &mut Parser<'_>) -> Result<ExprId> {
 }
 
 /// ```text
-/// term ::= Literal | Identifier | "(" expr ")"        [wsl/g-term]
+/// term ::= Literal | Identifier | "(" expr ")"        [wsl/g-term; WSL-A2]
 /// ```
 fn term(p: &mut Parser<'_>) -> Result<ExprId> {
     p.fire(Rule::WslGTerm);

@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
 /// Whether a node of the height `below` may stand in another. Where not, nothing more is read.
 ///
 /// ```text
-/// height(program) ≤ 10000        [wsl/g-nesting]
+/// no tree is higher than 10000 expressions, statements and types        [wsl/g-nesting]
 /// ```
 #[inline]
 fn nesting(parser: &mut Parser<'_>, below: usize) -> Result<()> {

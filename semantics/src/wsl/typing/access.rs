@@ -116,7 +116,8 @@ impl Checker<'_> {
     }
 }
 
-/// E an enum with the element A gives Γ ⊢ E.A : E                              [wsl/t-dot-enum, 004 Typing expressions, dot 2]
+/// E an enum with the element A, and no variable, gives Γ ⊢ E.A : E
+///                                                  [wsl/t-dot-enum, 004 Typing expressions, dot 2]
 pub fn t_dot_enum(c: &mut Checker, id: EnumId, element: Ident, span: Span) -> Judged {
     let e = c.b.env.enumeration(id);
     let Some(&index) = e.index.get(&element.name) else {

@@ -93,7 +93,8 @@ pub fn t_trivial_block(c: &mut Checker, b: Behaviours) -> (Rule, Behaviours) {
     (Rule::WslTTrivialBlock, b)
 }
 
-/// Γ ⊢ s : B, Nothing in B and Fallthrough not in B, and Γ ⊢ {s'…} : B' give Γ ⊢ {s s'…} : B - {Nothing} ∪ B' [wsl/t-block, 004 Typing statements]
+/// Γ ⊢ s : B with Nothing and without Fallthrough in B, and Γ ⊢ {s'…} : B' give Γ ⊢ {s s'…} : B -
+/// {Nothing} ∪ B'                                              [wsl/t-block, 004 Typing statements]
 fn t_block(c: &mut Checker, first: &Part, rest: Behaviours) -> (Rule, Behaviours) {
     if first.behaviours.has(Behaviour::Fallthrough) && first.behaviours.has(Behaviour::Nothing) {
         c.error(Error::new(Rule::WslTBlock, first.span, "this statement may fall through, and others follow it; fallthrough ends a case"));
@@ -106,7 +107,8 @@ fn t_block(c: &mut Checker, first: &Part, rest: Behaviours) -> (Rule, Behaviours
     (Rule::WslTBlock, (c.premises.block_behaviours)(first.behaviours, rest))
 }
 
-/// Γ[x ↦ LVal(τ, a)] ⊢ {s…} : B gives Γ ⊢ {a τ x; s…} : B                      [wsl/t-variable-decl, 004 Typing statements]
+/// Γ[x ↦ LVal(τ, a)] ⊢ {s…} : B, τ with a default value, a thread or threadgroup and x declared
+/// once in the block give Γ ⊢ {a τ x; s…} : B          [wsl/t-variable-decl, 004 Typing statements]
 ///
 /// x is declared once in the block, a is thread or threadgroup, and τ has a default value.
 pub fn t_variable_decl(c: &mut Checker, d: &Declaration, span: Span) -> Option<StmtId> {
@@ -116,7 +118,8 @@ pub fn t_variable_decl(c: &mut Checker, d: &Declaration, span: Span) -> Option<S
     c.bind(d, ty, None, rule, span)
 }
 
-/// Γ ⊢ e : τ and Γ[x ↦ LVal(τ, a)] ⊢ {s…} : B give Γ ⊢ {a τ x = e; s…} : B     [wsl/t-variable-decl-init, 004 Typing statements; WSL-C4]
+/// Γ ⊢ e : τ and the premises of t-variable-decl give Γ ⊢ {a τ x = e; s…} : B
+///                                        [wsl/t-variable-decl-init, 004 Typing statements; WSL-C4]
 ///
 /// The initialising expression does not see x.
 pub fn t_variable_decl_init(c: &mut Checker, d: &Declaration, e: core::ExprId, span: Span) -> Option<StmtId> {
@@ -137,7 +140,8 @@ pub fn t_variable_decl_init(c: &mut Checker, d: &Declaration, e: core::ExprId, s
     value.and(bound)
 }
 
-/// Samplers and textures are held by no variable.                              [wsl/ep-opaque, 004 Samplers, Textures]
+/// samplers and textures are arguments only: no variable holds one
+///                                                          [wsl/ep-opaque, 004 Samplers, Textures]
 pub fn ep_opaque(c: &mut Checker, ty: TypeId, span: Span) -> bool {
     let opaque = c.b.contains_opaque(ty);
     let name = c.name(ty);

@@ -285,17 +285,19 @@ impl Checker<'_> {
     }
 }
 
-/// Γ ⊢ ei : τi and one function f : τ1 … τn → τ give Γ ⊢ f(e1, …, en) : τ      [wsl/t-call, 004 Typing expressions, call 1, 2, 4, 5, 8]
+/// Γ ⊢ ei : τi and one function f : τ1 … τn → τ, no entry point, give Γ ⊢ f(e1, …, en) : τ
+///                                         [wsl/t-call, 004 Typing expressions, call 1, 2, 4, 5, 8]
 pub fn t_call(c: &mut Checker, candidate: &Candidate, judged: &[Judged], rule: Rule, span: Span) -> Judged {
     c.conclude_call(rule, candidate, judged, span)
 }
 
-/// Where several functions take the arguments, integer literals are of type int. [wsl/t-call-literals, 004 Typing expressions, call 6, 7; WSL-C9]
+/// where several functions take the arguments, integer literals are of type int
+///                                 [wsl/t-call-literals, 004 Typing expressions, call 6, 7; WSL-C9]
 pub fn t_call_literals(c: &mut Checker, candidate: &Candidate, judged: &[Judged], span: Span) -> Judged {
     c.conclude_call(Rule::WslTCallLiterals, candidate, judged, span)
 }
 
-/// No function calls an entry point.                                           [wsl/ep-not-called, 004 Entry Points]
+/// no function calls an entry point                           [wsl/ep-not-called, 004 Entry Points]
 pub fn ep_not_called(c: &mut Checker, id: FunctionId, span: Span) {
     let f = c.b.env.function(id);
     let (text, place) = (c.b.env.names.name(f.name.name).to_string(), f.name.span);

@@ -119,7 +119,8 @@ fn of_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
     }
 }
 
-/// No function may call itself.                                                [wsl/v-recursion, 004 Verifying the absence of recursion; WSL-C6]
+/// no function may call itself, through accessors, operators and casts neither
+///                                [wsl/v-recursion, 004 Verifying the absence of recursion; WSL-C6]
 ///
 /// Gives the functions, each after those that it calls, as far as there are no cycles. The walk keeps its own stack.
 fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
@@ -206,7 +207,8 @@ fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<Functi
     }
 }
 
-/// Vertex and compute entry points do not discard.                             [wsl/v-function-discard, 004 Typing of functions 8]
+/// the behaviours of a vertex or compute entry point do not include Discard
+///                                              [wsl/v-function-discard, 004 Typing of functions 8]
 fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
     let f = c.b.env.function(id);
     let (kind, name) = (f.kind, f.name);
@@ -254,7 +256,8 @@ fn through(c: &Checker, path: &[FunctionId]) -> String {
     if names.len() > 8 { format!("{} → … → {}", names[..6].join(" → "), names[names.len() - 1]) } else { names.join(" → ") }
 }
 
-/// Vertex and fragment entry points never refer to threadgroup memory.         [wsl/ep-threadgroup, 004 Entry Points]
+/// vertex and fragment entry points never refer to the threadgroup address space, by what they call
+/// neither                                                   [wsl/ep-threadgroup, 004 Entry Points]
 fn ep_threadgroup(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
     if matches!(c.b.env.function(id).kind, FunctionKind::Compute(..)) {
         return;
@@ -272,7 +275,8 @@ fn ep_threadgroup(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
     });
 }
 
-/// An entry point calls only library functions of its stage.                   [wsl/ep-stage-functions, 004 Standard library]
+/// an entry point calls, by what it calls too, only library functions of its stage
+///                                                   [wsl/ep-stage-functions, 004 Standard library]
 fn ep_stage_functions(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
     let stage = match c.b.env.function(id).kind {
         FunctionKind::Vertex => Stages::VERTEX,

@@ -110,7 +110,8 @@ pub fn t_parens(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     }
 }
 
-/// Γ ⊢ e1 : τ1 and Γ ⊢ e2 : τ2 give Γ ⊢ e1, e2 : τ2                            [wsl/t-comma, 004 Typing expressions]
+/// Γ ⊢ e1 : τ1 and Γ ⊢ e2 : τ2 give Γ ⊢ e1, e2 : τ2, a right-value
+///                                                            [wsl/t-comma, 004 Typing expressions]
 pub fn t_comma(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let first = c.expr(e1);
     let first = c.right(first);
@@ -147,7 +148,8 @@ pub fn t_and(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) ->
     c.conclude(Rule::WslTAnd, Form::And(a, b), ValueType::Right(TypeId::BOOL), span)
 }
 
-/// Γ ⊢ e1 : bool gives Γ ⊢ e1 ? n2 : n3 : int                                  [wsl/t-ternary-int-literals, 004 Typing expressions; WSL-C9]
+/// Γ ⊢ e1 : bool gives Γ ⊢ e1 ? n2 : n3 : int, for integer literals n2 and n3
+///                                     [wsl/t-ternary-int-literals, 004 Typing expressions; WSL-C9]
 pub fn t_ternary_int_literals(c: &mut Checker, condition: ExprId, then: Judged, or: Judged, span: Span) -> Judged {
     let rule = Rule::WslTTernaryIntLiterals;
     let then = c.expect(then, TypeId::INT, rule, "the second operand of ?:");
@@ -156,7 +158,8 @@ pub fn t_ternary_int_literals(c: &mut Checker, condition: ExprId, then: Judged, 
     c.conclude(rule, Form::Ternary(condition, then, or), ValueType::Right(TypeId::INT), span)
 }
 
-/// Γ ⊢ e1 : bool, Γ ⊢ e2 : τ and Γ ⊢ e3 : τ give Γ ⊢ e1 ? e2 : e3 : τ          [wsl/t-ternary-no-int-literals, 004 Typing expressions]
+/// Γ ⊢ e1 : bool, Γ ⊢ e2 : τ and Γ ⊢ e3 : τ, τ no pointer, array reference, sampler or texture,
+/// give Γ ⊢ e1 ? e2 : e3 : τ                [wsl/t-ternary-no-int-literals, 004 Typing expressions]
 pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judged, or: Judged, span: Span) -> Judged {
     let rule = Rule::WslTTernaryNoIntLiterals;
     // A literal beside another type is given that one.
@@ -184,7 +187,8 @@ pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judge
     c.conclude(rule, Form::Ternary(condition, then, or), ValueType::Right(a), span)
 }
 
-/// Γ ⊢ e1 : ALVal(τ) and Γ ⊢ e2 : τ give Γ ⊢ e1 = e2 : τ                       [wsl/t-assignment, 004 Typing expressions; WSL-C10]
+/// Γ ⊢ e1 : ALVal(τ) and Γ ⊢ e2 : τ, τ no pointer, array reference, sampler or texture, give Γ ⊢ e1
+/// = e2 : τ                                     [wsl/t-assignment, 004 Typing expressions; WSL-C10]
 pub fn t_assignment(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTAssignment;
     let left = c.expr(e1);
@@ -256,7 +260,8 @@ pub fn t_ptr_deref(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     c.conclude(Rule::WslTPtrDeref, Form::Dereference(e), ValueType::Left(ty, space), span)
 }
 
-/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ @e : Ref(τ', a)                                [wsl/t-take-ref-lval, 004 Typing expressions; WSL-C3]
+/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ @e : Ref(τ', a), τ' the elements' type if τ is an array and τ
+/// otherwise                                  [wsl/t-take-ref-lval, 004 Typing expressions; WSL-C3]
 ///
 /// τ' is the elements' type if τ is an array, and τ otherwise.
 pub fn t_take_ref_lval(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
@@ -307,7 +312,8 @@ impl Checker<'_> {
     }
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ give Γ ⊢ e++ : τ                    [wsl/t-postfix-incr, 004 Typing expressions]
+/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ give Γ ⊢ e++ : τ; likewise --
+///                                                     [wsl/t-postfix-incr, 004 Typing expressions]
 pub fn t_postfix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTPostfixIncr;
     let Some((target, ty, callee)) = c.step(step, e, rule, span) else { return Judged::Wrong };
@@ -315,14 +321,15 @@ pub fn t_postfix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) 
     c.conclude(rule, Form::Step(step, Fix::Postfix, target, callee, Some(store)), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e++ : τ gives Γ ⊢ ++e : τ                                               [wsl/t-prefix-incr, 004 Typing expressions]
+/// Γ ⊢ e++ : τ gives Γ ⊢ ++e : τ; likewise --           [wsl/t-prefix-incr, 004 Typing expressions]
 pub fn t_prefix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTPrefixIncr;
     let Some((target, ty, callee)) = c.step(step, e, rule, span) else { return Judged::Wrong };
     c.conclude(rule, Form::Step(step, Fix::Prefix, target, callee, None), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ give Γ ⊢ e1 += e2 : τ [wsl/t-operator-plus-equal, 004 Typing expressions]
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ give Γ ⊢ e1 += e2 : τ; likewise the
+/// other operators                              [wsl/t-operator-plus-equal, 004 Typing expressions]
 pub fn t_operator_plus_equal(c: &mut Checker, operator: Symbol, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTOperatorPlusEqual;
     let left = c.expr(e1);

@@ -38,7 +38,8 @@ impl Checker<'_> {
     }
 }
 
-/// The parameters have distinct names.                                         [wsl/v-function-parameters, 004 Typing of functions 1]
+/// the parameters of a function have distinct names
+///                                           [wsl/v-function-parameters, 004 Typing of functions 1]
 pub fn v_function_parameters(c: &mut Checker, f: &Function) {
     let mut seen: FxHashMap<Symbol, Span> = FxHashMap::default();
     for p in &f.parameters {
@@ -55,7 +56,8 @@ pub fn v_function_parameters(c: &mut Checker, f: &Function) {
     }
 }
 
-/// A parameter of type T is a left-value of type T in thread.                  [wsl/v-function-bound, 004 Typing of functions 2, 3; WSL-C2]
+/// a parameter of type T is a left-value of type T in thread
+///                                     [wsl/v-function-bound, 004 Typing of functions 2, 3; WSL-C2]
 pub fn v_function_bound(c: &mut Checker, f: &Function) -> Vec<StoreId> {
     let mut stores = Vec::with_capacity(f.parameters.len());
     for p in &f.parameters {
@@ -67,7 +69,8 @@ pub fn v_function_bound(c: &mut Checker, f: &Function) -> Vec<StoreId> {
     stores
 }
 
-/// The body is well-typed as a block, whose behaviours are those of a function. [wsl/v-function-body, 004 Typing of functions 4, 5]
+/// the body is well-typed as a block, and its behaviours include neither Break nor Continue nor
+/// Fallthrough                                  [wsl/v-function-body, 004 Typing of functions 4, 5]
 pub fn v_function_body(c: &mut Checker, f: &Function) -> Option<StmtId> {
     let (block, behaviours) = c.stmt(f.body);
     for (b, keyword) in [(Behaviour::Break, "break"), (Behaviour::Continue, "continue"), (Behaviour::Fallthrough, "fallthrough")] {
@@ -88,7 +91,8 @@ fn leaves(b: Behaviour) -> &'static str {
     }
 }
 
-/// What is returned is of the function's return type.                          [wsl/v-function-return, 004 Typing of functions 6]
+/// a function returns values of its own return type only
+///                                               [wsl/v-function-return, 004 Typing of functions 6]
 pub fn v_function_return(c: &mut Checker, ty: TypeId, span: Span) {
     let (found, needed) = (c.name(ty), c.name(c.result));
     let holds = ty == c.result;
@@ -102,7 +106,8 @@ pub fn v_function_return(c: &mut Checker, ty: TypeId, span: Span) {
     }
 }
 
-/// A function that returns a sampler or a texture has one return.              [wsl/v-return-opaque, 004 Samplers, Textures]
+/// a function that returns a sampler or a texture has one return
+///                                                    [wsl/v-return-opaque, 004 Samplers, Textures]
 pub fn v_return_opaque(c: &mut Checker, span: Span) {
     let one = c.returns <= 1;
     c.b.require(Rule::WslVReturnOpaque, one, |_| {
@@ -114,7 +119,8 @@ pub fn v_return_opaque(c: &mut Checker, span: Span) {
     });
 }
 
-/// The end of a function that returns a value is never reached.                [wsl/v-function-nothing, 004 Typing of functions 7]
+/// the end of a function that returns a value is never reached
+///                                              [wsl/v-function-nothing, 004 Typing of functions 7]
 ///
 /// Of a body that is wrong elsewhere nothing is said.
 pub fn v_function_nothing(c: &mut Checker, f: &Function, behaviours: Behaviours, right: bool) {

@@ -43,22 +43,23 @@ impl Checker<'_> {
     }
 }
 
-/// `true` is a `bool`.                                                         [wsl/t-literal-true, 004 Typing expressions]
+/// Γ ⊢ true : bool                                     [wsl/t-literal-true, 004 Typing expressions]
 pub fn t_literal_true(c: &mut Checker, span: Span) -> Judged {
     c.conclude(Rule::WslTLiteralTrue, Form::Constant(Constant::Bool(true)), ValueType::Right(TypeId::BOOL), span)
 }
 
-/// `false` is a `bool`.                                                        [wsl/t-literal-false, 004 Typing expressions]
+/// Γ ⊢ false : bool                                   [wsl/t-literal-false, 004 Typing expressions]
 pub fn t_literal_false(c: &mut Checker, span: Span) -> Judged {
     c.conclude(Rule::WslTLiteralFalse, Form::Constant(Constant::Bool(false)), ValueType::Right(TypeId::BOOL), span)
 }
 
-/// A float literal is a `float`.                                               [wsl/t-literal-float, 004 Typing expressions]
+/// a float literal is a float                         [wsl/t-literal-float, 004 Typing expressions]
 pub fn t_literal_float(c: &mut Checker, value: f32, span: Span) -> Judged {
     c.conclude(Rule::WslTLiteralFloat, Form::Constant(Constant::Float(value.to_bits())), ValueType::Right(TypeId::FLOAT), span)
 }
 
-/// An unsigned literal is a `uint`, if it fits.                                [wsl/t-literal-uint, 004 Typing expressions]
+/// an unsigned literal that fits in 32 bits is a uint
+///                                                     [wsl/t-literal-uint, 004 Typing expressions]
 pub fn t_literal_uint(c: &mut Checker, literal: IntLiteral, span: Span) -> Judged {
     let Some(value) = literal.as_uint() else {
         c.error(Error::new(Rule::WslTLiteralUint, span, "this unsigned literal does not fit in 32 bits"));
@@ -67,7 +68,8 @@ pub fn t_literal_uint(c: &mut Checker, literal: IntLiteral, span: Span) -> Judge
     c.conclude(Rule::WslTLiteralUint, Form::Constant(Constant::Uint(value)), ValueType::Right(TypeId::UINT), span)
 }
 
-/// An integer literal is a `float`, and an `int` or a `uint` if representable. [wsl/t-literal-int, 004 Typing expressions; WSL-C9, WSL-C10]
+/// an integer literal is a float, and an int or a uint if it is representable as one
+///                                     [wsl/t-literal-int, 004 Typing expressions; WSL-C9, WSL-C10]
 pub fn t_literal_int(c: &mut Checker, literal: IntLiteral, span: Span) -> Judged {
     let ty = default_type(&literal);
     let id = c.push(Rule::WslTLiteralInt, Form::Constant(constant(&literal, ty)), ValueType::Right(ty), span);

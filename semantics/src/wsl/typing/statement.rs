@@ -108,7 +108,8 @@ pub struct For {
     place: Span,
 }
 
-/// Γ ⊢ e : bool, Γ ⊢ s : B and Γ ⊢ s' : B' give Γ ⊢ if (e) s else s' : B ∪ B'  [wsl/t-if, 004 Typing statements; WSL-C15]
+/// Γ ⊢ e : bool, Γ ⊢ s : B and Γ ⊢ s' : B', none of them returning a pointer or an array reference,
+/// give Γ ⊢ if (e) s else s' : B ∪ B'                    [wsl/t-if, 004 Typing statements; WSL-C15]
 pub fn t_if(c: &mut Checker, e: core::ExprId, s: core::StmtId, or: core::StmtId, span: Span) -> (Option<StmtId>, Behaviours) {
     let condition = c.condition(e, Rule::WslTIf, "the condition");
     let (then, b1) = c.stmt(s);
@@ -119,22 +120,26 @@ pub fn t_if(c: &mut Checker, e: core::ExprId, s: core::StmtId, or: core::StmtId,
     (Some(c.push_stmt(Rule::WslTIf, StmtForm::If(condition, then, or), behaviours, span)), behaviours)
 }
 
-/// Γ ⊢ e : bool and Γ ⊢ s : B, Break in B, give Γ ⊢ do s while (e); : B - {Break, Continue} ∪ {Nothing} [wsl/t-do-while-break, 004 Typing statements; WSL-C1]
+/// Γ ⊢ e : bool and Γ ⊢ s : B with Break in B give Γ ⊢ do s while (e); : B - {Break, Continue} ∪
+/// {Nothing}                                  [wsl/t-do-while-break, 004 Typing statements; WSL-C1]
 pub fn t_do_while_break(c: &mut Checker, parts: DoWhile, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
     c.do_while_of(Rule::WslTDoWhileBreak, parts, b, span)
 }
 
-/// Γ ⊢ e : bool and Γ ⊢ s : B, Break not in B, give Γ ⊢ do s while (e); : B - {Continue} ∪ {Nothing} [wsl/t-do-while-no-break, 004 Typing statements; WSL-C1]
+/// Γ ⊢ e : bool and Γ ⊢ s : B without Break in B give Γ ⊢ do s while (e); : B - {Continue} ∪
+/// {Nothing}                               [wsl/t-do-while-no-break, 004 Typing statements; WSL-C1]
 pub fn t_do_while_no_break(c: &mut Checker, parts: DoWhile, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
     c.do_while_of(Rule::WslTDoWhileNoBreak, parts, b, span)
 }
 
-/// Γ ⊢ e : bool, Γ ⊢ e' : τ and Γ ⊢ s : B, Break in B, give Γ ⊢ for (; e; e') s : B - {Break, Continue} ∪ {Nothing} [wsl/t-for-break, 004 Typing statements; WSL-C1]
+/// Γ ⊢ e : bool, Γ ⊢ e' : τ and Γ ⊢ s : B with Break in B give Γ ⊢ for (; e; e') s : B - {Break,
+/// Continue} ∪ {Nothing}                           [wsl/t-for-break, 004 Typing statements; WSL-C1]
 pub fn t_for_break(c: &mut Checker, parts: For, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
     c.for_of(Rule::WslTForBreak, parts, b, span)
 }
 
-/// Γ ⊢ e : bool, Γ ⊢ e' : τ and Γ ⊢ s : B, Break not in B, give Γ ⊢ for (; e; e') s : B - {Continue} ∪ {Nothing} [wsl/t-for-no-break, 004 Typing statements; WSL-C1]
+/// Γ ⊢ e : bool, Γ ⊢ e' : τ and Γ ⊢ s : B without Break in B give Γ ⊢ for (; e; e') s : B -
+/// {Continue} ∪ {Nothing}                       [wsl/t-for-no-break, 004 Typing statements; WSL-C1]
 pub fn t_for_no_break(c: &mut Checker, parts: For, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
     c.for_of(Rule::WslTForNoBreak, parts, b, span)
 }

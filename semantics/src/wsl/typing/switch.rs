@@ -90,7 +90,9 @@ impl Checker<'_> {
     }
 }
 
-/// A case has a value of the switch's type that no other case has.             [wsl/t-case, 004 Typing statements; WSL-C10, WSL-C11]
+/// a case has a value of the switch's type, integer or enum, that no other case has, and a body
+/// that is well-typed as a block and does not reach its end
+///                                            [wsl/t-case, 004 Typing statements; WSL-C10, WSL-C11]
 pub fn t_case(c: &mut Checker, value: core::ExprId, ty: Option<TypeId>, seen: &mut FxHashMap<Constant, Span>) -> Option<Constant> {
     let rule = Rule::WslTCase;
     let span = c.core().expr_span(value);
@@ -111,7 +113,8 @@ pub fn t_case(c: &mut Checker, value: core::ExprId, ty: Option<TypeId>, seen: &m
     Some(constant)
 }
 
-/// A switch has one default at most.                                           [wsl/t-default, 004 Typing statements; WSL-C11]
+/// a switch has one default if some value is in no case, and none otherwise; its body is as a
+/// case's                                           [wsl/t-default, 004 Typing statements; WSL-C11]
 pub fn t_default(c: &mut Checker, span: Span, default: &mut Option<Span>) -> bool {
     if let Some(first) = default.replace(span) {
         c.error(Error::new(Rule::WslTDefault, span, "this switch has a default already").note(Some(first), "the first one stands here"));
@@ -121,7 +124,8 @@ pub fn t_default(c: &mut Checker, span: Span, default: &mut Option<Span>) -> boo
     true
 }
 
-/// The bodies together: the last does not fall through, and none reaches its end. [wsl/t-switch-block, 004 Typing statements]
+/// the bodies' behaviours together, the last one's without Fallthrough, none reaching its end or
+/// returning a pointer or an array reference            [wsl/t-switch-block, 004 Typing statements]
 fn t_switch_block(c: &mut Checker, typed: &[Typed], span: Span) -> Behaviours {
     let rule = Rule::WslTSwitchBlock;
     let mut all = Behaviours::default();
@@ -143,12 +147,14 @@ fn t_switch_block(c: &mut Checker, typed: &[Typed], span: Span) -> Behaviours {
     all
 }
 
-/// B - {Break, Fallthrough} ∪ {Nothing}                                        [wsl/t-switch-break, 004 Typing statements]
+/// a switch whose cases' behaviours B include Break: B - {Break, Fallthrough} ∪ {Nothing}
+///                                                      [wsl/t-switch-break, 004 Typing statements]
 fn t_switch_break(c: &Checker, b: Behaviours) -> (Rule, Behaviours) {
     (Rule::WslTSwitchBreak, (c.premises.switch_behaviours)(b))
 }
 
-/// B - {Fallthrough}                                                           [wsl/t-switch-no-break, 004 Typing statements]
+/// a switch whose cases' behaviours B do not include Break: B - {Fallthrough}
+///                                                   [wsl/t-switch-no-break, 004 Typing statements]
 fn t_switch_no_break(c: &Checker, b: Behaviours) -> (Rule, Behaviours) {
     (Rule::WslTSwitchNoBreak, (c.premises.switch_behaviours)(b))
 }
