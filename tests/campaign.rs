@@ -1,19 +1,19 @@
 //! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted twice.
 
+use serde_json::{Value, json};
 use smallstep::generate::{Limits, Mode};
 use smallstep::gpu::{FloatControls, Route};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, CHUNK, Plan, Tally};
 use smallstep::theorem::case::{Case, Settings};
 use smallstep::theorem::device::{Choice, NoProfile};
-use smallstep::theorem::journal::Journal;
+use smallstep::theorem::journal::{FLUSH, Indices, Journal, Part};
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::number::sets::{self, Operand, Rules, Set, Truth};
 use smallstep_semantics::number::{Controls, Denormals, Instruction, Profile, Rounding};
 use smallstep_semantics::rule::Rule;
-use std::io::Write;
 
 fn plan(count: u64, threads: usize) -> Plan {
     Plan {
@@ -30,7 +30,7 @@ fn plan(count: u64, threads: usize) -> Plan {
 }
 
 fn run(plan: &Plan, journal: Journal) -> Tally {
-    campaign::run(plan, None, journal, &()).expect("the journal is written")
+    campaign::run(plan, None, journal, &()).expect("the journal is written").tally
 }
 
 #[test]
@@ -50,29 +50,177 @@ fn nothing_depends_on_threads_or_shards() {
     assert_eq!(one, shards);
 }
 
+/// The text of a journal of this campaign: its first line, then these.
+fn journal_text(plan: &Plan, lines: &[Value]) -> String {
+    let header = json!({"schema": 2, "kind": "campaign", "plan": plan.identity(None)});
+    std::iter::once(&header).chain(lines).map(|line| format!("{line}\n")).collect()
+}
+
+/// What each chunk of three comes to.
+fn chunks(plan: &Plan) -> Vec<Tally> {
+    (0..3).map(|i| run(&Plan { shard: (i, 3), ..plan.clone() }, Journal::none())).collect()
+}
+
 #[test]
 fn an_interrupted_campaign_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.journal");
     let whole = plan(3 * CHUNK, 2);
-    let open = |plan: &Plan| Journal::open(&path, plan, None);
-    let tally = run(&whole, open(&whole).expect("begins"));
+    let open = || Journal::open(&path, &whole, None);
+    let tally = run(&whole, open().expect("begins"));
+    assert_eq!(run(&whole, open().expect("opens")), tally, "nothing is counted twice");
+    let of = chunks(&whole);
 
-    // Cut in the middle of the last line, as an interruption would.
-    let text = std::fs::read_to_string(&path).expect("read");
-    assert_eq!(text.lines().count(), 4);
-    std::fs::write(&path, &text[..text.len() - 40]).expect("written");
-    let cut = open(&whole).expect("opens");
-    assert_eq!(cut.tally().semantics.all(), 2 * CHUNK);
-    assert_eq!(run(&whole, cut), tally, "nothing is lost");
-    assert_eq!(run(&whole, open(&whole).expect("opens")), tally, "nothing is counted twice");
+    // A line for each chunk, as older versions wrote them, and ranges that cross chunks; each cut in the middle of the last line, as an interruption would.
+    let by_chunks = journal_text(&whole, &[0, 2, 1].map(|i| json!({"chunk": i, "tally": of[i].to_json()})));
+    let (mut outer, inner) = (of[0].clone(), of[1].clone());
+    outer.add(of[2].clone());
+    let outer = json!({"ranges": [[0, CHUNK], [2 * CHUNK, 3 * CHUNK]], "tally": outer.to_json()});
+    let by_ranges = journal_text(&whole, &[outer, json!({"ranges": [[CHUNK, 2 * CHUNK]], "tally": inner.to_json()})]);
+    for text in [by_chunks, by_ranges] {
+        for (kept, done) in [(&text[..], 3), (&text[..text.len() - 40], 2)] {
+            std::fs::write(&path, kept).expect("written");
+            let cut = open().expect("opens");
+            assert_eq!(cut.tally().semantics.all(), done * CHUNK);
+            assert_eq!(run(&whole, cut), tally, "nothing is lost");
+            assert_eq!(run(&whole, open().expect("opens")), tally, "nothing is counted twice");
+        }
+    }
+    // Of a first line too.
+    std::fs::write(&path, &journal_text(&whole, &[])[..30]).expect("written");
+    assert_eq!(run(&whole, open().expect("opens")), tally);
+}
 
-    let other = Plan { seed: 6, ..whole.clone() };
-    let refused = open(&other).err().expect("another campaign's journal is refused");
-    assert!(refused.contains("another campaign"), "{refused}");
-    std::fs::OpenOptions::new().append(true).open(&path).and_then(|mut f| f.write_all(b"{]\n")).expect("written");
-    let broken = open(&whole).err().expect("a broken journal is refused");
-    assert!(broken.contains("line 5"), "{broken}");
+#[test]
+fn a_program_is_in_the_journal_within_seconds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.journal");
+    let plan = plan(3 * CHUNK, 1);
+    let mut journal = Journal::open(&path, &plan, None).expect("begins");
+    let mut judged = |index: u64| {
+        let mut part = Part::default();
+        let mut tally = Tally::default();
+        campaign::judge(&plan.program(index), &plan.settings, &mut tally);
+        part.add(index, tally);
+        journal.add(part).expect("written");
+        std::fs::read_to_string(&path).expect("read")
+    };
+    for index in [0, 1, 1700] {
+        assert_eq!(judged(index).lines().count(), 1, "a line for each program would be too many");
+    }
+    std::thread::sleep(FLUSH);
+    let text = judged(2);
+    let line: Value = serde_json::from_str(text.lines().nth(1).expect("a line")).expect("JSON");
+    assert_eq!((&line["ranges"], text.lines().count()), (&json!([[0, 3], [1700, 1701]]), 2));
+    drop(journal);
+    let opened = Journal::open(&path, &plan, None).expect("opens");
+    assert_eq!(opened.tally().semantics.all(), 4);
+    assert_eq!(opened.missing(0..2 * CHUNK), [3..1700, 1701..2 * CHUNK]);
+}
+
+#[test]
+fn a_file_that_is_not_the_campaign_s_journal_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.journal");
+    let plan = Plan { shard: (1, 3), ..plan(5 * CHUNK, 2) };
+    let tally = run(&plan, Journal::none()).to_json();
+    let one = |line: Value| journal_text(&plan, &[line]);
+    let changed = |key: &str, value: Value| {
+        let mut tally = tally.clone();
+        tally[key] = value;
+        one(json!({"ranges": [[CHUNK, 2 * CHUNK], [4 * CHUNK, 5 * CHUNK]], "tally": tally}))
+    };
+    let finding = json!([{"index": 0, "verdict": "disagree", "group": "", "what": "", "near_miss": false, "device": false}]);
+    let mut other = plan.clone();
+    other.seed = 6;
+    let chunk = |i: u64| json!({"chunk": i, "tally": tally});
+    let range = |first: u64, past: u64| json!({"ranges": [[first, past]], "tally": tally});
+    let cases = [
+        ("a diary".to_string(), "no journal"),
+        ("a diary\n".into(), "no journal"),
+        ("{\"kind\":\"summary\"}\n".into(), "no journal"),
+        (journal_text(&other, &[]), "another campaign"),
+        (journal_text(&other, &[])[..200].into(), "no journal"),
+        (one(chunk(999)), "not of this campaign"),
+        (one(chunk(u64::MAX)), "not of this campaign"),
+        (one(chunk(0)), "not of this shard"),
+        (one(range(CHUNK, CHUNK)), "not of this campaign"),
+        (one(range(CHUNK + 5, CHUNK)), "not of this campaign"),
+        (one(range(CHUNK, 2 * CHUNK + 1)), "not of this shard"),
+        (one(range(4 * CHUNK, 5 * CHUNK + 1)), "not of this campaign"),
+        (one(range(0, u64::MAX)), "not of this campaign"),
+        (one(range(CHUNK, 2 * CHUNK)), "names 1000 programs, and its tally counts 2000"),
+        (one(json!({"ranges": [[CHUNK, CHUNK + 9], [CHUNK + 8, CHUNK + 10]], "tally": tally})), "twice"),
+        (one(json!({"ranges": [[CHUNK]], "tally": tally})), "names no programs"),
+        (one(json!({"chunk": "one", "tally": tally})), "names no programs"),
+        (one(json!({"ranges": [[CHUNK, 2 * CHUNK], [4 * CHUNK, 5 * CHUNK]]})), "holds no tally"),
+        (changed("findings", finding), "finding about program 0"),
+        (changed("steps", json!(-1)), "holds no tally"),
+        (one(json!({})) + "{]\n", "line 2"),
+    ];
+    for (text, expected) in cases {
+        std::fs::write(&path, &text).expect("written");
+        let refused = Journal::open(&path, &plan, None).err().unwrap_or_else(|| panic!("{expected}: {text:.200}"));
+        assert!(refused.contains(expected), "{refused} lacks {expected}");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), text, "{expected}");
+    }
+    for (text, good) in [(changed("steps", json!(u64::MAX)), true), (changed("referenced", json!(0)), true), (String::new(), true)] {
+        std::fs::write(&path, &text).expect("written");
+        let opened = Journal::open(&path, &plan, None);
+        assert_eq!(opened.is_ok(), good, "{:?}", opened.err());
+    }
+    for no_file in ["/dev/full", "/dev/zero", "/"] {
+        let refused = Journal::open(std::path::Path::new(no_file), &plan, None).err().expect(no_file);
+        assert!(refused.contains("no file that could be a journal"), "{refused}");
+    }
+}
+
+#[test]
+fn one_process_at_a_time_has_a_journal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.journal");
+    let plan = plan(CHUNK, 1);
+    let first = Journal::open(&path, &plan, None).expect("begins");
+    let refused = Journal::open(&path, &plan, None).err().expect("it is open");
+    assert!(refused.contains("another process has this journal open"), "{refused}");
+    drop(first);
+    assert!(Journal::open(&path, &plan, None).is_ok(), "it was closed");
+}
+
+#[test]
+fn shards_have_no_end_that_is_too_large() {
+    // The first chunk of this shard would begin beyond what an index may be.
+    let plan = Plan { shard: (u64::MAX - 1, u64::MAX), count: None, ..plan(CHUNK, 1) };
+    assert_eq!(run(&plan, Journal::none()), Tally::default());
+}
+
+/// Against a plain set, on every small range.
+#[test]
+fn indices_are_a_set_of_numbers() {
+    let small = || (0..5u64).flat_map(|first| (0..6).map(move |past| first..past));
+    for (one, two, three) in small().flat_map(|a| {
+        small().flat_map(move |b| {
+            small().map({
+                let a = a.clone();
+                move |c| (a.clone(), b.clone(), c)
+            })
+        })
+    }) {
+        let (mut indices, mut set) = (Indices::default(), std::collections::BTreeSet::new());
+        for range in [one, two] {
+            let fresh = !range.is_empty() && range.clone().all(|n| !set.contains(&n));
+            assert_eq!(indices.add(range.clone()), fresh, "{indices:?} and {range:?}");
+            if fresh {
+                set.extend(range);
+            }
+        }
+        let ranges: Vec<_> = indices.ranges().collect();
+        assert!(ranges.windows(2).all(|two| two[0].end < two[1].start), "{ranges:?}");
+        assert_eq!(ranges.into_iter().flatten().collect::<Vec<_>>(), set.iter().copied().collect::<Vec<_>>());
+        assert_eq!(indices.count(), set.len() as u64);
+        let missing: Vec<u64> = indices.missing(three.clone()).into_iter().flatten().collect();
+        assert_eq!(missing, three.clone().filter(|n| !set.contains(n)).collect::<Vec<_>>(), "{indices:?} and {three:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `smallstep check`: the theorem for programs in files and folders, and Amber scripts.
 
 use super::amber::{self, ScriptArgs};
+use super::device::say_unrepeated;
 use super::exit;
 use super::input;
 use super::wsl;
@@ -295,6 +296,7 @@ impl Check {
             }
         }
         legs.push(("validation".into(), validation));
+        let unrepeated: u64 = checker.devices_mut().map(|device| device.unrepeated()).sum();
         let vacuous = all.programs[2] as usize == files.len();
         if vacuous {
             code = exit::worse(code, exit::UNCHECKED);
@@ -305,13 +307,14 @@ impl Check {
         if self.json {
             let legs: serde_json::Map<_, _> = legs.iter().map(|(n, c)| (n.clone(), c.json())).collect();
             let no_device = checker.missing.clone();
-            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "exit": code});
+            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "unrepeated_worker_failures": unrepeated, "exit": code});
             say!("{summary}");
         } else {
             say!("");
             for (name, counts) in legs.iter().filter(|(_, counts)| !counts.is_empty()) {
                 say!("{name}: {}", counts.text());
             }
+            say_unrepeated(Some(unrepeated));
             say!("{} programs", files.len());
         }
         if let Some(why) = &checker.missing {

@@ -23,11 +23,14 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_parser = super::route)]
     pub(crate) route: Option<Route>,
     /// Worker processes for the device; 2 for a software adapter, else 1, if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = super::input::threads())]
     workers: Option<usize>,
     /// How long the device may take for one program, as 20s.
     #[arg(long, value_parser = time, default_value = "20s")]
     program_limit: Duration,
+    /// The device is given up when so many workers in a row have not started; the pauses between them grow from 0.2 s to 10 s.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value_t = 12)]
+    start_attempts: u32,
 }
 
 impl DeviceArgs {
@@ -37,7 +40,8 @@ impl DeviceArgs {
             Devices::Auto | Devices::Required => Selection::First,
             Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
         };
-        let mut options = gpu::Options { program_limit: self.program_limit, ..gpu::Options::default() };
+        let (program_limit, start_attempts) = (self.program_limit, self.start_attempts);
+        let mut options = gpu::Options { program_limit, start_attempts, ..gpu::Options::default() };
         if let Some(workers) = self.workers {
             options.workers = workers.max(1);
         }
@@ -60,6 +64,13 @@ impl DeviceArgs {
         }
         drop(device);
         Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
+    }
+}
+
+/// Says how many failures of workers no program is to blame for, if there were any.
+pub(crate) fn say_unrepeated(failures: Option<u64>) {
+    if let Some(n @ 1..) = failures {
+        say!("worker failures that passed on a second try, and that no program is to blame for: {n}");
     }
 }
 

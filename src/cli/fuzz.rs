@@ -2,14 +2,14 @@
 
 use super::bar::Bar;
 use super::check::Judged;
-use super::device::DeviceArgs;
+use super::device::{DeviceArgs, say_unrepeated};
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::generate::{self, Mode};
 use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
-use smallstep::theorem::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::campaign::{self, Ended, Finding, Plan};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::device::{Choice, UnderTest};
 use smallstep::theorem::journal::Journal;
@@ -56,9 +56,9 @@ pub(crate) struct Fuzz {
     #[arg(long, value_parser = mode, default_value = "mixed")]
     mode: Mode,
     /// Threads; 0: as many as the machine has cores.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// Where the campaign notes what it has done, and takes up what it finds.
+    /// Where the campaign notes what it has done, every few seconds, and takes up what it finds. One process at a time has a journal.
     #[arg(long)]
     journal: Option<PathBuf>,
     /// Judge only the program of this index, and print it.
@@ -150,13 +150,16 @@ impl Fuzz {
         };
         let bar = Bar::new(plan.count.map(|c| c / plan.shard.1));
         let begun = std::time::Instant::now();
-        let tally = match campaign::run(&plan, device.as_ref(), journal, &bar) {
-            Ok(tally) => tally,
+        let Ended { tally, outage } = match campaign::run(&plan, device.as_ref(), journal, &bar) {
+            Ok(ended) => ended,
             Err(e) => return input::fail(exit::FAILED, &format!("the journal: {e}")),
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        self.report(&plan, &tally, name.as_deref(), device.as_mut(), quirks.as_deref(), seconds)
+        // On a device that is gone nothing can be looked at again.
+        let unrepeated = device.as_ref().map(Device::unrepeated);
+        let device = if outage.is_some() { None } else { device.as_mut() };
+        self.report(&plan, &Ended { tally, outage }, name.as_deref(), unrepeated, device, quirks.as_deref(), seconds)
     }
 
     /// Judges one program alone, with the relations.
@@ -178,8 +181,9 @@ impl Fuzz {
     fn report(
         &self,
         plan: &Plan,
-        tally: &Tally,
+        Ended { tally, outage }: &Ended,
         name: Option<&str>,
+        unrepeated: Option<u64>,
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,
         seconds: f64,
@@ -191,9 +195,8 @@ impl Fuzz {
         for (group, findings) in &groups {
             tell!("{} of {group}", findings.len());
         }
-        let with_device = device.is_some();
         let explained = self.explain(plan, &groups, device, quirks);
-        let missed = tally.missed_floors(with_device);
+        let missed = tally.missed_floors(name.is_some());
         let rate = tally.semantics.all() as f64 / seconds;
         if self.json {
             let mut object = tally.to_json();
@@ -204,6 +207,10 @@ impl Fuzz {
             object["missed_floors"] = json!(missed);
             object["acceptance"]["median_width"] = json!(tally.acceptance.median_width());
             object["profile"] = json!(plan.settings.profile.to_string());
+            if name.is_some() {
+                object["outage"] = json!(outage);
+                object["unrepeated_worker_failures"] = json!(unrepeated);
+            }
             if let Some(explained) = &explained {
                 object["device"]["disagree"] = json!(tally.device.of("disagree").saturating_sub(explained.all()));
                 object["device"]["known"] = json!(explained.all());
@@ -224,16 +231,21 @@ impl Fuzz {
             }
             if let Some(name) = name {
                 say!("{name}, under {}: {}", plan.settings.profile, counts_text(&tally.device, explained.as_ref()));
+                say_unrepeated(unrepeated);
             }
             say!("relations and derivation check beside the machines: {} programs", tally.referenced);
-            let rejected = tally.near_misses - tally.findings.iter().filter(|f| f.near_miss).count() as u64;
+            let rejected = tally.near_misses.saturating_sub(tally.findings.iter().filter(|f| f.near_miss).count() as u64);
             say!("near-misses: {rejected} of {} rejected by the rule that they break", tally.near_misses);
             say!("rules seen: {}", tally.rules.len());
         }
         for floor in &missed {
             tell!("below the floor: {floor}");
         }
-        let failed = tally.findings.iter().any(|f| f.verdict == "failed");
+        if let Some(why) = outage {
+            let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
+            tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
+        }
+        let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
         let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
         let disagree = disagreements > explained.map_or(0, |e| e.all());
         let code = match (disagree, failed, missed.is_empty()) {
@@ -380,7 +392,7 @@ fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> Stri
             _ => shown.push(format!("{n} {name}")),
         }
     }
-    let lanes = counts.lanes.checked + counts.lanes.undecided;
+    let lanes = counts.lanes.all();
     let percent = 100.0 * counts.lanes.checked as f64 / lanes.max(1) as f64;
     format!("{}; {} of {lanes} lanes decided ({percent:.1} %)", shown.join(", "), counts.lanes.checked)
 }

@@ -16,7 +16,7 @@ use smallstep::theorem::known::Explained;
 use smallstep_semantics::spirv::disassemble;
 
 use super::bar::Bar;
-use super::device::DeviceArgs;
+use super::device::{DeviceArgs, say_unrepeated};
 use super::{exit, input};
 
 /// Check generated SPIR-V: relation against machine against device, and planted undefined behaviour against its report
@@ -35,7 +35,7 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, default_value_t = 1)]
     references: u64,
     /// Instructions that an invocation executes at the median
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     executed: u32,
     /// 8-, 16- and 64-bit integers too
     #[arg(long)]
@@ -49,7 +49,7 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
     /// Threads of the interpreters; 0: as many as the machine has cores
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Print the module of the seed as text, and what is said of it
     #[arg(long)]
@@ -146,6 +146,11 @@ impl FuzzSpirv {
 
     fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
+        let unrepeated = device.as_ref().map(|d| d.unrepeated());
+        if tally.outage.is_some() {
+            // On a device that is gone nothing can be looked at again.
+            device = None;
+        }
         let known = device.as_deref_mut().map(|device| Known::on(device, quirks));
         for (quirk, why) in known.iter().flat_map(|known| &known.gone) {
             tell!("quirk {quirk}: {why}");
@@ -181,6 +186,7 @@ impl FuzzSpirv {
             object["kind"] = json!("summary");
             object["seconds"] = json!(seconds);
             object["device"] = json!(name);
+            object["unrepeated_worker_failures"] = json!(unrepeated);
             object["known"] = json!(explained.by_name);
             say!("{object}");
         } else {
@@ -205,6 +211,7 @@ impl FuzzSpirv {
                 for (why, count) in &tally.device_unchecked {
                     say!("unchecked on the device: {count}: {why}");
                 }
+                say_unrepeated(unrepeated);
             }
             if let Some(optimiser) = &plan.optimiser {
                 let undecided: u64 = tally.optimised_undecided.values().sum();
@@ -218,7 +225,10 @@ impl FuzzSpirv {
             }
             say!("findings: {}", unknown.len());
         }
-        let failed = unknown.iter().any(|f| f.failed);
+        if let Some(why) = &tally.outage {
+            tell!("the device is gone, and what it has not answered is not compared: {why}");
+        }
+        let failed = tally.outage.is_some() || unknown.iter().any(|f| f.failed);
         let disagree = unknown.iter().any(|f| !f.failed);
         let code = match (disagree, failed) {
             (true, _) => exit::DISAGREE,

@@ -24,6 +24,9 @@ pub struct Options {
     pub program_limit: Duration,
     /// How long a worker may take to open its device.
     pub start_limit: Duration,
+    /// After so many workers in a row that did not start, the device is given up. Between them are pauses of 0.2 s, then twice as long each time,
+    /// up to 10 s. The first worker of all is started once only.
+    pub start_attempts: u32,
     /// Worker processes, each with a device of its own on the same adapter. More than one helps where a driver compiles on one thread for each device, as
     /// lavapipe does.
     pub workers: usize,
@@ -36,12 +39,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// This executable, 20 s for a program, 60 s for a start, one worker with 256 programs.
+    /// This executable, 20 s for a program, 60 s for a start, 12 starts (pauses of a minute in all), one worker with 256 programs.
     fn default() -> Options {
         Options {
             executable: None,
             program_limit: Duration::from_secs(20),
             start_limit: Duration::from_secs(60),
+            start_attempts: 12,
             workers: 1,
             window: 256,
             compile_threads: 0,
@@ -86,6 +90,9 @@ pub(super) struct Shared {
     done: Condvar,
     capacity: usize,
     pub(super) restarts: AtomicU64,
+    pub(super) unrepeated: AtomicU64,
+    /// Where coordinators hear that there are programs to take.
+    waiting: Mutex<Vec<mpsc::Sender<Event>>>,
     /// Workers that are not given up.
     pub(super) workers: AtomicUsize,
 }
@@ -107,6 +114,14 @@ pub(super) struct Job {
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells every coordinator that there are programs to take.
+    pub(super) fn wake(&self) {
+        for coordinator in self.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            // A coordinator that is gone has panicked, and `Device::receive` tells.
+            let _ = coordinator.send(Event::Submitted);
+        }
     }
 
     pub(super) fn finish(&self, finished: Finished) {
@@ -136,6 +151,8 @@ impl Device {
             done: Condvar::new(),
             capacity: options.window.max(1).saturating_mul(workers).saturating_mul(2),
             restarts: AtomicU64::new(0),
+            unrepeated: AtomicU64::new(0),
+            waiting: Mutex::new(Vec::new()),
             workers: AtomicUsize::new(workers),
         });
         let mut coordinators = Coordinators::default();
@@ -148,6 +165,7 @@ impl Device {
                 .name("device".into())
                 .spawn(move || coordinator.run())
                 .map_err(|error| NoDevice(format!("no thread could be started: {error}")))?;
+            shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
             coordinators.0.push((sender, thread));
             starting.push(is_ready);
         }
@@ -173,6 +191,11 @@ impl Device {
     /// How many workers were started again, because one crashed, hung or lost its device.
     pub fn restarts(&self) -> u64 {
         self.shared.restarts.load(Ordering::Relaxed)
+    }
+
+    /// How many crashes, hangs and losses of a worker were no program's: each of those that it held, if any, passed when it was run alone.
+    pub fn unrepeated(&self) -> u64 {
+        self.shared.unrepeated.load(Ordering::Relaxed)
     }
 
     /// Hands a program over; the number comes back with its outcome and need not be unique.
@@ -201,10 +224,7 @@ impl Device {
         state.unfinished += 1;
         state.pending.push_back(job);
         drop(state);
-        for (coordinator, _) in &self.coordinators.0 {
-            // A coordinator that is gone has panicked, and `receive` tells.
-            let _ = coordinator.send(Event::Submitted);
-        }
+        self.shared.wake();
     }
 
     /// Waits for the next program that comes back. None if everything that was submitted has been received.

@@ -16,8 +16,10 @@
 //! ```
 //!
 //! A driver may crash or hang on what a compiler under test makes. So the device runs in a worker process, and the parent supervises it: a crash, a
-//! hang or a lost device costs the verdict of exactly the one program that brought it about. Three invariants hold:
+//! hang or a lost device costs the verdict of exactly the one program that brought it about. Four invariants hold:
 //!
+//! - A worker that does not start is tried again, with growing pauses, [`Options::start_attempts`] times; then the device is gone, and what it has not
+//!   answered comes back as [`DeviceOutcome::Outage`].
 //! - Every program that is submitted comes back once, with one [`DeviceOutcome`].
 //! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only
 //!   one in the worker; programs that were there beside it are run again, one at a time.
@@ -135,8 +137,10 @@ pub enum DeviceOutcome {
     },
     /// It was not done within this time, alone in its worker.
     TimedOut(Duration),
-    /// The device was lost on it, or would not come back after an earlier program; the text says which.
+    /// The device was lost on it; the text says how.
     Lost(String),
+    /// No worker could be started any more to run it, and the device is given up; the text says why. Nothing is known about the program.
+    Outage(String),
     /// It was not given to the device: the dispatch describes no run, or needs a limit or a capability that the device does not have. Nothing is
     /// known about it.
     Unchecked(String),
@@ -159,6 +163,7 @@ impl fmt::Display for DeviceOutcome {
                 write!(f, "timed out: not done in {} s", limit.as_secs_f64())
             }
             DeviceOutcome::Lost(why) => write!(f, "lost: {why}"),
+            DeviceOutcome::Outage(why) => write!(f, "not run: the device is gone: {why}"),
             DeviceOutcome::Unchecked(why) => write!(f, "unchecked: {why}"),
         }
     }

@@ -10,7 +10,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::adapters::{AdapterRecord, NoDevice};
@@ -21,8 +20,10 @@ use super::wire::{Report, Run, WireError};
 use super::{DeviceOutcome, Exit, Finished, Options, Route};
 use crate::dispatch::Shown;
 
-/// After so many workers in a row that did not even start, the device is given up.
-const START_ATTEMPTS: u32 = 3;
+/// How long it takes until a worker is started again after the first that did not start; twice as long after each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// The most bytes of frames and buffers that a worker has at once, unless a single program has more.
 const WINDOW_BYTES: u64 = 256 << 20;
 
@@ -64,7 +65,13 @@ pub(super) struct Coordinator {
     progress: Instant,
     /// How many programs were reported, all workers together.
     reported: u64,
+    start_attempts: u32,
+    /// How many workers in a row did not even start.
     start_failures: u32,
+    /// When the next one is started, after one that did not.
+    retry: Option<Instant>,
+    /// Whether a worker ended with several programs, none of which has failed alone so far.
+    unexplained: bool,
     /// Why there will be no worker any more.
     given_up: Option<String>,
 }
@@ -106,7 +113,10 @@ impl Coordinator {
             alone: false,
             progress: Instant::now(),
             reported: 0,
+            start_attempts: options.start_attempts.max(1),
             start_failures: 0,
+            retry: None,
+            unexplained: false,
             given_up: None,
         }
     }
@@ -164,11 +174,12 @@ impl Coordinator {
     fn start_failed(&mut self, why: String) {
         self.start_failures += 1;
         // The first start is not tried again: the caller waits for an answer.
-        if self.ready.is_some() || self.start_failures >= START_ATTEMPTS {
-            self.give_up(why);
+        if self.ready.is_some() || self.start_failures >= self.start_attempts {
+            let attempts = self.start_failures;
+            self.give_up(if attempts > 1 { format!("{why} ({attempts} attempts)") } else { why });
         } else {
-            thread::sleep(Duration::from_millis(200) * self.start_failures);
-            self.start();
+            let pause = FIRST_PAUSE.saturating_mul(1 << (self.start_failures - 1).min(16)).min(LONGEST_PAUSE);
+            self.retry = Some(Instant::now() + pause);
         }
     }
 
@@ -184,13 +195,16 @@ impl Coordinator {
         let why = self.given_up.clone().unwrap_or_default();
         let mut jobs: Vec<Job> = self.suspects.drain(..).collect();
         if self.shared.workers.load(Ordering::SeqCst) > 0 {
-            // The other workers may fare better.
-            self.shared.lock().pending.extend(jobs);
+            // The other workers may fare better. They may be idle, and nothing else would tell them.
+            if !jobs.is_empty() {
+                self.shared.lock().pending.extend(jobs);
+                self.shared.wake();
+            }
             return;
         }
         jobs.extend(std::mem::take(&mut self.shared.lock().pending));
         for job in jobs {
-            self.finish(job, DeviceOutcome::Lost(format!("there is no worker to run it: {why}")));
+            self.finish(job, DeviceOutcome::Outage(why.clone()));
         }
     }
 
@@ -202,7 +216,7 @@ impl Coordinator {
     /// Fills the window of the worker, or gives it one suspect.
     fn give(&mut self) {
         while self.given_up.is_none() {
-            if self.worker.as_ref().is_some_and(|worker| !worker.ready) || self.alone {
+            if self.worker.as_ref().is_some_and(|worker| !worker.ready) || self.alone || self.retry.is_some() {
                 return;
             }
             let suspect = !self.suspects.is_empty();
@@ -245,8 +259,11 @@ impl Coordinator {
         self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
     }
 
-    /// When the worker is overdue; never, where a limit reaches beyond what a clock can say.
+    /// When the next worker is started, or when the one that there is will be overdue; never, where a limit reaches beyond what a clock can say.
     fn deadline(&self) -> Option<Instant> {
+        if self.retry.is_some() {
+            return self.retry;
+        }
         let worker = self.worker.as_ref()?;
         if !worker.ready {
             worker.started.checked_add(self.start_limit)
@@ -299,6 +316,7 @@ impl Coordinator {
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };
                 self.finish(job, outcome);
+                self.suspects_passed();
                 self.suspect_overtaken();
             }
             Report::Lost(why) => {
@@ -309,6 +327,14 @@ impl Coordinator {
                 self.kill();
                 self.settle(DeviceOutcome::Refused(why));
             }
+        }
+    }
+
+    /// Notes that a worker failed for no program's fault, if the last of its programs has passed alone.
+    fn suspects_passed(&mut self) {
+        if self.unexplained && self.suspects.is_empty() && self.in_flight.is_empty() {
+            self.unexplained = false;
+            self.shared.unrepeated.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -323,6 +349,9 @@ impl Coordinator {
     }
 
     fn overdue(&mut self) {
+        if self.retry.take().is_some() {
+            return self.start();
+        }
         let starting = self.worker.as_ref().is_some_and(|worker| !worker.ready);
         self.kill();
         if starting {
@@ -357,6 +386,10 @@ impl Coordinator {
         self.bytes_in_flight = 0;
         self.alone = false;
         let was_alone = jobs.len() == 1;
+        match jobs.len() {
+            0 => drop(self.shared.unrepeated.fetch_add(1, Ordering::Relaxed)),
+            several => self.unexplained = several > 1,
+        }
         for job in jobs {
             if was_alone {
                 self.finish(job, outcome.clone());

@@ -31,7 +31,10 @@ pub struct NotComputed {
 
 impl NotComputed {
     fn of(outcome: &DeviceOutcome) -> NotComputed {
-        let failed = matches!(outcome, DeviceOutcome::Crashed { .. } | DeviceOutcome::TimedOut(_) | DeviceOutcome::Lost(_));
+        let failed = matches!(
+            outcome,
+            DeviceOutcome::Crashed { .. } | DeviceOutcome::TimedOut(_) | DeviceOutcome::Lost(_) | DeviceOutcome::Outage(_)
+        );
         NotComputed { failed, why: outcome.to_string() }
     }
 

@@ -61,29 +61,30 @@ impl Acceptance {
 
     /// Adds what others came to.
     pub fn add(&mut self, other: &Acceptance) {
-        self.points += other.points;
-        self.bounded += other.bounded;
-        self.any += other.any;
-        self.undecided += other.undecided;
-        for (cause, n) in &other.causes {
-            *self.causes.entry(cause.clone()).or_default() += n;
+        let add = |to: &mut u64, n: u64| *to = to.saturating_add(n);
+        add(&mut self.points, other.points);
+        add(&mut self.bounded, other.bounded);
+        add(&mut self.any, other.any);
+        add(&mut self.undecided, other.undecided);
+        for (cause, &n) in &other.causes {
+            add(self.causes.entry(cause.clone()).or_default(), n);
         }
-        for (&class, n) in &other.widths {
-            *self.widths.entry(class).or_default() += n;
+        for (&class, &n) in &other.widths {
+            add(self.widths.entry(class).or_default(), n);
         }
     }
 
     /// All components.
     pub fn all(&self) -> u64 {
-        self.points + self.bounded + self.any + self.undecided
+        [self.bounded, self.any, self.undecided].into_iter().fold(self.points, u64::saturating_add)
     }
 
     /// The median width of the bounded sets, in units in the last place: exact below 16, then rounded down by less than a fifth.
     pub fn median_width(&self) -> Option<u32> {
-        let mut below = 0;
-        for (&class, n) in &self.widths {
-            below += n;
-            if 2 * below >= self.bounded {
+        let mut below = 0u64;
+        for (&class, &n) in &self.widths {
+            below = below.saturating_add(n);
+            if below >= self.bounded.div_ceil(2) {
                 return Some(least(class));
             }
         }
@@ -95,7 +96,7 @@ impl Acceptance {
         let mut causes: Vec<(&String, &u64)> = self.causes.iter().collect();
         causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
         let texts: Vec<String> = causes.iter().take(most).map(|(cause, n)| format!("{cause} {n}")).collect();
-        let rest: u64 = causes.iter().skip(most).map(|(_, n)| **n).sum();
+        let rest = causes.iter().skip(most).fold(0u64, |rest, (_, n)| rest.saturating_add(**n));
         let rest = if rest > 0 { format!(", others {rest}") } else { String::new() };
         (!texts.is_empty()).then(|| texts.join(", ") + &rest)
     }

@@ -1,17 +1,18 @@
 //! Campaigns: the theorem over generated programs.
 //!
-//! Program i of a campaign is a function of the campaign's seed and i, so nothing depends on threads or on what ran before. Programs are judged
-//! in chunks; a chunk that is done is written to the journal as one line, so an interrupted campaign goes on with nothing lost and nothing
-//! counted twice. With a device, programs go to it while the interpreters work on the next.
+//! Program i of a campaign is a function of the campaign's seed and i, so nothing depends on threads or on what ran before. What programs that are
+//! done came to is written to the journal every few seconds, so an interrupted campaign goes on with nothing counted twice and little done again.
+//! With a device, programs go to it while the interpreters work on the next, and a program is done when it is back. If the device is gone for good, the
+//! campaign ends; the programs that it has not answered are not done.
 
 use super::acceptance::Acceptance;
 use super::case::{Case, NoCase, Settings, decided};
 use super::device::{Awaited, Choice, NoProfile};
-use super::journal::Journal;
+use super::journal::{Indices, Journal, Part};
 use super::{Difference, Engine, Lanes, Verdict};
 use crate::dispatch::FragmentDispatch;
 use crate::generate;
-use crate::gpu::Device;
+use crate::gpu::{Device, DeviceOutcome};
 use serde_json::{Value, json};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
@@ -19,12 +20,15 @@ use smallstep_semantics::lambda_v::typing;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::rule::Rule;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many programs one line of a journal stands for.
+/// How many programs a thread takes at once. Shards are made of whole chunks.
 pub const CHUNK: u64 = 1000;
+/// How long a thread keeps to itself what the programs that it has judged came to.
+const HAND_OVER: Duration = Duration::from_secs(1);
 
 /// What a campaign runs.
 #[derive(Clone)]
@@ -75,6 +79,21 @@ impl Plan {
         generate::well_typed(self.program_seed(index), &self.limits)
     }
 
+    /// Whether these programs, at least one, are of this campaign and its shard.
+    pub fn has(&self, range: &Range<u64>) -> bool {
+        let (shard, of) = self.shard;
+        let (first, last) = (range.start / CHUNK, range.end.saturating_sub(1) / CHUNK);
+        let whole = of == 1 || (first == last && first % of == shard);
+        whole && range.start < range.end && self.count.is_none_or(|count| range.end <= count)
+    }
+
+    /// The programs of chunk number `i` of this shard; none if the campaign has not so many.
+    fn chunk(&self, i: u64) -> Option<Range<u64>> {
+        let first = i.checked_mul(self.shard.1)?.checked_add(self.shard.0)?.checked_mul(CHUNK)?;
+        let end = first.checked_add(CHUNK)?.min(self.count.unwrap_or(u64::MAX));
+        (first < end).then_some(first..end)
+    }
+
     fn samples(&self, index: u64) -> bool {
         self.references > 0 && index.is_multiple_of(self.references)
     }
@@ -121,7 +140,7 @@ impl Counts {
     }
 
     fn add(&mut self, other: &Counts) {
-        self.programs.iter_mut().zip(other.programs).for_each(|(a, b)| *a += b);
+        self.programs.iter_mut().zip(other.programs).for_each(|(a, b)| *a = a.saturating_add(b));
         self.lanes += other.lanes;
     }
 
@@ -132,7 +151,7 @@ impl Counts {
 
     /// Programs of all verdicts.
     pub fn all(&self) -> u64 {
-        self.programs.iter().sum()
+        self.programs.iter().fold(0, |all, &n| all.saturating_add(n))
     }
 
     /// As JSON: verdict → programs, and lanes.
@@ -215,17 +234,18 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds another tally.
+    /// Adds another tally. What is too large for a number, as no campaign's and only a forged journal's can be, is the largest.
     pub fn add(&mut self, other: Tally) {
         self.semantics.add(&other.semantics);
         self.device.add(&other.device);
         self.acceptance.add(&other.acceptance);
-        self.referenced += other.referenced;
-        self.near_misses += other.near_misses;
-        self.steps += other.steps;
-        self.nodes += other.nodes;
+        let add = |to: &mut u64, n: u64| *to = to.saturating_add(n);
+        add(&mut self.referenced, other.referenced);
+        add(&mut self.near_misses, other.near_misses);
+        add(&mut self.steps, other.steps);
+        add(&mut self.nodes, other.nodes);
         for (rule, n) in other.rules {
-            *self.rules.entry(rule).or_default() += n;
+            add(self.rules.entry(rule).or_default(), n);
         }
         self.findings.extend(other.findings);
     }
@@ -268,7 +288,7 @@ impl Tally {
     pub fn missed_floors(&self, with_device: bool) -> Vec<String> {
         let mut missed = Vec::new();
         let counts = if with_device { &self.device } else { &self.semantics };
-        let lanes = counts.lanes.checked + counts.lanes.undecided;
+        let lanes = counts.lanes.all();
         if lanes > 0 && (counts.lanes.checked as f64) < FLOOR_LANES * lanes as f64 {
             missed.push(format!("only {} of {lanes} lanes are decided; the floor is {:.0} %", counts.lanes.checked, FLOOR_LANES * 100.0));
         }
@@ -355,53 +375,55 @@ impl Progress for () {
     fn advanced(&self, _: u64, _: Option<u64>, _: u64) {}
 }
 
-/// A chunk whose programs are not all back from the device.
-struct Open {
-    tally: Tally,
-    /// Programs that the device has.
-    pending: u64,
-    /// Whether the interpreters are done with it.
-    judged: bool,
-}
-
 struct Shared<'a> {
     plan: &'a Plan,
     device: Option<&'a Device>,
     device_name: String,
     progress: &'a dyn Progress,
-    open: Mutex<HashMap<u64, Open>>,
-    awaited: Mutex<HashMap<u64, Awaited>>,
-    journal: Mutex<(Journal, Tally, std::io::Result<()>)>,
+    /// Programs that the device has: what it must show, and what the semantics came to.
+    awaited: Mutex<HashMap<u64, (Awaited, Tally)>>,
+    journal: Mutex<(Journal, std::io::Result<()>)>,
+    /// Why the device is gone, if it is.
+    outage: Mutex<Option<String>>,
     next: AtomicU64,
     judging: AtomicU64,
-    failed: AtomicBool,
+    /// Whether the campaign ends early.
+    stopped: AtomicBool,
     begun: Instant,
+}
+
+/// How a campaign ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// What the programs that are done came to.
+    pub tally: Tally,
+    /// Why the device was given up, if it was: then other programs are left.
+    pub outage: Option<String>,
 }
 
 /// Runs a campaign. What the journal holds already is not run again, and counted once.
 ///
 /// Errors: the journal cannot be written.
-pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dyn Progress) -> std::io::Result<Tally> {
-    let tally = journal.tally().clone();
+pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dyn Progress) -> std::io::Result<Ended> {
     let shared = Shared {
         plan,
         device,
         device_name: device.map_or(String::new(), |d| format!("{} ({})", d.adapter().name, d.route())),
         progress,
-        open: Mutex::new(HashMap::new()),
         awaited: Mutex::new(HashMap::new()),
+        outage: Mutex::new(None),
         next: AtomicU64::new(0),
         judging: AtomicU64::new(plan.threads as u64),
-        failed: AtomicBool::new(false),
+        stopped: AtomicBool::new(false),
         begun: Instant::now(),
-        journal: Mutex::new((journal, tally, Ok(()))),
+        journal: Mutex::new((journal, Ok(()))),
     };
     std::thread::scope(|scope| {
         for _ in 0..plan.threads {
             // Terms are deep; `deep` grows the stack where this is not enough.
             let worker = || {
-                while let Some(chunk) = shared.next_chunk() {
-                    shared.judge_chunk(chunk);
+                while let Some(missing) = shared.next_chunk() {
+                    shared.judge_chunk(missing);
                 }
                 shared.judging.fetch_sub(1, Ordering::SeqCst);
             };
@@ -411,10 +433,12 @@ pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dy
             scope.spawn(|| shared.receive(device));
         }
     });
-    let (_, mut tally, written) = shared.journal.into_inner().unwrap_or_else(|e| e.into_inner());
+    let (mut journal, written) = shared.journal.into_inner().unwrap_or_else(|e| e.into_inner());
     written?;
+    journal.flush()?;
+    let mut tally = journal.tally().clone();
     tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
-    Ok(tally)
+    Ok(Ended { tally, outage: shared.outage.into_inner().unwrap_or_else(|e| e.into_inner()) })
 }
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -422,27 +446,28 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Shared<'_> {
-    /// The next chunk of this shard that the journal does not hold.
-    fn next_chunk(&self) -> Option<u64> {
+    /// What is not done of the next chunk of this shard that is not done.
+    fn next_chunk(&self) -> Option<Vec<Range<u64>>> {
         loop {
-            if self.failed.load(Ordering::SeqCst) || self.plan.time.is_some_and(|t| self.begun.elapsed() >= t) {
+            if self.stopped.load(Ordering::SeqCst) || self.plan.time.is_some_and(|t| self.begun.elapsed() >= t) {
                 return None;
             }
-            let chunk = self.next.fetch_add(1, Ordering::SeqCst) * self.plan.shard.1 + self.plan.shard.0;
-            if self.plan.count.is_some_and(|count| chunk.saturating_mul(CHUNK) >= count) {
-                return None;
-            }
-            if !locked(&self.journal).0.holds(chunk) {
-                return Some(chunk);
+            let chunk = self.plan.chunk(self.next.fetch_add(1, Ordering::SeqCst))?;
+            let missing = locked(&self.journal).0.missing(chunk);
+            if !missing.is_empty() {
+                return Some(missing);
             }
         }
     }
 
-    fn judge_chunk(&self, chunk: u64) {
-        let end = ((chunk + 1) * CHUNK).min(self.plan.count.unwrap_or(u64::MAX));
-        locked(&self.open).insert(chunk, Open { tally: Tally::default(), pending: 0, judged: false });
-        let mut tally = Tally::default();
-        for index in chunk * CHUNK..end {
+    fn judge_chunk(&self, missing: Vec<Range<u64>>) {
+        let mut part = Part::default();
+        let mut since = Instant::now();
+        for index in missing.into_iter().flatten() {
+            if self.stopped.load(Ordering::SeqCst) {
+                break;
+            }
+            let mut tally = Tally::default();
             let tree = self.plan.program(index);
             let settings = Settings { references: self.plan.samples(index), ..self.plan.settings.clone() };
             let judged = judge(&tree, &settings, &mut tally);
@@ -455,18 +480,17 @@ impl Shared<'_> {
                 }
             }
             if let (Some(device), Some((case, awaited))) = (self.device, judged.awaited) {
-                locked(&self.awaited).insert(index, awaited);
-                if let Some(open) = locked(&self.open).get_mut(&chunk) {
-                    open.pending += 1;
-                }
+                locked(&self.awaited).insert(index, (awaited, tally));
                 device.submit(index, case.dispatch(self.plan.settings.size));
+            } else {
+                part.add(index, tally);
+            }
+            if since.elapsed() >= HAND_OVER {
+                self.done(std::mem::take(&mut part));
+                since = Instant::now();
             }
         }
-        if let Some(open) = locked(&self.open).get_mut(&chunk) {
-            open.tally.add(tally);
-            open.judged = true;
-        }
-        self.close(chunk);
+        self.done(part);
     }
 
     fn note(&self, tally: &mut Tally, index: u64, verdict: &Verdict, device: bool) {
@@ -490,38 +514,34 @@ impl Shared<'_> {
                 std::thread::sleep(Duration::from_millis(2));
                 continue;
             };
-            let Some(awaited) = locked(&self.awaited).remove(&finished.id) else { continue };
+            let Some((awaited, mut tally)) = locked(&self.awaited).remove(&finished.id) else { continue };
+            if let DeviceOutcome::Outage(why) = finished.outcome {
+                // Nothing is known of it on the device, so that it is not done.
+                locked(&self.outage).get_or_insert(why);
+                self.stopped.store(true, Ordering::SeqCst);
+                continue;
+            }
             let (verdict, lanes) = awaited.compare(&finished.outcome, &self.device_name, device.route());
-            let chunk = finished.id / CHUNK;
-            let mut tally = Tally::default();
             tally.device.count(&verdict, lanes);
             self.note(&mut tally, finished.id, &verdict, true);
-            if let Some(open) = locked(&self.open).get_mut(&chunk) {
-                open.tally.add(tally);
-                open.pending -= 1;
-            }
-            self.close(chunk);
+            let mut part = Part::default();
+            part.add(finished.id, tally);
+            self.done(part);
         }
     }
 
-    /// Writes a chunk to the journal once everything of it is there.
-    fn close(&self, chunk: u64) {
-        let done = {
-            let mut open = locked(&self.open);
-            match open.get(&chunk) {
-                Some(o) if o.judged && o.pending == 0 => open.remove(&chunk),
-                _ => None,
-            }
-        };
-        let Some(Open { mut tally, .. }) = done else { return };
-        tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
-        let mut journal = locked(&self.journal);
-        if let Err(e) = journal.0.write(chunk, &tally) {
-            self.failed.store(true, Ordering::SeqCst);
-            journal.2 = Err(e);
+    /// Notes that programs are done.
+    fn done(&self, part: Part) {
+        if part.indices == Indices::default() {
+            return;
         }
-        journal.1.add(tally);
-        self.progress.advanced(journal.1.semantics.all(), self.plan.count, journal.1.findings.len() as u64);
+        let mut journal = locked(&self.journal);
+        if let Err(e) = journal.0.add(part) {
+            self.stopped.store(true, Ordering::SeqCst);
+            journal.1 = Err(e);
+        }
+        let tally = journal.0.tally();
+        self.progress.advanced(tally.semantics.all(), self.plan.count, tally.findings.len() as u64);
     }
 }
 

@@ -1,90 +1,275 @@
-//! A campaign's journal: a first line that says which campaign it is, then one line for each chunk that is done.
+//! A campaign's journal: a first line that says which campaign it is, then lines of programs that are done and what they came to.
 //!
-//! A line is written whole and flushed. What an interruption left of a last line is cut off when the journal is opened again; then the campaign
-//! goes on with the chunks that have no line.
+//! A line names its programs by ranges of indices: `{"ranges": [[0, 480], [1000, 1420]], "tally": …}` (each from the first to before the second). It is
+//! written whole, as soon as some seconds' work is done, so an interruption costs no more than that. Journals of older versions have
+//! `{"chunk": 3, "tally": …}` instead, for the programs of a whole chunk. What an interruption left of a last line is cut off when the journal is
+//! opened again; then the campaign goes on with the programs that no line names.
+//!
+//! One process at a time has a journal: the file is locked while it is open. A file that is no journal is never written to.
 
-use super::campaign::{Plan, Tally};
+use super::campaign::{CHUNK, Plan, Tally};
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How much work waits for a line: a line is written with the first program that is done when so much time has passed since the last.
+pub const FLUSH: Duration = Duration::from_secs(5);
+/// So many findings wait for a line at most.
+const FINDINGS: usize = 1000;
+/// The most bytes of a line.
+const MAX_LINE: u64 = 64 << 20;
+
+/// Numbers of programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Indices {
+    /// Where each range begins, and before what it ends. Ranges neither overlap nor touch.
+    ranges: BTreeMap<u64, u64>,
+}
+
+impl Indices {
+    /// Adds a range; false if it is empty or one of its numbers is there already, and then nothing is added.
+    pub fn add(&mut self, range: Range<u64>) -> bool {
+        let Range { mut start, mut end } = range;
+        let before = self.ranges.range(..end).next_back().map(|(&first, &past)| (first, past));
+        if start >= end || before.is_some_and(|(_, past)| past > start) {
+            return false;
+        }
+        if let Some((first, past)) = before
+            && past == start
+        {
+            start = first;
+        }
+        if let Some(past) = self.ranges.remove(&end) {
+            end = past;
+        }
+        self.ranges.insert(start, end);
+        true
+    }
+
+    /// The ranges, in order.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.ranges.iter().map(|(&first, &past)| first..past)
+    }
+
+    /// What of a range is not there.
+    pub fn missing(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        let mut missing = Vec::new();
+        if range.is_empty() {
+            return missing;
+        }
+        let mut from = range.start;
+        let first = self.ranges.range(..=range.start).next_back().map_or(range.start, |(&first, _)| first);
+        for (&first, &past) in self.ranges.range(first..range.end) {
+            if first > from {
+                missing.push(from..first);
+            }
+            from = from.max(past);
+        }
+        if from < range.end {
+            missing.push(from..range.end);
+        }
+        missing
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.ranges().map(|range| range.end - range.start).sum()
+    }
+
+    fn contains(&self, index: u64) -> bool {
+        self.ranges.range(..=index).next_back().is_some_and(|(_, &past)| index < past)
+    }
+
+    fn to_json(&self) -> Value {
+        self.ranges().map(|range| json!([range.start, range.end])).collect()
+    }
+}
+
+/// Programs that are done, and what they came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Which.
+    pub indices: Indices,
+    /// What they came to.
+    pub tally: Tally,
+}
+
+impl Part {
+    /// Adds a program, which is not there yet.
+    pub fn add(&mut self, index: u64, tally: Tally) {
+        let fresh = self.indices.add(index..index + 1);
+        debug_assert!(fresh, "each program of a campaign is judged once, and {index} was done already");
+        self.tally.add(tally);
+    }
+}
 
 /// Where a campaign notes what it has done.
 pub struct Journal {
     file: Option<File>,
-    done: HashSet<u64>,
-    tally: Tally,
+    /// All that is done.
+    done: Part,
+    /// What of it the file does not have yet.
+    unwritten: Part,
+    /// When a line was written last.
+    written: Instant,
 }
 
 impl Journal {
     /// A journal in memory only.
     pub fn none() -> Journal {
-        Journal { file: None, done: HashSet::new(), tally: Tally::default() }
+        Journal { file: None, done: Part::default(), unwritten: Part::default(), written: Instant::now() }
     }
 
     /// Opens or begins the journal of a campaign.
     ///
-    /// Errors: the file cannot be read or written, is no journal, or is another campaign's.
+    /// # Errors
+    /// The file cannot be read or written, is no journal, is another campaign's, or is open in another process; a line is not one of this campaign's. The file is
+    /// then as it was.
     pub fn open(path: &Path, plan: &Plan, device: Option<&str>) -> Result<Journal, String> {
         let failed = |e: std::io::Error| format!("{}: {e}", path.display());
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
-        let header = json!({"schema": 2, "kind": "campaign", "plan": plan.identity(device)});
-        let mut journal = Journal { file: None, done: HashSet::new(), tally: Tally::default() };
+        // Of anything else, a device or a pipe, reading might never end.
+        if path.metadata().is_ok_and(|m| !m.is_file()) {
+            return Err(format!("{}: this is no file that could be a journal", path.display()));
+        }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(format!("{}: another process has this journal open", path.display())),
+            Err(TryLockError::Error(e)) => return Err(format!("{}: the journal cannot be locked: {e}", path.display())),
+        }
+        let header = format!("{}\n", json!({"schema": 2, "kind": "campaign", "plan": plan.identity(device)}));
+        let mut journal = Journal::none();
+        let mut lines = BufReader::new(file);
         let mut kept = 0;
-        for (i, line) in text.split_inclusive('\n').enumerate() {
-            if !line.ends_with('\n') {
-                break;
+        for number in 1.. {
+            let wrong = |what: &str| format!("{}, line {number}: {what}", path.display());
+            let mut line = Vec::new();
+            lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line).map_err(failed)?;
+            if line.len() as u64 > MAX_LINE {
+                return Err(wrong(&format!("the line is longer than {MAX_LINE} bytes, as none of a journal is")));
             }
-            let wrong = |what: &str| format!("{}, line {}: {what}", path.display(), i + 1);
-            let value: Value = serde_json::from_str(line).map_err(|e| wrong(&format!("no JSON: {e}")))?;
-            if i == 0 {
-                if value != header {
-                    return Err(wrong(
-                        "this is the journal of another campaign; give another file, or the same seed, count, size and device",
-                    ));
+            let whole = line.ends_with(b"\n");
+            if number == 1 {
+                // An interruption may have left part of a first line too.
+                if whole && line != header.as_bytes() || !whole && !header.as_bytes().starts_with(&line) {
+                    return Err(wrong(not_ours(&line)));
                 }
-            } else {
-                let chunk = value.get("chunk").and_then(Value::as_u64).ok_or_else(|| wrong("the line names no chunk"))?;
-                let tally = value.get("tally").and_then(Tally::from_json).ok_or_else(|| wrong("the line holds no tally"))?;
-                if !journal.done.insert(chunk) {
-                    return Err(wrong("the chunk stands there twice"));
-                }
-                journal.tally.add(tally);
+            } else if whole {
+                journal.read_line(&line, plan).map_err(|what| wrong(&what))?;
+            }
+            if !whole {
+                break;
             }
             kept += line.len() as u64;
         }
+        let mut file = lines.into_inner();
         file.set_len(kept).map_err(failed)?;
         file.seek(SeekFrom::Start(kept)).map_err(failed)?;
         if kept == 0 {
-            writeln!(file, "{header}").and_then(|()| file.flush()).map_err(failed)?;
+            file.write_all(header.as_bytes()).and_then(|()| file.sync_data()).map_err(failed)?;
         }
         journal.file = Some(file);
         Ok(journal)
     }
 
-    /// Whether the chunk is done.
-    pub fn holds(&self, chunk: u64) -> bool {
-        self.done.contains(&chunk)
-    }
-
-    /// What the chunks that are done came to.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
-    }
-
-    /// Notes that a chunk is done.
-    pub fn write(&mut self, chunk: u64, tally: &Tally) -> std::io::Result<()> {
-        self.done.insert(chunk);
-        match &mut self.file {
-            None => Ok(()),
-            Some(file) => {
-                let line = format!("{}\n", json!({"chunk": chunk, "tally": tally.to_json()}));
-                file.write_all(line.as_bytes())?;
-                file.sync_data()
+    /// Adds what a line says. The error says what is wrong with it.
+    fn read_line(&mut self, line: &[u8], plan: &Plan) -> Result<(), String> {
+        let value: Value = serde_json::from_slice(line).map_err(|e| format!("no JSON: {e}"))?;
+        let mut indices = Indices::default();
+        for range in ranges(&value, plan)? {
+            let Range { start, end } = range;
+            if !plan.has(&range) {
+                return Err(format!("the programs from {start} to before {end} are not of this campaign, or not of this shard"));
+            }
+            if !indices.add(range.clone()) || !self.done.indices.add(range) {
+                return Err(format!("some of the programs from {start} to before {end} stand there twice"));
             }
         }
+        let tally = value.get("tally").and_then(Tally::from_json).ok_or("the line holds no tally")?;
+        let (named, counted) = (indices.count(), tally.semantics.all());
+        if named != counted {
+            return Err(format!("the line names {named} programs, and its tally counts {counted}"));
+        }
+        if let Some(finding) = tally.findings.iter().find(|finding| !indices.contains(finding.index)) {
+            return Err(format!("the line has a finding about program {}, which it does not name", finding.index));
+        }
+        self.done.tally.add(tally);
+        Ok(())
+    }
+
+    /// What of a range is not done.
+    pub fn missing(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        self.done.indices.missing(range)
+    }
+
+    /// What the programs that are done came to.
+    pub fn tally(&self) -> &Tally {
+        &self.done.tally
+    }
+
+    /// Notes that programs are done. They are in the file with its next line.
+    ///
+    /// # Errors
+    /// A line is due, and the file cannot be written.
+    pub fn add(&mut self, part: Part) -> std::io::Result<()> {
+        for range in part.indices.ranges() {
+            let fresh = self.done.indices.add(range.clone());
+            debug_assert!(fresh, "each program of a campaign is judged once, and {range:?} was done already");
+            if self.file.is_some() {
+                self.unwritten.indices.add(range);
+            }
+        }
+        if self.file.is_some() {
+            self.unwritten.tally.add(part.tally.clone());
+        }
+        self.done.tally.add(part.tally);
+        let due = self.written.elapsed() >= FLUSH || self.unwritten.tally.findings.len() >= FINDINGS;
+        if due { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what the file does not have yet.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.written = Instant::now();
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let Part { indices, mut tally } = std::mem::take(&mut self.unwritten);
+        if indices == Indices::default() {
+            return Ok(());
+        }
+        tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
+        let line = format!("{}\n", json!({"ranges": indices.to_json(), "tally": tally.to_json()}));
+        file.write_all(line.as_bytes())?;
+        file.sync_data()
+    }
+}
+
+/// The ranges that a line names.
+fn ranges(line: &Value, plan: &Plan) -> Result<Vec<Range<u64>>, String> {
+    let none = "the line names no programs";
+    if let Some(chunk) = line.get("chunk") {
+        let chunk = chunk.as_u64().ok_or(none)?;
+        let first = chunk.saturating_mul(CHUNK);
+        return Ok(vec![first..first.saturating_add(CHUNK).min(plan.count.unwrap_or(u64::MAX))]);
+    }
+    let pair = |pair: &Value| match pair.as_array()?.as_slice() {
+        [first, past] => Some(first.as_u64()?..past.as_u64()?),
+        _ => None,
+    };
+    let ranges = line.get("ranges").and_then(Value::as_array).ok_or(none)?;
+    ranges.iter().map(pair).collect::<Option<_>>().ok_or_else(|| none.into())
+}
+
+/// Why a first line is not that of the campaign's journal.
+fn not_ours(line: &[u8]) -> &'static str {
+    let kind = serde_json::from_slice::<Value>(line).ok().and_then(|value| Some(value.get("kind")?.as_str()? == "campaign"));
+    match kind {
+        Some(true) => "this is the journal of another campaign; give another file, or the same seed, count, size and device",
+        _ => "this file is no journal, and is left as it is; give another file",
     }
 }

@@ -263,10 +263,17 @@ pub struct Lanes {
     pub undecided: u64,
 }
 
+impl Lanes {
+    /// All that were observed.
+    pub fn all(self) -> u64 {
+        self.checked.saturating_add(self.undecided)
+    }
+}
+
 impl std::ops::AddAssign for Lanes {
     fn add_assign(&mut self, other: Lanes) {
-        self.checked += other.checked;
-        self.undecided += other.undecided;
+        self.checked = self.checked.saturating_add(other.checked);
+        self.undecided = self.undecided.saturating_add(other.undecided);
     }
 }
 

@@ -186,7 +186,7 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
         }
         (None, None) => Verdict::Agree,
         (None, Some(why)) => {
-            let all = lanes.checked + lanes.undecided;
+            let all = lanes.all();
             Verdict::Undecided(format!("{} of {all} lanes were left alone: {}", lanes.undecided, why_text(why)))
         }
     };

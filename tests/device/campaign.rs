@@ -1,6 +1,7 @@
 //! A campaign goes on when the device fails on a program.
 
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use smallstep::generate;
@@ -14,8 +15,8 @@ use super::{open, options};
 
 const COUNT: u64 = 24;
 
-/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit code and its summary.
-fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
+/// The fault of a worker on these programs of seed 1, and the arguments of `smallstep fuzz` over that seed's first programs.
+fn fuzz(fault: &str, programs: &[u64]) -> Option<(String, Vec<String>)> {
     let device = open(None, options())?;
     let settings = Settings { profile: profile_of(device.route()), size: (2, 2), references: false, ..Settings::default() };
     let plan = Plan {
@@ -29,18 +30,29 @@ fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
         threads: 1,
         limits: generate::Limits::default(),
     };
-    let Ok(case) = Case::new(Program::resolve(&plan.program(5)).expect("resolves"), &settings) else { panic!("program 5 is well typed") };
-    let fault = format!("{fault}:{:x}", case.words_hash);
-    let output = Command::new(env!("CARGO_BIN_EXE_smallstep"))
-        .args(["fuzz", "--seed", "1", "--count", &COUNT.to_string(), "--size", "2x2", "--near-misses", "0", "--json", "--device"])
-        .arg(device.adapter().index.to_string())
-        .args(more)
-        .env(worker::TEST_FAULT, fault)
-        .output()
-        .expect("starts");
+    let faults = programs.iter().map(|&i| {
+        let program = Program::resolve(&plan.program(i)).expect("resolves");
+        let Ok(case) = Case::new(program, &settings) else { panic!("program {i} is well typed") };
+        format!("{fault}:{:x}", case.words_hash)
+    });
+    let faults = faults.collect::<Vec<_>>().join(",");
+    let args = ["fuzz", "--seed", "1", "--count", &COUNT.to_string(), "--size", "2x2", "--near-misses", "0", "--json", "--device"];
+    let args = args.map(String::from).into_iter().chain([device.adapter().index.to_string()]).collect();
+    Some((faults, args))
+}
+
+/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit code and its summary.
+fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
+    let (fault, args) = fuzz(fault, &[5])?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
+    Some(ended(command.args(args).args(more).env(worker::TEST_FAULT, fault).output().expect("starts")))
+}
+
+/// The exit code, the summary, and all of the output.
+fn ended(output: Output) -> (i32, Value, String) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let last = text.lines().last().unwrap_or_else(|| panic!("no output; {}", String::from_utf8_lossy(&output.stderr)));
-    Some((output.status.code().expect("no signal"), serde_json::from_str(last).expect("JSON"), text.clone()))
+    (output.status.code().expect("no signal"), serde_json::from_str(last).expect("JSON"), text.clone())
 }
 
 /// That one program failed as `expected` says, and the others did not.
@@ -101,6 +113,42 @@ fn a_hang_costs_one_verdict_and_exit_code_4() {
 fn a_lost_device_costs_one_verdict_and_exit_code_4() {
     let Some(found) = campaign("lost", &["--shrink", "0"]) else { return };
     costs_one_program(found, "a loss that the test asked for");
+}
+
+/// The device goes for good in the middle of a campaign: what it has not answered is neither counted nor in the journal, and the next campaign does it.
+#[test]
+fn what_a_device_that_is_gone_has_not_answered_is_done_by_the_next_campaign() {
+    // Two that hang, so that no worker has one alone, and neither is blamed.
+    let Some((fault, args)) = fuzz("hang-compile", &[5, 7]) else { return };
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (executable, journal) = (folder.path().join("smallstep"), folder.path().join("a.journal"));
+    std::fs::copy(env!("CARGO_BIN_EXE_smallstep"), &executable).expect("a copy");
+    let mut interrupted = Command::new(&executable);
+    interrupted.args(&args).args(["--program-limit", "2s", "--start-attempts", "2", "--workers", "1", "--journal"]).arg(&journal);
+    let interrupted = interrupted.env(worker::TEST_FAULT, fault).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    // The journal is begun once the device is open. No further worker can be started from then on.
+    while !journal.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::fs::remove_file(&executable).expect("it is there");
+    let (code, summary, text) = ended(interrupted.wait_with_output().expect("ends"));
+    assert_eq!(code, 4, "{text}");
+    assert!(summary["outage"].as_str().is_some_and(|why| why.contains("could not be started")), "{summary}");
+    assert_eq!((&summary["device"]["failed"], &summary["findings"]), (&Value::from(0), &serde_json::json!([])), "{summary}");
+    let judged = |summary: &Value| {
+        let verdicts = summary["semantics"].as_object().expect("an object").values();
+        verdicts.filter_map(Value::as_u64).sum::<u64>()
+    };
+    assert!(judged(&summary) < COUNT, "{summary}");
+
+    let again = Command::new(env!("CARGO_BIN_EXE_smallstep")).args(&args).arg("--journal").arg(&journal).output().expect("starts");
+    let (code, resumed, text) = ended(again);
+    assert_eq!((code, judged(&resumed), &resumed["outage"]), (0, COUNT, &Value::Null), "{text}");
+    let whole = Command::new(env!("CARGO_BIN_EXE_smallstep")).args(&args).output().expect("starts");
+    let (_, whole, _) = ended(whole);
+    for part in ["semantics", "device", "acceptance", "rules", "steps", "referenced"] {
+        assert_eq!(resumed[part], whole[part], "{part}");
+    }
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
     let executable = folder.path().join("smallstep");
     std::fs::copy(env!("CARGO_BIN_EXE_smallstep"), &executable).expect("a copy");
     let fault = with_fault(format!("crash-compile:{:x}", program(0).words_hash()));
-    let Some(device) = open(None, Options { executable: Some(executable.clone()), ..fault }) else {
+    let Some(device) = open(None, Options { executable: Some(executable.clone()), start_attempts: 3, ..fault }) else {
         return;
     };
     std::fs::remove_file(executable).expect("it is there");
@@ -244,8 +244,8 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
     let mut lost = 0;
     for _ in 0..10 {
         match device.receive().expect("every program comes back").outcome {
-            DeviceOutcome::Lost(why) => {
-                assert!(why.contains("could not be started"), "{why}");
+            DeviceOutcome::Outage(why) => {
+                assert!(why.contains("could not be started") && why.contains("(3 attempts)"), "{why}");
                 lost += 1;
             }
             other => panic!("{other}"),
@@ -255,7 +255,65 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
     // And later ones too, without a wait.
     device.submit(10, program(10));
     let outcome = device.receive().expect("it comes back").outcome;
-    assert!(matches!(outcome, DeviceOutcome::Lost(_)), "{outcome}");
+    assert!(matches!(outcome, DeviceOutcome::Outage(_)), "{outcome}");
+}
+
+/// For a second no worker can be started. Then the device is there again.
+#[test]
+fn an_outage_of_a_second_costs_nothing_but_time() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (executable, away) = (folder.path().join("smallstep"), folder.path().join("away"));
+    std::fs::copy(env!("CARGO_BIN_EXE_smallstep"), &executable).expect("a copy");
+    let fault = with_fault(format!("crash-compile:{:x}", program(3).words_hash()));
+    let Some(device) = open(None, Options { executable: Some(executable.clone()), ..fault }) else {
+        return;
+    };
+    std::fs::rename(&executable, &away).expect("it is there");
+    for i in 0..10 {
+        device.submit(i, program(i));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    std::fs::rename(&away, &executable).expect("it is there");
+    for _ in 0..10 {
+        let finished = device.receive().expect("every program comes back");
+        match finished.id {
+            3 => assert!(matches!(finished.outcome, DeviceOutcome::Crashed { .. }), "{}", finished.outcome),
+            id => is_of(id, finished.outcome),
+        }
+    }
+    assert_eq!(device.unrepeated(), 0, "the crash was program 3's");
+}
+
+/// A worker that is killed from outside while it has several programs: each passes when it is run alone, and the failure is counted.
+#[cfg(unix)]
+#[test]
+fn a_failure_that_no_program_repeats_is_counted() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (script, once) = (folder.path().join("worker"), folder.path().join("once"));
+    // The first worker dies after a while, in the middle of what it has.
+    let text = format!(
+        "#!/bin/sh\nif mkdir '{}' 2>/dev/null; then (sleep 6; kill -9 $$) & exec '{}' \"$@\"; fi\nSMALLSTEP_TEST_FAULT= exec '{1}' \"$@\"\n",
+        once.display(),
+        env!("CARGO_BIN_EXE_smallstep")
+    );
+    std::fs::write(&script, text).expect("written");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, executable).expect("it is ours");
+    // Program 3 hangs in the first worker only.
+    let fault = with_fault(format!("hang-compile:{:x}", program(3).words_hash()));
+    let Some(device) =
+        open(None, Options { executable: Some(script), program_limit: Duration::from_secs(60), compile_threads: 1, ..fault })
+    else {
+        return;
+    };
+    for i in 0..10 {
+        device.submit(i, program(i));
+    }
+    for _ in 0..10 {
+        let finished = device.receive().expect("every program comes back");
+        is_of(finished.id, finished.outcome);
+    }
+    assert_eq!((device.restarts(), device.unrepeated()), (1, 1));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::quirk::{Known, OnDevice};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
-use crate::gpu::Device;
+use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.
@@ -87,6 +87,8 @@ pub struct Tally {
     pub optimised_undecided: BTreeMap<String, u64>,
     /// What is wrong, by seed.
     pub findings: Vec<Finding>,
+    /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds were not run.
+    pub outage: Option<String>,
 }
 
 impl Tally {
@@ -96,6 +98,7 @@ impl Tally {
             "modules": self.modules, "referenced": self.referenced, "agree": self.agree, "twins": self.twins, "reported": self.reported,
             "uncompiled": self.uncompiled, "instructions": self.instructions, "invocations": self.invocations,
             "device_agrees": self.device_agrees, "device_unchecked": self.device_unchecked,
+            "outage": self.outage,
             "optimised": self.optimised, "optimised_vacuous": self.optimised_vacuous, "optimised_undecided": self.optimised_undecided,
             "findings": self.findings.iter().map(|f| json!({
                 "seed": f.seed, "defect": f.defect.map(|d| format!("{d:?}")), "runner": f.runner.to_string(), "what": f.what, "failed": f.failed,
@@ -175,7 +178,8 @@ fn chunk(plan: &Plan, first: u64, end: u64) -> Vec<Done> {
     all
 }
 
-/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not depend on the number of threads.
+/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not depend on the number of threads. It ends early if the device
+/// is gone for good.
 pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let ends = |first: u64| (first + CHUNK).min(plan.count);
@@ -193,6 +197,9 @@ pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMu
             following = ahead.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         });
         progress(tally.modules, tally.findings.len());
+        if tally.outage.is_some() {
+            break;
+        }
         ready = following;
         first = next.start;
     }
@@ -267,6 +274,10 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     for finished in device.run_all(dispatches) {
         let (seed, due) = &expectations[finished.id as usize];
         let seed = *seed;
+        if let DeviceOutcome::Outage(why) = finished.outcome {
+            tally.outage.get_or_insert(why);
+            continue;
+        }
         match OnDevice::of(due, &finished.outcome) {
             OnDevice::Agrees => tally.device_agrees += 1,
             OnDevice::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,

@@ -83,6 +83,7 @@ impl OnDevice {
             DeviceOutcome::Computed(result) => OnDevice::shown(due, result),
             DeviceOutcome::Refused(why) => OnDevice::Wrong { what: format!("it refuses a valid module: {why}"), failed: false },
             DeviceOutcome::Unchecked(why) => OnDevice::Unchecked(why.clone()),
+            DeviceOutcome::Outage(_) => OnDevice::Unchecked(outcome.to_string()),
             other => OnDevice::Wrong { what: other.to_string(), failed: true },
         }
     }

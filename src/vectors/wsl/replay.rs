@@ -140,7 +140,7 @@ pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> R
         }
         (None, Some((lack, what))) => Verdict::Unchecked(lack, format!("{}: {what}", engine.engine())),
         (None, None) if open => {
-            let all = lanes.checked + lanes.undecided;
+            let all = lanes.all();
             Verdict::Undecided(format!("{} of {all} lanes may be anything", lanes.undecided))
         }
         (None, None) => Verdict::Agree,
