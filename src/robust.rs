@@ -140,7 +140,8 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
     }
     let Ok(modules) = Modules::load("a script", script, &playing::Options::default()) else { return };
     let mut player = Player::new(script, &modules);
-    let mut engine = Engine::Interpreter(Box::new(Interpreter { fuel: FUEL, ..Interpreter::default() }));
+    let mut engine =
+        Engine::Interpreter(Box::new(Interpreter { limits: spirv::environment::Limits::of_fuel(FUEL), ..Interpreter::default() }));
     for command in playing::commands(script).take(COMMANDS) {
         if let Step::Ended(_, end) = player.step(command, &mut engine) {
             assert!(!end.why().is_empty(), "it says why the script ends");

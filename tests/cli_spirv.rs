@@ -130,6 +130,19 @@ fn exit_codes_say_why_there_is_no_value() {
     assert!(robust.code == 5 && !robust.err.contains("note:"), "{}", robust.err);
 }
 
+/// Without `--fuel`, on one core of a slow machine too.
+#[test]
+fn an_endless_loop_in_one_invocation_ends_within_a_minute() {
+    let text =
+        "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint GLCompute %main \"main\" OpExecutionMode %main LocalSize 1 1 1
+        %void = OpTypeVoid %fn = OpTypeFunction %void %main = OpFunction %void None %fn %entry = OpLabel
+        OpBranch %h %h = OpLabel OpLoopMerge %m %n None OpBranch %n %n = OpLabel OpBranch %h %m = OpLabel OpReturn OpFunctionEnd";
+    let begun = std::time::Instant::now();
+    let shown = smallstep(&["run", "-"], text);
+    assert!(shown.code == 7 && shown.err.contains("out of fuel"), "{}: {}", shown.code, shown.err);
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+}
+
 #[test]
 fn what_is_missing_or_malformed_is_named() {
     let set = ["--set", "0.2=u32:9,1,2,4,5"];

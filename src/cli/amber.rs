@@ -15,6 +15,7 @@ use smallstep::run::amber::{
 use smallstep::source::ReadError;
 use smallstep::theorem::check::Checker;
 use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::Limits;
 
 use super::exit;
 use super::run::write_image;
@@ -120,7 +121,7 @@ impl Running<'_> {
             (Some(_), None) => return Ok(None),
         };
         let default = Interpreter::default();
-        Ok(Some(Interpreter { by, fuel: self.fuel.unwrap_or(default.fuel), ..default }))
+        Ok(Some(Interpreter { by, limits: self.fuel.map_or(default.limits, Limits::of_fuel), ..default }))
     }
 
     /// Plays the script, prints expectations and buffers, and gives the code.

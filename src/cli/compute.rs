@@ -14,7 +14,7 @@ use smallstep::source::ReadError;
 use smallstep::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Observation, Robustness};
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Buffer, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::Undefined;
@@ -261,7 +261,7 @@ impl ComputeArgs {
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
         let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(named)?;
         prepared.robustness = self.robustness.unwrap_or_default();
-        prepared.fuel = fuel.unwrap_or(prepared.fuel);
+        prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);
         Ok(prepared)
     }
 }

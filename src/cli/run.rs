@@ -20,6 +20,7 @@ use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
 use smallstep::source::{self, Language, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::Limits;
 use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ pub(crate) struct Run {
     /// Only this pixel.
     #[arg(long, value_parser = input::pixel)]
     pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together; of a WSL program, the most steps of
+    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together
+    /// (if not given, 2^25 of the relation, and of the machine 2^28, each for up to 64 invocations at once: less than a minute); of a WSL program, the most steps of
     /// all threads on one way (50000000), or on the machine the most iterations and calls (2000000000).
     #[arg(long)]
     fuel: Option<u64>,
@@ -94,8 +96,6 @@ pub(crate) struct Run {
 
 /// The most steps on one pixel without `--fuel`.
 const FUEL: u64 = 1_000_000;
-/// The most instructions of a whole picture by a fragment module without `--fuel`.
-const DRAWN: u64 = 1 << 34;
 
 impl Run {
     pub(crate) fn run(self) -> ExitCode {
@@ -229,9 +229,9 @@ impl Run {
         }
         let wanted = self.engine.as_deref().unwrap_or("machine");
         if matches!(wanted, "machine" | "spirv" | "reference") {
-            let fuel = self.fuel.unwrap_or(DRAWN);
+            let limits = self.fuel.map_or(Limits::default(), Limits::of_fuel);
             let (engine, note, outcome) =
-                screen.interpret(wanted == "reference", fuel).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
+                screen.interpret(wanted == "reference", limits).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
             if let Some(what) = note {
                 tell!("note: the machine does not draw this ({what}); the reference does");
             }

@@ -224,8 +224,8 @@ pub struct Prepared {
     given: Given,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
-    /// The most instructions of all invocations together.
-    pub fuel: u64,
+    /// What a run may take.
+    pub limits: Limits,
 }
 
 /// What runs a dispatch here.
@@ -369,7 +369,7 @@ impl Prepared {
     pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, String> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
-        Ok(Prepared { module, groups, given, robustness: Robustness::None, fuel: Limits::default().instructions })
+        Ok(Prepared { module, groups, given, robustness: Robustness::None, limits: Limits::default() })
     }
 
     /// The bytes that are given for a place.
@@ -388,12 +388,7 @@ impl Prepared {
     }
 
     fn dispatch(&self) -> Dispatch<'_> {
-        Dispatch {
-            entry: &self.module.entry,
-            groups: self.groups,
-            resources: self.given.resources(self.robustness),
-            limits: Limits { instructions: self.fuel, ..Limits::default() },
-        }
+        Dispatch { entry: &self.module.entry, groups: self.groups, resources: self.given.resources(self.robustness), limits: self.limits }
     }
 
     /// Runs it on an interpreter.

@@ -11,7 +11,8 @@ use crate::generate::spirv::{self as generate, case};
 use crate::theorem::dispatches::same;
 
 /// What a run may take.
-pub(super) const LIMITS: Limits = Limits { instructions: 50_000, invocations: 1 << 10, memory: 1 << 22 };
+pub(super) const LIMITS: Limits =
+    Limits { instructions: 50_000, by_relation: 50_000, turns: 50_000, invocations: 1 << 10, memory: 1 << 22 };
 
 /// A generated dispatch, by its seed in the first two bytes, with the edits of the others in its module. Whether both engines ran it to a definite end.
 pub fn dispatch(bytes: &[u8]) -> bool {

@@ -164,9 +164,9 @@ impl Screen {
     ///
     /// # Errors
     /// An entry point that is not there, which was checked.
-    pub fn interpret(&self, reference: bool, fuel: u64) -> Result<(&'static str, Option<String>, Outcome<Shown>), LoadError> {
+    pub fn interpret(&self, reference: bool, limits: Limits) -> Result<(&'static str, Option<String>, Outcome<Shown>), LoadError> {
         let contents = self.dispatch.contents();
-        let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
+        let mut draw = contents.lend(&self.dispatch, limits);
         draw.resources.robustness = self.robustness;
         let mut note = None;
         if !reference {
@@ -201,7 +201,7 @@ impl Screen {
     /// An entry point that is not there, which was checked.
     pub fn trace(&self, (x, y): (u32, u32), fuel: u64, sink: &mut dyn FnMut(&Event<'_, '_>)) -> Result<Outcome<()>, LoadError> {
         let contents = self.dispatch.contents();
-        let mut draw = contents.lend(&self.dispatch, Limits { instructions: fuel, ..Limits::default() });
+        let mut draw = contents.lend(&self.dispatch, Limits::of_fuel(fuel));
         draw.resources.robustness = self.robustness;
         draw.state.area = Area { x, y, end_x: x + 1, end_y: y + 1 };
         let own = self.fragment.instructions().as_ptr_range();
@@ -452,7 +452,7 @@ mod tests {
     fn inputs_are_what_is_given() {
         let screen = screen(&["0=screen", "3=u32:7"]).expect("a draw");
         for reference in [false, true] {
-            let (engine, note, outcome) = screen.interpret(reference, 1 << 20).expect("the entry point is there");
+            let (engine, note, outcome) = screen.interpret(reference, Limits::of_fuel(1 << 20)).expect("the entry point is there");
             assert_eq!((engine, note), (if reference { "reference" } else { "machine" }, None));
             let Outcome::Observed(Shown { picture, .. }) = outcome else { panic!("{engine}: {}", outcome.name()) };
             let at = |x: usize, y: usize| picture.images[0][y * 4 + x].expect("a value").map(f32::from_bits);

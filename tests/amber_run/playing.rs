@@ -4,6 +4,7 @@ use pretty_assertions::assert_eq;
 use smallstep::amber::Decision::{Fails, Holds, Undecided, Undefined};
 use smallstep::compute;
 use smallstep::run::amber::{End, Interpreter};
+use smallstep_semantics::spirv::environment::Limits;
 
 use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, played, played_on, script_of};
 
@@ -154,7 +155,7 @@ fn fuel_and_limits_end_the_script() {
         "OpBranch %loop\n%loop = OpLabel\nOpLoopMerge %end %next None\nOpBranch %next\n%next = OpLabel\nOpBranch %loop\n%end = OpLabel";
     let text = script_of(WORDS, looping, "DATA_TYPE int32 SIZE 4 FILL 0", "RUN p 1 1 1");
     for by in [compute::Interpreter::Any, compute::Interpreter::Reference { schedule: Default::default(), keep_going: false }] {
-        let (_, end) = played_on(&text, &Interpreter { by, fuel: 10_000, ..Interpreter::default() });
+        let (_, end) = played_on(&text, &Interpreter { by, limits: Limits::of_fuel(10_000), ..Interpreter::default() });
         assert!(matches!(&end, Some(End::Limit(why)) if why.contains("out of fuel after 10000")), "{end:?}");
     }
     let text = script_of(WORDS, "OpStore %p0 %c", "DATA_TYPE int32 SIZE 4 FILL 0", "RUN p 65535 65535 65535");

@@ -143,7 +143,7 @@ fn stages(
         }
         None => fragments,
     };
-    let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.instructions - instructions);
+    let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.of_relation() - instructions);
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
     let (targets, depth) = fragments.finish();
@@ -202,7 +202,7 @@ fn before<'a>(
     if interface::effects(fragment, fragment_entry)?.writes {
         unordered(&stage, &next)?;
     }
-    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.instructions);
+    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation());
     grid.go(schedule, sink);
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();

@@ -35,6 +35,10 @@ pub enum Robustness {
 pub struct Limits {
     /// Instructions executed by all invocations together; past it the run is out of fuel.
     pub instructions: u64,
+    /// Of these, instructions executed by the relation: its time is in proportion to them.
+    pub by_relation: u64,
+    /// Turns of the lockstep machine, each one instruction for up to 64 invocations at once: its time is in proportion to them.
+    pub turns: u64,
     /// Invocations of the dispatch.
     pub invocations: u64,
     /// Bytes of all memory that the module's variables take at once.
@@ -43,7 +47,30 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 1 << 36, invocations: 1 << 24, memory: 1 << 31 }
+        Limits { instructions: 1 << 36, by_relation: 1 << 25, turns: 1 << 28, invocations: 1 << 24, memory: 1 << 31 }
+    }
+}
+
+impl Limits {
+    /// So many instructions, whatever time either engine takes for them.
+    pub fn of_fuel(instructions: u64) -> Limits {
+        Limits { instructions, by_relation: instructions, turns: instructions, ..Limits::default() }
+    }
+
+    /// The most instructions that the relation executes.
+    pub fn of_relation(&self) -> u64 {
+        self.instructions.min(self.by_relation)
+    }
+
+    /// What is said of a run that is out of fuel.
+    pub fn out_of_fuel(&self) -> String {
+        let Limits { instructions, by_relation, turns, .. } = self;
+        if by_relation.min(turns) >= instructions {
+            return format!("out of fuel after {instructions} instructions");
+        }
+        format!(
+            "out of fuel after {by_relation} instructions of the relation, {turns} of the machine for up to 64 invocations at once, or {instructions} in all; --fuel gives another number"
+        )
     }
 }
 

@@ -172,7 +172,7 @@ impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
         let entry = module.entry_point(dispatch.entry)?;
         Ok(match prepare::prepare(module, entry, dispatch, &relation.rules) {
             Ok((prepared, work, topology, shared)) => {
-                Ok(Grid::of(module, relation, (prepared, shared), work, topology, dispatch.limits.instructions))
+                Ok(Grid::of(module, relation, (prepared, shared), work, topology, dispatch.limits.of_relation()))
             }
             Err(refused) => Err(refused.into()),
         })

@@ -58,6 +58,38 @@ fn what_is_missing_short_or_not_modeled_is_refused_before_anything_runs() {
     assert_eq!(run(&load(&text(1, "", "", endless)), 1, &[0]), Outcome::OutOfFuel);
 }
 
+/// The relation is bounded by instructions, the machine by turns of 64 invocations, so that neither takes much longer than the other; fuel that is asked for
+/// bounds the instructions of both.
+#[test]
+fn each_engine_is_bounded_by_what_its_time_is_in_proportion_to() {
+    // A hundred rounds of some six instructions, for each of 64 invocations; and without end, where %end is no number of rounds.
+    let rounds = |end: &str| {
+        let looped = format!(
+            "OpBranch %h %h = OpLabel %i = OpPhi %uint %c0 %entry %j %n %go = OpULessThan %bool %i %{end} OpLoopMerge %m %n None
+            OpBranchConditional %go %n %m %n = OpLabel %j = OpIAdd %uint %i %c1 OpBranch %h %m = OpLabel"
+        );
+        load(&text(64, "", "", &looped))
+    };
+    let buffers = [buffer(0, &[0])];
+    let outcomes = |module: &Module, limits: Limits| {
+        let dispatch = Dispatch { limits, ..dispatch(1, &buffers) };
+        let machine = lockstep::Program::compile(module, "main").expect("it is compiled");
+        let of_relation = by_relation(module, &dispatch).expect("main is there");
+        [of_relation, machine.run(&dispatch, 1), machine.run(&dispatch, 2)].map(|outcome| outcome.name())
+    };
+    let (hundred, endless) = (rounds("c100"), rounds("all"));
+    let default = Limits::default();
+    assert_eq!(outcomes(&hundred, default), ["observed"; 3]);
+    assert_eq!(outcomes(&hundred, Limits { turns: 1_000, ..default }), ["observed"; 3]);
+    assert_eq!(outcomes(&hundred, Limits { turns: 100, ..default }), ["observed", "out of fuel", "out of fuel"]);
+    assert_eq!(outcomes(&hundred, Limits { by_relation: 1_000, ..default }), ["out of fuel", "observed", "observed"]);
+    assert_eq!(outcomes(&hundred, Limits::of_fuel(1_000)), ["out of fuel"; 3]);
+    assert_eq!(outcomes(&hundred, Limits::of_fuel(1_000_000)), ["observed"; 3]);
+    let small = Limits { by_relation: 10_000, turns: 10_000, ..default };
+    assert_eq!(outcomes(&endless, small), ["out of fuel"; 3]);
+    assert!(small.out_of_fuel().contains("--fuel") && !Limits::of_fuel(7).out_of_fuel().contains("--fuel"));
+}
+
 #[test]
 fn robustness_decides_what_runtime_arrays_do_out_of_bounds() {
     let body = format!("%far = OpAccessChain %pword %buf %c0 %c100 %r = OpLoad %uint %far OpStore %far %c9 {}", store("c0", "r"));

@@ -61,7 +61,7 @@ pub(super) fn draw_shows(given: &DrawDispatch, interpreter: &Interpreter, observ
     }
     let (vertex, fragment) = (loaded(&adapted.vertex.words)?, loaded(&adapted.fragment.words)?);
     let contents = adapted.contents();
-    let lent = contents.lend(&adapted, interpreter.limits());
+    let lent = contents.lend(&adapted, interpreter.limits);
     let draw = Draw { resources: Resources { profile: interpreter.profile, ..lent.resources }, ..lent };
     let (engines, rules) = (&interpreter.engines, &interpreter.raster);
     let ran = run_by(&vertex, &fragment, &draw, &engines.relation, rules, &engines.schedule, &mut ()).map_err(|e| refused(&e))?;

@@ -45,8 +45,8 @@ pub struct Interpreter {
     pub engines: Engines,
     /// How draws are rasterised.
     pub raster: raster::Rules,
-    /// The most instructions of all invocations of one RUN together.
-    pub fuel: u64,
+    /// What one RUN may take.
+    pub limits: Limits,
     /// Under which profile floats are judged; by default that which each module asks for.
     pub profile: Option<Profile>,
     /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and must show the same.
@@ -59,17 +59,10 @@ impl Default for Interpreter {
             by: compute::Interpreter::Any,
             engines: Engines::default(),
             raster: raster::Rules::default(),
-            fuel: Limits::default().instructions,
+            limits: Limits::default(),
             profile: None,
             adapted_too: false,
         }
-    }
-}
-
-impl Interpreter {
-    /// The bounds of one RUN.
-    pub(super) fn limits(&self) -> Limits {
-        Limits { instructions: self.fuel, ..Limits::default() }
     }
 }
 
@@ -282,7 +275,7 @@ impl<'s> Player<'s> {
                 let profile = interpreter.profile;
                 let resources =
                     Resources { buffers: &buffers, images: &images, samplers, push_constants, bounded, profile, ..Resources::default() };
-                let limits = interpreter.limits();
+                let limits = interpreter.limits;
                 let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
                 self.interpret(module, lines, &dispatch, given, interpreter)
             }
@@ -333,7 +326,7 @@ impl<'s> Player<'s> {
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
         let seen = watch.seen();
         let report = ran.report;
-        let observation = observed(report.outcome.clone(), &module.module, lines, dispatch.limits.instructions, *line)?;
+        let observation = observed(report.outcome.clone(), &module.module, lines, &dispatch.limits, *line)?;
         if interpreter.adapted_too {
             adapted::shows(&self.for_device(module, given), dispatch, &by, engines, &observation)
                 .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
@@ -431,7 +424,13 @@ pub(super) fn not_run(outcome: DeviceOutcome, route: Route, line: Line) -> End {
 }
 
 /// The observation, or how the script ends without one.
-pub(super) fn observed<T>(outcome: Outcome<T>, module: &Module, lines: Option<&AssemblyLines>, fuel: u64, line: Line) -> Result<T, End> {
+pub(super) fn observed<T>(
+    outcome: Outcome<T>,
+    module: &Module,
+    lines: Option<&AssemblyLines>,
+    limits: &Limits,
+    line: Line,
+) -> Result<T, End> {
     Err(match outcome {
         Outcome::Observed(observation) => return Ok(observation),
         Outcome::Undefined(undefined) => {
@@ -439,7 +438,7 @@ pub(super) fn observed<T>(outcome: Outcome<T>, module: &Module, lines: Option<&A
             End::Undefined(Box::new(undefined), format!("{report}\n  in RUN, line {line}"))
         }
         Outcome::Unsupported(what) => End::Unsupported(format!("line {line}: {what}")),
-        Outcome::OutOfFuel => End::Limit(format!("line {line}: out of fuel after {fuel} instructions")),
+        Outcome::OutOfFuel => End::Limit(format!("line {line}: {}", limits.out_of_fuel())),
         Outcome::Limit(limit) => End::Limit(format!("line {line}: {limit}")),
         Outcome::Diverges(why) => End::Limit(format!("line {line}: it never ends: {why}")),
         Outcome::Stuck(stuck) => End::Invalid(format!("line {line}: stuck, at {}: {}", stuck.at, stuck.why)),

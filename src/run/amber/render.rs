@@ -106,7 +106,7 @@ impl Player<'_> {
                 None => open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0))),
             }
         }
-        let draw = drawing.draw(interpreter.limits());
+        let draw = drawing.draw(interpreter.limits);
         let known = |b: &super::bind::BufferAt| match self.buffers[b.buffer].open(b.range.start, b.range.len()) {
             Some(_) => &self.buffers[b.buffer].known[b.range.clone()],
             None => &[][..],
@@ -181,7 +181,7 @@ impl Player<'_> {
             ColourTarget { location: target.location, image }
         };
         let targets: Vec<ColourTarget> = drawing.targets.iter().zip(&drawing.shown).map(over).collect();
-        let draw = Draw { targets: &targets, ..drawing.draw(interpreter.limits()) };
+        let draw = Draw { targets: &targets, ..drawing.draw(interpreter.limits) };
         draw_by(&draw, stages, interpreter, &mut (), line).map(Some)
     }
 }
@@ -237,5 +237,5 @@ fn draw_by(
     let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let module = &[vertex, fragment][sink.last()].module;
-    observed(outcome, module, None, interpreter.fuel, line)
+    observed(outcome, module, None, &interpreter.limits, line)
 }

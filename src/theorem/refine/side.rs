@@ -52,7 +52,7 @@ impl Side {
                 robustness: settings.robustness,
                 ..Resources::default()
             },
-            limits: Limits { instructions: fuel, invocations: 1 << 20, memory: 1 << 30 },
+            limits: Limits { invocations: 1 << 20, memory: 1 << 30, ..Limits::of_fuel(fuel) },
         }
     }
 

@@ -58,6 +58,8 @@ pub(super) struct Shared<'r> {
     pub(super) executed: AtomicU64,
     /// How many may be.
     pub(super) fuel: u64,
+    /// Turns that were taken; how many may be is in the dispatch's limits.
+    pub(super) turned: AtomicU64,
     pub(super) broken: AtomicBool,
     /// Whether workgroups run one after the other, so that what is reported is the first.
     pub(super) in_order: bool,
@@ -136,7 +138,8 @@ impl Program {
             (1..threads).for_each(|_| drop(scope.spawn(work)));
             work();
         });
-        let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions;
+        let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions
+            && shared.turned.load(Ordering::Relaxed) <= dispatch.limits.turns;
         (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
     }
 
@@ -191,9 +194,9 @@ impl Program {
         let lengths = lengths.collect();
         let shadow = Shadow::new(self, &buffers);
         let robust = dispatch.resources.robustness != Robustness::None;
-        let (executed, broken) = (AtomicU64::new(0), AtomicBool::new(false));
+        let (executed, turned, broken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
         let fuel = dispatch.limits.instructions;
-        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, broken, in_order, robust }
+        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, turned, broken, in_order, robust }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {

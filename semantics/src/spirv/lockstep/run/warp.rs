@@ -74,6 +74,8 @@ pub(in super::super) struct Warp {
     /// The number in the dispatch of its first lane.
     pub(super) number: u32,
     pub(super) steps: u64,
+    /// Instructions since it was last begun or resumed, each for all lanes that are active together.
+    turns: u64,
     scratch: Vec<Column>,
     /// What sites compute with.
     pub(super) calculator: Calculator,
@@ -101,6 +103,7 @@ impl Warp {
             first: 0,
             number: 0,
             steps: 0,
+            turns: 0,
             scratch: Vec::new(),
             calculator: program.calculator,
         }
@@ -164,14 +167,17 @@ impl Warp {
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
+        let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
+        self.turns = 0;
         // What is left of the fuel, as far as this warp knows.
         let fuel = begun.saturating_add(shared.fuel.saturating_sub(executed));
-        let stop = self.run_to(shared, group, fuel);
+        let stop = self.run_to(shared, group, fuel, shared.dispatch.limits.turns.saturating_sub(turned));
         shared.executed.fetch_add(self.steps - begun, std::sync::atomic::Ordering::Relaxed);
+        shared.turned.fetch_add(self.turns, std::sync::atomic::Ordering::Relaxed);
         stop
     }
 
-    fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64) -> Result<Stop, Broken> {
+    fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Broken> {
         let program = shared.program;
         while let Some((mut block, active)) = self.next() {
             self.activate(active);
@@ -183,7 +189,8 @@ impl Warp {
                 }
                 let count = u64::from(at.count) * u64::from(self.active.count_ones());
                 self.steps += count;
-                if self.steps > fuel {
+                self.turns += u64::from(at.count);
+                if self.steps > fuel || self.turns > turns {
                     return Err(Broken::OutOfFuel);
                 }
                 for code in &program.codes[at.first as usize..at.end as usize] {
