@@ -1,7 +1,7 @@
 //! Programs as they come from files: λV text, SPIR-V assembly, SPIR-V words, or WGSL, which is SPIR-V by naga.
 
 use crate::compile::wgsl::{self, NotTranslated};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, bounded};
 use crate::dispatch::{FragmentDispatch, Target};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::types::Type;
@@ -10,8 +10,47 @@ use smallstep_semantics::spirv::error::{Check, Place};
 use smallstep_semantics::spirv::module::Interface;
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, LoadError, Module};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Opens a file that can be read to its end: a regular one. Of a pipe or a device, reading might wait or go on for ever.
+///
+/// # Errors
+/// A sentence without the path.
+pub fn open(path: &Path) -> Result<File, String> {
+    // Asked before, since opening a pipe waits for who writes to it.
+    let metadata = path.metadata().map_err(|e| e.to_string())?;
+    if metadata.is_dir() {
+        return Err("this is a folder, and a file is needed".into());
+    }
+    if !metadata.is_file() {
+        return Err("this is no regular file but a pipe or a device; what comes through a pipe is read from standard input, as -".into());
+    }
+    File::open(path).map_err(|e| e.to_string())
+}
+
+/// The bytes of a file that [`open`] opens.
+///
+/// # Errors
+/// A sentence without the path: as of [`open`]; there are more than `most` bytes.
+pub fn contents(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    at_most(open(path)?, most)
+}
+
+/// What there is to read.
+///
+/// # Errors
+/// A sentence: there are more than `most` bytes, or they cannot be read.
+pub fn at_most(from: impl Read, most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > most {
+        return Err(format!("there are more than {most} bytes"));
+    }
+    Ok(bytes)
+}
 
 /// A program that can be run.
 pub enum Source {
@@ -176,7 +215,7 @@ impl Language {
         let lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
         match lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b";")) {
             Some(line) if line.starts_with(b"OpCapability ") => Language::Assembly,
-            Some(line) if !name.ends_with(".lv") && begins_wsl(line) => Language::Wsl,
+            _ if !name.ends_with(".lv") && begins_as_wsl(bytes) => Language::Wsl,
             _ => Language::LambdaV,
         }
     }
@@ -187,24 +226,35 @@ pub fn is_wsl(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "wsl" || e == "whlsl")
 }
 
-/// Whether the first line that is no comment of λV's begins a WSL program: with a comment, the `[` of a compute entry point, or a word and what continues a declaration.
-/// A λV program is one expression, so a word there is all of it, or a list.
-fn begins_wsl(line: &[u8]) -> bool {
-    let word = line.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | 0x80..)).count();
-    let behind = line[word..].trim_ascii_start().first();
-    let is_name = line.first().is_some_and(|b| !b.is_ascii_digit()) && word > 0;
-    line.starts_with(b"//")
-        || line.starts_with(b"/*")
-        || line.starts_with(b"[")
-        || is_name && behind.is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'<' | b'[' | b'*' | 0x80..))
+/// Whether a text begins with a comment of WSL, an attribute, or a word that something else than a list follows. A λV program that begins with a word is
+/// that word.
+fn begins_as_wsl(bytes: &[u8]) -> bool {
+    let text = past_blanks(bytes);
+    if text.starts_with(b"//") || text.starts_with(b"/*") || text.starts_with(b"[") {
+        return true;
+    }
+    let word = text.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
+    let after = past_blanks(&text[word..]);
+    text.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') && !matches!(after.first(), None | Some(b'(' | b')'))
+}
+
+/// What follows the blanks and comments of λV that a text begins with.
+fn past_blanks(text: &[u8]) -> &[u8] {
+    let mut rest = text.trim_ascii_start();
+    while let Some(comment) = rest.strip_prefix(b";") {
+        let end = comment.iter().position(|&b| b == b'\n').unwrap_or(comment.len());
+        rest = comment[end..].trim_ascii_start();
+    }
+    rest
 }
 
 /// The words of a module, from assembly, from words or from WGSL.
 pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, ReadError> {
     match language {
         Language::Words => spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into())),
-        Language::Wgsl => wgsl::words(name, text(name, bytes)?).map_err(|e| match e {
+        Language::Wgsl => wgsl::words(name, text(name, bytes)?, wgsl::LIMIT).map_err(|e| match e {
             NotTranslated::Invalid(what) => ReadError::new(Wrong::Invalid, what),
+            NotTranslated::Limit(what) => ReadError::new(Wrong::Limit, format!("{name}: {what}")),
             NotTranslated::Unsupported(what) => ReadError::new(Wrong::Unsupported, format!("{name}: unsupported: {what}")),
         }),
         Language::Wsl => Err(ReadError::new(
@@ -216,8 +266,9 @@ pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, R
         Language::LambdaV | Language::Assembly => {
             let text = text(name, bytes)?;
             let assembled = spirv::assemble(text, spirv::Options::default());
-            assembled
-                .map_err(|e| ReadError::new(Wrong::Invalid, format!("error[assemble]: {}\n  at {name}:{}:{}", e.what, e.line, e.column)))
+            assembled.map_err(|e| {
+                ReadError::new(Wrong::Invalid, format!("error[assemble]: {}\n  at {name}:{}:{}", bounded(&e.what), e.line, e.column))
+            })
         }
     }
 }

@@ -127,3 +127,111 @@ fn a_reader_that_goes_away_is_no_crash() {
     let output = child.wait_with_output().expect("ends");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Reading from a pipe might wait, and from a device go on, for ever.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe.wsl");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo").success());
+    let pipe = pipe.to_str().expect("it is UTF-8");
+    for file in [pipe, "/dev/zero", "/dev/full"] {
+        for args in [
+            &["type", file][..],
+            &["run", file],
+            &["trace", file],
+            &["translate", file],
+            &["dis", file],
+            &["asm", file, "-o", "-"],
+            &["desugar", file],
+            &["call", file, "1"],
+            &["compare", file, file],
+            &["replay", file],
+            &["vectors", "--format", "wsl", file, "1", "-o", "-"],
+        ] {
+            let shown = smallstep(args, "");
+            assert!(shown.code == 2 && shown.err.contains("no regular file"), "{args:?}: {} {}", shown.code, shown.err);
+        }
+        let checked = smallstep(&["check", file], "");
+        assert!(checked.code == 2 && checked.err.contains("neither a file nor a folder"), "{}", checked.err);
+    }
+    // In a folder that is searched, it is a program that cannot be read.
+    let searched = smallstep(&["check", "--device", "none", folder.path().to_str().expect("it is UTF-8")], "");
+    assert!(searched.code == 2 && searched.out.contains("no regular file"), "{}{}", searched.out, searched.err);
+    let journal = smallstep(&["fuzz", "--count", "1", "--journal", "/dev/full"], "");
+    assert!(journal.code == 2 && journal.err.contains("no file that could be a journal"), "{}", journal.err);
+}
+
+#[test]
+fn counts_that_take_room_are_bounded() {
+    let many = "4294967295";
+    for args in [
+        &["fuzz", "--threads", many][..],
+        &["fuzz", "--workers", many],
+        &["fuzz-spirv", "--threads", many],
+        &["fuzz-spirv", "--executed", many],
+        &["fuzz-wsl", "--threads", many],
+        &["planted", "--threads", many],
+        &["vectors", "--count", "1", "-o", "-", "--threads", many],
+        &["bench", "--threads", many],
+        &["bench", "--workers", many],
+        &["bench", "--window", many],
+    ] {
+        let shown = smallstep(args, "");
+        assert!(shown.code == 2 && shown.err.contains(many) && shown.err.contains("is not in"), "{args:?}: {}", shown.err);
+    }
+}
+
+#[test]
+fn standard_input_may_be_wsl() {
+    for text in
+        ["int f(int x) { return x; }", "// a comment\nint f(int x) { return x; }", "\n  struct S { int x; }\nint f(int x) { return x; }"]
+    {
+        let checked = smallstep(CHECK, text);
+        assert!(checked.code == 0 && checked.out.starts_with("valid"), "{text}: {}{}", checked.out, checked.err);
+        let typed = smallstep(&["type", "-"], text);
+        assert!(typed.code == 0 && typed.out.contains("f(int)"), "{text}: {}{}", typed.out, typed.err);
+    }
+    let wrong = smallstep(CHECK, "int f(int x) { return true; }");
+    assert!(wrong.code == 2 && wrong.out.contains("error[wsl/"), "{}{}", wrong.out, wrong.err);
+    for text in ["; a comment\n 1 ; another", "(if true 1 2)", "1"] {
+        assert_eq!(smallstep(&["type", "-"], text).code, 0, "{text}");
+    }
+}
+
+/// By name, an argument that nothing uses costs nothing; its translation computes it. If it ends, the two agree; if it may not, nothing is known.
+#[test]
+fn only_what_provably_diverges_refutes_the_printed_theorem() {
+    let unused = |rounds: u32| {
+        format!("((rec-func (n unused) (if (eq n 0) n (rec (- n 1) unused))) 3 ((rec-func (n) (if (eq n 0) n (rec (- n 1)))) {rounds}))")
+    };
+    let printed = &["check", "--device", "none", "--size", "1x1", "--theorem", "printed", "-"];
+    for (rounds, code, word) in [(20, 0, "agree"), (20_000, 0, "agree"), (1_000_000, 7, "unchecked")] {
+        let shown = smallstep(printed, &unused(rounds));
+        assert!(shown.code == code && shown.out.starts_with(word), "{rounds}: {}{}", shown.out, shown.err);
+    }
+}
+
+/// What a killed command has written is gone with it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_vectors_file_that_is_interrupted_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out.jsonl");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
+        .args(["vectors", "--count", "1000000", "-o"])
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(child.try_wait().expect("it is ours").is_none(), "a million cases take longer than that");
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0);
+    let done = Command::new(env!("CARGO_BIN_EXE_smallstep")).args(["vectors", "--count", "3", "-o"]).arg(&out).output().expect("starts");
+    assert!(done.status.success() && out.metadata().is_ok_and(|m| m.len() > 0));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
+}

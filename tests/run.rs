@@ -88,6 +88,14 @@ fn languages_are_told_apart() {
         ("-", b"1 2", Language::LambdaV),
         ("-", b"(struct S)", Language::LambdaV),
         ("a.lv", b"int f() { return 1; }", Language::LambdaV),
+        ("-", b"; x\n true ; y", Language::LambdaV),
+        ("-", b"x (+ 1 2)", Language::LambdaV),
+        ("-", b"-1.5", Language::LambdaV),
+        ("-", b"int x() { return 1; }", Language::Wsl),
+        ("-", b"void\nf() {}", Language::Wsl),
+        ("-", b"// OpCapability\n", Language::Wsl),
+        ("-", b"/* x */ int x;", Language::Wsl),
+        ("a.lv", b"int x;", Language::LambdaV),
     ] {
         assert_eq!(Language::of(name, bytes), language, "{name} {bytes:?}");
     }

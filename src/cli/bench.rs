@@ -45,13 +45,13 @@ pub(crate) struct Bench {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     distinct: Option<u32>,
     /// Threads of the bare half; 0 for one for each core
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Worker processes of the harness
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = super::input::threads())]
     workers: usize,
     /// Programs that one worker holds at once
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = super::input::threads())]
     window: usize,
     /// Print one JSON object a line
     #[arg(long)]

@@ -17,7 +17,7 @@ pub(crate) struct FuzzWsl {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads; one for each core if 0.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Print the programs instead, and their near-misses not at all.
     #[arg(long)]

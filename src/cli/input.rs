@@ -1,6 +1,7 @@
 //! Reading what a command is given: a file, or `-` for standard input.
 
-use std::io::Read;
+use clap::builder::RangedU64ValueParser;
+use smallstep::source;
 use std::path::Path;
 
 /// The most bytes of one file.
@@ -8,18 +9,11 @@ const MAX_FILE: u64 = 256 << 20;
 
 /// The bytes of a file or of standard input. The error names the file and the cause.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = |reader: &mut dyn Read, bytes: &mut Vec<u8>| reader.take(MAX_FILE + 1).read_to_end(bytes);
-    let result = if path.as_os_str() == "-" {
-        read(&mut std::io::stdin().lock(), &mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|mut file| read(&mut file, &mut bytes))
+    let read = match path.as_os_str() == "-" {
+        true => source::at_most(std::io::stdin().lock(), MAX_FILE),
+        false => source::contents(path, MAX_FILE),
     };
-    result.map_err(|e| format!("{}: {e}", path.display()))?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("{}: the file has more than {MAX_FILE} bytes", path.display()));
-    }
-    Ok(bytes)
+    read.map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// The text of a file or of standard input.
@@ -37,6 +31,11 @@ pub(crate) fn words(path: &Path) -> Result<Vec<u32>, String> {
         return Err(format!("{}: {} bytes are no whole number of 4-byte words", path.display(), bytes.len()));
     }
     Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}
+
+/// Reads a number of threads, or of what else each takes its room: at most 1024.
+pub(crate) fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(0..=1024)
 }
 
 /// Reads `WxH`.

@@ -15,39 +15,89 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     written.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// A file that is being made. What stood there before stays until the new one is kept; what is never kept leaves nothing behind.
+/// A file that is being made. What stood there before stays until the new one is kept; what is never kept leaves nothing behind, even where the process is ended
+/// by a signal, if the file system can hold a file without a name.
 pub(crate) struct Making {
     path: PathBuf,
-    /// Where it is made; none if it is written to as it is: a pipe, or a device.
-    part: Option<PathBuf>,
+    part: Part,
+}
+
+/// Where a file is made.
+enum Part {
+    /// At its own place: a pipe, or a device.
+    There,
+    /// Without a name, until it is kept.
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    /// Beside it.
+    Beside(PathBuf),
+    /// It was kept.
+    Kept,
 }
 
 impl Making {
     /// Begins a file: what it is written to.
     pub(crate) fn begin(path: &Path) -> std::io::Result<(Making, File)> {
         if path.metadata().is_ok_and(|m| !m.is_file()) {
-            return Ok((Making { path: path.into(), part: None }, File::options().write(true).open(path)?));
+            return Ok((Making { path: path.into(), part: Part::There }, File::options().write(true).open(path)?));
         }
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = path.with_file_name(name);
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed(path) {
+            return Ok((Making { path: path.into(), part: Part::Unnamed(file.try_clone()?) }, file));
+        }
+        let part = beside(path);
         let file = File::create(&part)?;
-        Ok((Making { path: path.into(), part: Some(part) }, file))
+        Ok((Making { path: path.into(), part: Part::Beside(part) }, file))
     }
 
     /// The file is complete.
     pub(crate) fn keep(mut self) -> std::io::Result<()> {
-        match self.part.take() {
-            Some(part) => std::fs::rename(part, &self.path),
-            None => Ok(()),
-        }
+        let part = match std::mem::replace(&mut self.part, Part::Kept) {
+            Part::There | Part::Kept => return Ok(()),
+            #[cfg(target_os = "linux")]
+            Part::Unnamed(file) => {
+                // A file gets a name only where there is none, so that it takes two steps.
+                let part = beside(&self.path);
+                rustix::fs::linkat(rustix::fs::CWD, opened(&file), rustix::fs::CWD, &part, rustix::fs::AtFlags::SYMLINK_FOLLOW)?;
+                part
+            }
+            Part::Beside(part) => part,
+        };
+        // Gone, if it cannot be moved to its place.
+        self.part = Part::Beside(part.clone());
+        std::fs::rename(part, &self.path)?;
+        self.part = Part::Kept;
+        Ok(())
     }
 }
 
 impl Drop for Making {
     fn drop(&mut self) {
-        if let Some(part) = &self.part {
+        if let Part::Beside(part) = &self.part {
             let _ = std::fs::remove_file(part);
         }
     }
+}
+
+/// The name under which a file is made.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// A file without a name on the file system of this path, if it can have one later.
+#[cfg(target_os = "linux")]
+fn unnamed(path: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file: File = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from_raw_mode(0o666)).ok()?.into();
+    opened(&file).exists().then_some(file)
+}
+
+/// The place of an open file among those of this process.
+#[cfg(target_os = "linux")]
+fn opened(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }

@@ -21,7 +21,7 @@ pub(crate) struct Planted {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads; 0: as many as the machine has cores.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// The bugs in what runs compute dispatches, rather than λV's; each is hunted in 400 modules at most, or so many twins.
     #[arg(long, conflicts_with_all = ["count", "programs"])]

@@ -4,12 +4,12 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::gpu::{self, Device, Route, Selection};
+use smallstep::source;
 use smallstep::theorem::{Lanes, Verdict};
 use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
 use smallstep::vectors::wsl::replay as wsl;
 use smallstep::vectors::{LineError, Opened};
 use smallstep_semantics::number::Arithmetic;
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,11 +54,11 @@ struct Counts {
 impl Replay {
     pub(crate) fn run(self) -> ExitCode {
         let name = self.file.display().to_string();
-        let opened: Result<Box<dyn BufRead>, _> = match self.file.as_os_str() == "-" {
+        let opened: Result<Box<dyn BufRead>, String> = match self.file.as_os_str() == "-" {
             true => Ok(Box::new(std::io::stdin().lock())),
-            false => File::open(&self.file).map(|f| Box::new(BufReader::new(f)) as Box<dyn BufRead>),
+            false => source::open(&self.file).map(|f| Box::new(BufReader::new(f)) as Box<dyn BufRead>),
         };
-        let opened = match opened.map_err(|e| e.to_string()).and_then(|input| Opened::open(input).map_err(|e| e.to_string())) {
+        let opened = match opened.and_then(|input| Opened::open(input).map_err(|e| e.to_string())) {
             Ok(opened) => opened,
             Err(e) => return input::fail(exit::INVALID, &format!("{name}: {e}")),
         };

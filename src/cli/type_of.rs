@@ -36,10 +36,10 @@ impl TypeOf {
             return wsl::type_of(&name, &bytes, self.derivation, self.json);
         }
         let text = match source::text(&name, &bytes) {
-            Ok(text) => text.to_string(),
+            Ok(text) => text,
             Err(e) => return input::fail(exit::INVALID, &e.text),
         };
-        let read = Program::read(&text).map_err(Diagnostic::from);
+        let read = Program::read(text).map_err(Diagnostic::from);
         let typed = read.and_then(|p| typing::infer(&p, Limits::default()).map(|d| (p, d)).map_err(Diagnostic::from));
         let (program, derivation) = match typed {
             Ok(typed) => typed,
@@ -48,14 +48,14 @@ impl TypeOf {
                     let error = json!({"code": d.code, "message": d.message, "span": [d.span.start, d.span.end]});
                     say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "error": error}));
                 }
-                tell_part!("{}", d.render(&name, &text));
+                tell_part!("{}", d.render(&name, text));
                 return if d.code == "lv/limit" { exit::LIMIT.into() } else { exit::INVALID.into() };
             }
         };
         if let Err(e) = typing::check(&derivation) {
             return input::fail(exit::DISAGREE, &format!("the derivation does not check, which is a bug of ours: {e:?}"));
         }
-        let show = Show { program: &program, derivation: &derivation, text: &text };
+        let show = Show { program: &program, derivation: &derivation, text };
         for (output, ty) in program.outputs.iter().zip(derivation.types()) {
             if self.json {
                 say!("{}", json!({"schema": 1, "kind": "output", "location": output.location, "type": ty.to_string()}));

@@ -72,7 +72,7 @@ pub(crate) struct Vectors {
     #[arg(short)]
     out: PathBuf,
     /// Threads; 0: as many as the machine has cores. The file does not depend on them.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// One JSON object on standard output (standard error, if the file goes there).
     #[arg(long)]

@@ -16,7 +16,7 @@ pub(crate) struct Worker {
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
     /// Threads that compile; 0 for one for each core
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     compile_threads: usize,
     /// Report the adapters instead
     #[arg(long)]

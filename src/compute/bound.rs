@@ -1,10 +1,11 @@
 //! Images and samplers as text, and images from PNG files: what is behind descriptors beside buffers.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
 use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Sampler, Shape};
+
+use crate::source;
 
 /// The greatest side of an image.
 const MAX_SIDE: u32 = 1 << 14;
@@ -99,7 +100,7 @@ pub fn image(text: &str) -> Result<Image, String> {
 /// A sentence that begins with the path.
 pub fn png(path: &Path) -> Result<Image, String> {
     let wrong = |what: String| format!("{}: {what}", path.display());
-    let file = File::open(path).map_err(|e| wrong(e.to_string()))?;
+    let file = source::open(path).map_err(wrong)?;
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info().map_err(|e| wrong(e.to_string()))?;
@@ -316,7 +317,7 @@ mod tests {
             (png::ColorType::Rgba, vec![1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 5, 6, 7, 8]),
         ] {
             let path = folder.path().join("a.png");
-            let mut encoder = png::Encoder::new(File::create(&path).expect("made"), 2, 1);
+            let mut encoder = png::Encoder::new(std::fs::File::create(&path).expect("made"), 2, 1);
             encoder.set_color(colour);
             encoder.set_depth(png::BitDepth::Eight);
             encoder.write_header().expect("begun").write_image_data(&bytes).expect("written");

@@ -300,7 +300,8 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
             continue;
         }
         if !path.is_dir() {
-            return Err(format!("{}: there is no such file or folder", path.display()));
+            let why = if path.exists() { "this is neither a file nor a folder" } else { "there is no such file or folder" };
+            return Err(format!("{}: {why}", path.display()));
         }
         let before = files.len();
         folder(path, 0, &mut files)?;

@@ -10,6 +10,7 @@ use super::device::{UnderTest, profile_of};
 use super::{Difference, Verdict};
 use crate::compile::lambda_v::Constants;
 use crate::gpu::Route;
+use crate::source;
 use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
@@ -73,10 +74,8 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// The text of a quirk's file. The error is a sentence without the path.
 pub(super) fn text_of(path: &Path) -> Result<String, String> {
-    if std::fs::metadata(path).map_err(|e| e.to_string())?.len() > MAX_FILE {
-        return Err(format!("the file has more than {MAX_FILE} bytes"));
-    }
-    std::fs::read_to_string(path).map_err(|e| e.to_string())
+    let bytes = source::contents(path, MAX_FILE)?;
+    String::from_utf8(bytes).map_err(|e| format!("the file is no UTF-8 text (at byte {})", e.utf8_error().valid_up_to()))
 }
 
 /// The files of a folder with that ending, in the order of their names.

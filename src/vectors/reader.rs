@@ -76,6 +76,9 @@ fn first(input: &mut impl BufRead) -> Result<String, LineError> {
     }
 }
 
+/// The most bytes that are read for the end of a line: standard input may have none.
+const MAX_SKIPPED: usize = 8 * MAX_LINE;
+
 /// Reads a vectors file, a line at a time.
 pub struct Reader<R, C: Lines = Case> {
     input: R,
@@ -153,6 +156,7 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
 fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
     let mut bytes = Vec::new();
     let mut too_long = false;
+    let mut length = 0;
     loop {
         let chunk = match input.fill_buf() {
             Ok(chunk) => chunk,
@@ -175,6 +179,10 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> 
         }
         let read = end.map_or(chunk.len(), |n| n + 1);
         input.consume(read);
+        length += read;
+        if length > MAX_SKIPPED {
+            return Err(io::Error::other(format!("a line does not end within {MAX_SKIPPED} bytes")));
+        }
         if end.is_some() {
             break;
         }

@@ -10,6 +10,7 @@ use smallstep_semantics::spirv;
 
 use crate::amber::{Shader, Source, Stage};
 use crate::dispatch::MAX_WORDS;
+use crate::source;
 
 /// How long one shader may take.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -70,13 +71,7 @@ impl CompilerCommand {
             Some(status) if !status.success() => return Err(format!("{program} ended with {status}: {}", repeated())),
             Some(_) => {}
         }
-        let mut bytes = Vec::new();
-        let most = 4 * MAX_WORDS as u64;
-        let opened = File::open(&out).map_err(|e| format!("{program} wrote no module: {e}"))?;
-        opened.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
-        if bytes.len() as u64 > most {
-            return Err(format!("{program} wrote more than {most} bytes"));
-        }
+        let bytes = source::contents(&out, 4 * MAX_WORDS as u64).map_err(|e| format!("{program} wrote no module: {e}"))?;
         spirv::words_of_bytes(&bytes).map_err(|e| format!("{program} wrote no module: {e}"))
     }
 }

@@ -2,7 +2,7 @@
 //! ([`crate::theorem::refine`]), on the one input that a generated dispatch has.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek};
+use std::io::{Read, Seek};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,9 @@ use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
 use crate::compute::{ComputeModule, Prepared};
+use crate::dispatch::MAX_WORDS;
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
+use crate::source;
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
 
@@ -132,11 +134,11 @@ impl Optimiser {
             }
             Some(_) => {}
         }
-        let bytes = match std::fs::read(path("after.spv")) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Err(NotOptimised::Failed("the optimiser writes no file".into())),
-            Err(e) => return Err(not_run(e)),
-        };
+        if !path("after.spv").exists() {
+            return Err(NotOptimised::Failed("the optimiser writes no file".into()));
+        }
+        let bytes = source::contents(&path("after.spv"), 4 * MAX_WORDS as u64);
+        let bytes = bytes.map_err(|e| NotOptimised::Failed(format!("the optimiser writes no words: {e}")))?;
         words_of_bytes(&bytes).map_err(|e| NotOptimised::Failed(format!("the optimiser writes no words: {e}")))
     }
 }
