@@ -222,8 +222,28 @@ impl OpenDevice {
         if state.cull == Cull::Both {
             return Err("all triangles are culled, for which wgpu has no name".into());
         }
+        self.can_bias(dispatch)?;
         if state.depth_clamp && !self.device.features().contains(wgpu::Features::DEPTH_CLIP_CONTROL) {
             return Err("the device does not enable the clamping of depths".into());
+        }
+        Ok(())
+    }
+
+    /// wgpu's depth bias has an integer for its constant factor and belongs to a depth attachment; its depth test has no bounds.
+    fn can_bias(&self, dispatch: &DrawDispatch) -> Result<(), String> {
+        if dispatch.state.depth_bounds.is_some() {
+            return Err("the draw has depth bounds, which wgpu has none of".into());
+        }
+        let Some(bias) = dispatch.state.depth_bias else { return Ok(()) };
+        if dispatch.depth.is_none() {
+            return Err("the draw has a depth bias and no depth attachment, to which wgpu's belongs".into());
+        }
+        if f64::from(bias.constant as i32) != f64::from(bias.constant) {
+            return Err(format!("the constant factor of the depth bias is {}; wgpu's is an integer", bias.constant));
+        }
+        let flags = self.adapter.get_downlevel_capabilities().flags;
+        if bias.clamp != 0.0 && !flags.contains(wgpu::DownlevelFlags::DEPTH_BIAS_CLAMP) {
+            return Err("the device does not offer the clamp of a depth bias".into());
         }
         Ok(())
     }
@@ -305,7 +325,11 @@ impl OpenDevice {
                 depth_write_enabled: Some(depth.writes),
                 depth_compare: Some(bound::compare(depth.compare)),
                 stencil: wgpu::StencilState::default(),
-                bias: wgpu::DepthBiasState::default(),
+                bias: dispatch.state.depth_bias.map_or_else(wgpu::DepthBiasState::default, |bias| wgpu::DepthBiasState {
+                    constant: bias.constant as i32,
+                    slope_scale: bias.slope,
+                    clamp: bias.clamp,
+                }),
             }),
             multisample: wgpu::MultisampleState::default(),
             fragment: Some(wgpu::FragmentState {

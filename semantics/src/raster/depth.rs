@@ -1,4 +1,4 @@
-//! The depth test: Vulkan, Depth Test.
+//! The depth test and the depth bounds test: Vulkan, Depth Test, Depth Bounds Test.
 
 use crate::image::{self, Compare, Format, Image, pack, unpack};
 use crate::number::{Inexact, Interval};
@@ -77,6 +77,29 @@ impl DepthBuffer {
             self.depths[y as usize * self.width as usize + x as usize] = Depth(Inexact { value, allowed });
         }
         Passed { passed, certain: decided.is_some() }
+    }
+
+    /// Whether the stored depth lies between two bounds, ends included. In a format of integers a device may round a bound to either side. Outside of
+    /// the buffer nothing passes.
+    pub fn within(&self, [x, y]: [u32; 2], bounds: [f32; 2]) -> Passed {
+        let Some(Depth(held)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
+        let [low, high] = bounds.map(f64::from);
+        let passes = |depth: f64, low: f64, high: f64| low <= depth && depth <= high;
+        // 0 and 1 are codes of every format.
+        let off = |bound: f64| match self.format.channels()[0].width {
+            bits @ ..32 if bound != 0.0 && bound != 1.0 => (-f64::from(bits)).exp2(),
+            _ => 0.0,
+        };
+        let (low_off, high_off) = (off(low), off(high));
+        let Interval { low: least, high: greatest, nan } = held.allowed;
+        let always = !nan && [least, greatest].iter().all(|&depth| passes(depth, low + low_off, high - high_off));
+        let never = !nan && (greatest < low - low_off || least > high + high_off);
+        Passed { passed: passes(held.value, low, high), certain: always || never }
+    }
+
+    /// The format of the depths.
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// A device may store any depth at a pixel, of those that the format holds.

@@ -4,6 +4,7 @@
 //! Σ e_i·f_i / Σ e_i; one that is linear on the screen Σ e_i·w_i·f_i / Σ e_i·w_i; depth is Σ e_i·z_i / Σ e_i·w_i and 1/w is Σ e_i / Σ e_i·w_i.
 //! This holds behind the eye too, with e_i = det(p, v_j, v_k) of the vertices (X, Y, W) on the projective screen, up to a common factor.
 
+use super::bias::Slope;
 use super::{Rules, State};
 use crate::number::{Inexact, Interval};
 
@@ -64,6 +65,23 @@ impl Planes {
         self.clipped
     }
 
+    /// How the depth goes over the screen; nothing of a triangle that was clipped.
+    pub(super) fn slope(&self, rules: &Rules, state: &State) -> Option<Slope> {
+        if self.clipped {
+            return None;
+        }
+        let [near, far] = [state.viewport.min_depth, state.viewport.max_depth].map(f64::from);
+        let lost = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let depths = self.positions.map(|[.., z, w]| {
+            let normalized = (rules.divide)(z, w);
+            // Exact where nothing is rounded.
+            let exact = f64::from(normalized as f32) * w == z && (near, far) == (0.0, 1.0);
+            let value = (rules.depth_range)(normalized, near, far);
+            Inexact { value, allowed: Interval::point(value).widened(if exact { 0.0 } else { lost * value.abs().max(1.0) }) }
+        });
+        Slope::of(depths, self.vertices.map(|[x, y, _]| [x, y]), self.error, lost)
+    }
+
     /// e at a point on the screen.
     fn at(&self, p: [f64; 2]) -> [f64; 3] {
         let [a, b, c] = self.vertices;
@@ -112,22 +130,21 @@ impl Planes {
             precision,
             p,
             front,
+            unlimited: Inexact::exact(0.0),
             coordinate: [Inexact::exact(0.0); 4],
         };
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let depth = |z: f64| (rules.depth_range)(z, range[0], range[1]);
-        let limit = |z: f64| z.clamp(range[0].min(range[1]), range[0].max(range[1]));
         let normalized = fragment.quotient(self.positions.map(|p| p[2]), w, |e, z| super::dot(e, z) / super::dot(e, w));
         let ends = [normalized.allowed.low, normalized.allowed.high].map(|z| z * (range[1] - range[0]) + range[0]);
         let mut allowed = Interval::between(ends[0], ends[1]);
         if allowed.is_finite() {
             allowed = allowed.widened(precision * allowed.magnitude().min(1.0)).of_f32();
         }
+        let z = Inexact { value: depth(normalized.value), allowed };
+        fragment.unlimited = z;
         let limits = Interval::between(range[0], range[1]);
-        let mut z = Inexact { value: depth(normalized.value), allowed };
-        if sure || state.depth_clamp {
-            z = Inexact { value: limit(z.value), allowed: allowed.clamped(limits.low, limits.high).narrowed_to(limits) };
-        }
+        let z = if sure || state.depth_clamp { limited(z, limits) } else { z };
         let reciprocal = fragment.quotient([1.0; 3], w, |e, one| super::dot(e, one) / super::dot(e, w));
         let reciprocal = Inexact { allowed: reciprocal.allowed.of_f32(), ..reciprocal };
         fragment.coordinate = [Inexact::exact(p[0]), Inexact::exact(p[1]), z, reciprocal];
@@ -148,13 +165,44 @@ pub struct Fragment {
     clipped: bool,
     precision: f64,
     p: [f64; 2],
+    /// The depth before it is held to any range.
+    unlimited: Inexact,
     /// FrontFacing.
     pub front: bool,
     /// FragCoord: the pixel's centre, the depth, and 1/w.
     pub coordinate: [Inexact; 4],
 }
 
+/// A depth moved into a range.
+fn limited(z: Inexact, limits: Interval) -> Inexact {
+    let allowed = z.allowed.clamped(limits.low, limits.high).narrowed_to(limits);
+    Inexact { value: z.value.clamp(limits.low, limits.high), allowed }
+}
+
 impl Fragment {
+    /// The depth with what its triangle's bias adds. FragCoord may be read with or without: no clause says which.
+    ///
+    /// Depths outside of 0 to 1 are undefined then, if none are clamped (Vulkan, Depth Clamping and Range Adjustment).
+    pub fn bias(&mut self, state: &State, offset: Inexact) -> Inexact {
+        let whole = Interval::between(0.0, 1.0);
+        let range = Interval::between(state.viewport.min_depth.into(), state.viewport.max_depth.into());
+        // What lies inside of the triangle has a depth of the range before it is moved.
+        let before = if state.depth_clamp || !self.sure { self.unlimited } else { limited(self.unlimited, range) };
+        let (a, b) = (before.allowed, offset.allowed);
+        let mut allowed = Interval { low: a.low + b.low, high: a.high + b.high, nan: a.nan || b.nan };
+        if allowed.low.is_nan() || allowed.high.is_nan() {
+            allowed = Interval::ANY;
+        }
+        let moved = Inexact { value: before.value + offset.value, allowed: allowed.of_f32() };
+        let depth = match state.depth_clamp {
+            true => limited(moved, range),
+            false if whole.low <= allowed.low && allowed.high <= whole.high && !allowed.nan => moved,
+            false => Inexact { value: moved.value.clamp(0.0, 1.0), allowed: whole },
+        };
+        self.coordinate[2] = Inexact { value: depth.value, allowed: depth.allowed.hull(self.coordinate[2].allowed) };
+        depth
+    }
+
     /// The barycentric coordinates with perspective: BaryCoordKHR.
     pub fn barycentric(&self) -> [f64; 3] {
         let sum: f64 = self.e.iter().sum();

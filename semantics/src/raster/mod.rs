@@ -8,7 +8,8 @@
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
-//! | `depth` | the depth test |
+//! | `depth` | the depth test and the depth bounds test |
+//! | `bias` | the depth bias |
 //!
 //! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid; from there on coverage is computed in integers:
 //! exactly. A point on an edge belongs to the triangle on whose top or left it is, so that of triangles with a common edge one covers it.
@@ -24,10 +25,11 @@
 //! extremes over a square around p at the corners. To that comes what a device's arithmetic may lose, for which Vulkan gives no number
 //! ([`Precision::interpolation_bits`]).
 //!
-//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative rasterisation, depth bias, user clip distances,
+//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative rasterisation, user clip distances,
 //! restarting strips.
 
 mod assemble;
+mod bias;
 mod clip;
 mod depth;
 mod fragment;
@@ -37,7 +39,7 @@ mod triangle;
 pub use assemble::Topology;
 pub use depth::{Depth, DepthBuffer, Passed};
 pub use fragment::{Fragment, Interpolation};
-pub use state::{Area, Cull, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
+pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
 
 /// The functions that definite values are computed by, each as the specification words it. A test plants its bugs here.
@@ -55,6 +57,8 @@ pub struct Rules {
     pub viewport: fn(f64, f64, f64) -> f64,
     /// A normalized depth by the ends of the depth range.
     pub depth_range: fn(f64, f64, f64) -> f64,
+    /// What is added to depths, by the slope's part, the constant part and the clamp: Depth Bias.
+    pub depth_bias: fn(f64, f64, f64) -> f64,
     /// A framebuffer coordinate, counted in sub-pixels, on the grid.
     pub snap: fn(f64) -> f64,
     /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
@@ -86,6 +90,11 @@ impl Default for Rules {
             divide: |x, w| x / w,
             viewport: |x, extent, centre| x * (extent / 2.0) + centre,
             depth_range: |z, near, far| z * (far - near) + near,
+            depth_bias: |slope, constant, clamp| match slope + constant {
+                sum if clamp > 0.0 => sum.min(clamp),
+                sum if clamp < 0.0 => sum.max(clamp),
+                sum => sum,
+            },
             snap: f64::round_ties_even,
             centre: |pixel, one| pixel * one + one / 2,
             top_left: |dx, dy| dy < 0 || dy == 0 && dx > 0,

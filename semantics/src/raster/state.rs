@@ -99,6 +99,17 @@ impl Default for Precision {
     }
 }
 
+/// What is added to the depths of a triangle's fragments (Vulkan, Depth Bias).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthBias {
+    /// How many of the least differences that the depth attachment resolves.
+    pub constant: f32,
+    /// The greatest sum, or if negative the least; none if zero.
+    pub clamp: f32,
+    /// How much of the triangle's slope.
+    pub slope: f32,
+}
+
 /// What a draw is rasterised under.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
@@ -112,6 +123,10 @@ pub struct State {
     pub front: FrontFace,
     /// Whether depths are clamped to the depth range instead of clipped: depthClampEnable.
     pub depth_clamp: bool,
+    /// What is added to depths: depthBiasEnable.
+    pub depth_bias: Option<DepthBias>,
+    /// Where the stored depth must lie, ends included, for a fragment to stay: depthBoundsTestEnable.
+    pub depth_bounds: Option<[f32; 2]>,
     /// How precise a device is.
     pub precision: Precision,
 }
@@ -123,6 +138,10 @@ pub enum StateError {
     Viewport,
     /// The depth range is not within 0 and 1.
     DepthRange,
+    /// The depth bounds are not within 0 and 1.
+    DepthBounds,
+    /// A factor or the clamp of the depth bias is no finite number.
+    DepthBias,
     /// The area has a side of more than [`MAX_SIDE`] or ends before it begins.
     Area,
     /// Fewer than 4 or more than 12 bits of sub-pixels.
@@ -134,6 +153,8 @@ impl fmt::Display for StateError {
         match self {
             StateError::Viewport => write!(f, "the viewport is empty or beyond ±32768; its width is positive and its height not 0"),
             StateError::DepthRange => write!(f, "the depth range is not within 0 and 1"),
+            StateError::DepthBounds => write!(f, "the depth bounds are not within 0 and 1"),
+            StateError::DepthBias => write!(f, "a factor or the clamp of the depth bias is not finite"),
             StateError::Area => write!(f, "the area is beyond {MAX_SIDE} pixels or ends before it begins"),
             StateError::SubPixelBits => write!(f, "a device has 4 to 12 bits of sub-pixels"),
         }
@@ -151,6 +172,8 @@ impl State {
             cull: Cull::None,
             front: FrontFace::CounterClockwise,
             depth_clamp: false,
+            depth_bias: None,
+            depth_bounds: None,
             precision: Precision::default(),
         }
     }
@@ -172,6 +195,12 @@ impl State {
         }
         if ![v.min_depth, v.max_depth].iter().all(|d| (0.0..=1.0).contains(d)) {
             return Err(StateError::DepthRange);
+        }
+        if !self.depth_bounds.iter().flatten().all(|d| (0.0..=1.0).contains(d)) {
+            return Err(StateError::DepthBounds);
+        }
+        if !self.depth_bias.iter().flat_map(|b| [b.constant, b.clamp, b.slope]).all(f32::is_finite) {
+            return Err(StateError::DepthBias);
         }
         let a = &self.area;
         if a.end_x > MAX_SIDE || a.end_y > MAX_SIDE || a.x > a.end_x || a.y > a.end_y {

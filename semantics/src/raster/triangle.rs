@@ -5,7 +5,9 @@ use smallvec::SmallVec;
 
 use super::clip::{self, Vertex};
 use super::fragment::{Fragment, Planes};
-use super::{Cull, Rules, State, StateError};
+use super::{Cull, Rules, State, StateError, bias};
+use crate::image::Format;
+use crate::number::Inexact;
 
 /// The greatest normalized device coordinate at which vertices are kept: the guard band is so many times the view volume.
 const GUARD: f64 = 64.0;
@@ -187,6 +189,12 @@ impl Triangle {
     pub fn fragment(&self, x: i64, y: i64) -> Fragment {
         let sure = self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
         self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
+    }
+
+    /// What the state adds to the depth of each of its fragments, in a depth attachment of that format; nothing if it adds nothing.
+    pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
+        let bias = self.state.depth_bias?;
+        Some(bias::offset(&self.rules, bias, self.planes.slope(&self.rules, &self.state), format))
     }
 
     /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as numerators over a denominator that is not

@@ -61,6 +61,11 @@ impl<'d> Written<'d> {
         }
     }
 
+    fn floats<const N: usize>(&mut self, floats: Option<[f32; N]>) {
+        self.words.push(u32::from(floats.is_some()));
+        self.words.extend(floats.iter().flatten().map(|x| x.to_bits()));
+    }
+
     pub(super) fn draw(&mut self, d: &'d DrawDispatch) {
         put_string(&mut self.words, &d.vertex.entry);
         put_string(&mut self.words, &d.fragment.entry);
@@ -80,6 +85,8 @@ impl<'d> Written<'d> {
         let (v, a, s) = (&d.state.viewport, &d.state.area, &d.state);
         self.words.extend([v.x, v.y, v.width, v.height, v.min_depth, v.max_depth].map(f32::to_bits));
         self.words.extend([a.x, a.y, a.end_x, a.end_y, s.cull as u32, s.front as u32, u32::from(s.depth_clamp)]);
+        self.floats(s.depth_bias.map(|bias| [bias.constant, bias.clamp, bias.slope]));
+        self.floats(s.depth_bounds);
         self.words.extend([s.precision.sub_pixel_bits, s.precision.interpolation_bits].map(u32::from));
         self.words.push(d.targets.len() as u32);
         for target in &d.targets {
@@ -201,13 +208,17 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
     let attributes: Vec<[u32; 7]> = body.counted()?;
     let [x, y, width, height, min_depth, max_depth] = body.array()?.map(f32::from_bits);
     let viewport = Viewport { x, y, width, height, min_depth, max_depth };
-    let [x, y, end_x, end_y, cull, front, depth_clamp, sub_pixel_bits, interpolation_bits] = body.array()?;
+    let [x, y, end_x, end_y, cull, front, depth_clamp] = body.array()?;
+    let (bias, depth_bounds) = (floats(body)?, floats(body)?);
+    let [sub_pixel_bits, interpolation_bits] = body.array()?;
     let state = raster::State {
         viewport,
         area: Area { x, y, end_x, end_y },
         cull: one_of(&CULLS, cull, "culling")?,
         front: one_of(&FACES, front, "front face")?,
         depth_clamp: depth_clamp != 0,
+        depth_bias: bias.map(|[constant, clamp, slope]| raster::DepthBias { constant, clamp, slope }),
+        depth_bounds,
         precision: raster::Precision { sub_pixel_bits: sub_pixel_bits as u8, interpolation_bits: interpolation_bits as u8 },
     };
     let targets: Vec<[u32; 5]> = body.counted()?;
@@ -251,6 +262,10 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
     };
     let BoundRead { push_constants, buffers, images, samplers } = bound.data(body)?;
     Ok(DrawDispatch { vertex, fragment, geometry, buffers, images, samplers, push_constants, state, targets, depth })
+}
+
+fn floats<R: Read, const N: usize>(body: &mut Body<'_, R>) -> Result<Option<[f32; N]>, WireError> {
+    Ok(if body.flag()? { Some(body.array()?.map(f32::from_bits)) } else { None })
 }
 
 fn contents<R: Read>(body: &mut Body<'_, R>, places: Vec<[u32; 2]>) -> Result<Vec<Buffer>, WireError> {

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
-use crate::number::{Expected, Inexact, Profile, Trust, Why};
+use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, Triangle};
 use crate::spirv::concurrency::Agent;
@@ -67,6 +67,8 @@ enum Queued {
 /// A triangle that is rasterised.
 struct Current {
     triangle: Box<Triangle>,
+    /// What is added to the depths of its fragments.
+    bias: Option<Inexact>,
     number: u32,
     front_certain: bool,
     /// The rows of its vertices, the provoking one first.
@@ -205,8 +207,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
         let covered = quad.lanes.map(Role::of);
         let mut roles = covered;
         let at = [quad.x, quad.y];
-        let fragments = [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
-        let depths = [0, 1, 2, 3].map(|lane: usize| fragments[lane].coordinate[2]);
+        let mut fragments =
+            [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
+        let depths = [0, 1, 2, 3].map(|lane: usize| match current.bias {
+            Some(offset) => fragments[lane].bias(&self.draw.state, offset),
+            None => fragments[lane].coordinate[2],
+        });
         if self.interface.modes.early_fragment_tests {
             for (lane, role) in roles.iter_mut().enumerate() {
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
@@ -356,7 +362,13 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
-                    self.current = Some(Current { triangle, number, front_certain, rows, places });
+                    let bias = match (self.draw.state.depth_bias, &self.depth) {
+                        (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
+                        // What a depth attachment resolves is not known without one.
+                        (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
+                        (None, _) => None,
+                    };
+                    self.current = Some(Current { triangle, bias, number, front_certain, rows, places });
                 }
             }
         }

@@ -141,6 +141,8 @@ impl Fragments<'_, '_> {
         let value = f64::from(f32::from_bits(scalar.bits as u32));
         let undecided = matches!(scalar.lane().judge(self.interface.profile), Expected::Undecided(_));
         let promised = match self.interface.modes.depth {
+            // Whether it is more or less than the depth before the bias or after it is not said.
+            Some(_) if self.draw.state.depth_bias.is_some() => false,
             Some(ExecutionMode::DepthGreater) => value >= interpolated.allowed.high,
             Some(ExecutionMode::DepthLess) => value <= interpolated.allowed.low,
             Some(ExecutionMode::DepthUnchanged) => Interval::point(value) == interpolated.allowed,
@@ -191,9 +193,11 @@ impl Fragments<'_, '_> {
     }
 }
 
-/// The depth test of what an invocation is for.
+/// The depth bounds test and the depth test of what an invocation is for.
 pub(super) fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
-    let (Some(buffer), Some(target), Role::Fragment(presence)) = (buffer, draw.depth, role) else { return role };
+    let (Some(buffer), Some(target), Role::Fragment(_)) = (buffer, draw.depth, role) else { return role };
+    let role = draw.state.depth_bounds.map_or(role, |bounds| role.after(buffer.within(pixel, bounds)));
+    let Role::Fragment(presence) = role else { return role };
     role.after(match presence {
         Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
         _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
