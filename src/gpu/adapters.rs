@@ -44,6 +44,8 @@ pub struct AdapterRecord {
     pub max_storage_buffer_binding_size: u64,
     /// Whether the capability Int8 is enabled.
     pub int8: bool,
+    /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
+    pub terminate_invocation: bool,
     /// The limits of compute programs.
     pub compute: ComputeLimits,
 }
@@ -253,6 +255,7 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         max_texture_dimension_2d: limits.max_texture_dimension_2d,
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
         int8: physical.int8,
+        terminate_invocation: physical.terminate_invocation,
         compute: ComputeLimits::of(&limits),
     }
 }
@@ -278,6 +281,7 @@ mod tests {
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
+            terminate_invocation: false,
             compute: ComputeLimits::default(),
         }
     }

@@ -159,6 +159,8 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
     // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class and 16-bit
     // storage, 1.2 the float controls and the memory model, 1.3 instructions that mean nothing. What else they need is a capability.
     let since = match name {
+        // Part of Vulkan 1.3, and a feature that this project enables itself.
+        "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),
         "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" => (1, 1),
         "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" => (1, 2),
         "SPV_KHR_non_semantic_info" => (1, 3),
@@ -219,6 +221,7 @@ mod tests {
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
+            terminate_invocation: false,
             compute: ComputeLimits::default(),
         }
     }
@@ -273,6 +276,10 @@ mod tests {
         assert_eq!(missing(&f64, &device(), wgpu::Features::SHADER_F64), Ok(()));
         let halves = module(0x0001_0300, &[&[17, 9], &[17, 4433]]);
         assert_eq!(missing(&halves, &device(), wgpu::Features::SHADER_F16), Ok(()));
+        let ends = module(0x0001_0300, &[&extension(b"SPV_KHR_terminate_invocation")]);
+        let said = missing(&ends, &device(), wgpu::Features::empty()).expect_err("it is not enabled");
+        assert!(said.contains("does not enable the extension SPV_KHR_terminate_invocation"), "{said}");
+        assert_eq!(missing(&ends, &AdapterRecord { terminate_invocation: true, ..device() }, wgpu::Features::empty()), Ok(()));
         let bytes = module(0x0001_0300, &[&[17, 39]]);
         assert_eq!(missing(&bytes, &AdapterRecord { int8: true, ..device() }, wgpu::Features::empty()), Ok(()));
     }

@@ -15,6 +15,7 @@ use super::batch::Program;
 use super::bound::Layouts;
 use super::capabilities;
 use super::draw::DrawState;
+use super::physical;
 use crate::dispatch::resources::{self, Needs, Unread};
 use crate::dispatch::{Dispatch, Stage};
 
@@ -92,15 +93,20 @@ impl OpenDevice {
         } else {
             wgpu::ExperimentalFeatures::disabled()
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        let descriptor = wgpu::DeviceDescriptor {
             label: None,
             required_features: features,
             required_limits: adapter.limits(),
             experimental_features,
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
-        }))
-        .map_err(|error| NoDevice(format!("{record} could not be opened: {}", sentence(&error))))?;
+        };
+        let not_opened = |error: &(dyn std::error::Error + 'static)| NoDevice(format!("{record} could not be opened: {}", sentence(error)));
+        let (device, queue) = if route == Route::Passthrough && record.terminate_invocation {
+            physical::open(&adapter, &descriptor).map_err(|error| not_opened(&*error))?
+        } else {
+            pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| not_opened(&error))?
+        };
         let lost = Arc::new(OnceLock::new());
         device.set_device_lost_callback({
             let lost = lost.clone();

@@ -1,4 +1,4 @@
-//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and whether it has 8-bit integers.
+//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and which features it has that wgpu has no name for.
 //!
 //! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu has no safe way to ask for these.
 
@@ -14,6 +14,8 @@ pub(crate) struct Physical {
     pub(crate) float_controls: Option<FloatControlsByWidth>,
     /// `shaderInt8`, which wgpu enables wherever it is there. False where the version is below 1.2.
     pub(crate) int8: bool,
+    /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the version is below 1.3.
+    pub(crate) terminate_invocation: bool,
 }
 
 /// Asks a Vulkan adapter.
@@ -36,8 +38,13 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     // structures live until the call returns.
     unsafe { shared.raw_instance().get_physical_device_properties2(device, &mut properties) };
     let mut small = ash::vk::PhysicalDeviceShaderFloat16Int8Features::default();
+    let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default();
     let mut features = ash::vk::PhysicalDeviceFeatures2::default().push_next(&mut small);
-    // SAFETY: as above, with the features of the same versions.
+    let has_1_3 = version >= ash::vk::API_VERSION_1_3;
+    if has_1_3 {
+        features = features.push_next(&mut terminate);
+    }
+    // SAFETY: as above, with the features of the same versions; the last is chained from 1.3 on only.
     unsafe { shared.raw_instance().get_physical_device_features2(device, &mut features) };
     let half = [
         floats.shader_signed_zero_inf_nan_preserve_float16,
@@ -60,5 +67,36 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
         floats.shader_rounding_mode_rte_float64,
         floats.shader_rounding_mode_rtz_float64,
     ];
-    Physical { vulkan: pair, float_controls: Some([half, single, double].map(FloatControls::new)), int8: small.shader_int8 != 0 }
+    Physical {
+        vulkan: pair,
+        float_controls: Some([half, single, double].map(FloatControls::new)),
+        int8: small.shader_int8 != 0,
+        terminate_invocation: has_1_3 && terminate.shader_terminate_invocation != 0,
+    }
+}
+
+/// Opens a device as wgpu does, with `shaderTerminateInvocation` beside what `descriptor` asks for. The adapter has it.
+#[allow(unsafe_code)]
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
+    let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default().shader_terminate_invocation(true);
+    let opened = {
+        // SAFETY: nothing is destroyed or kept; the guard outlives every use of what it gives.
+        let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }.ok_or("the adapter is not of Vulkan")?;
+        let terminate = &mut terminate;
+        // SAFETY: features and limits are those that wgpu offers for this adapter. The callback turns one feature on, which the adapter was seen to
+        // have as part of Vulkan 1.3, by a structure that wgpu does not chain itself and that lives until the call returns.
+        unsafe {
+            vulkan.open_with_callback(
+                descriptor.required_features,
+                &descriptor.required_limits,
+                &descriptor.memory_hints,
+                Some(Box::new(move |args| *args.create_info = std::mem::take(args.create_info).push_next(terminate))),
+            )
+        }?
+    };
+    // SAFETY: the device was just made of this adapter, with the features and limits of the descriptor.
+    Ok(unsafe { adapter.create_device_from_hal(opened, descriptor) }?)
 }

@@ -234,7 +234,7 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
-    body.push(u32::from(record.int8));
+    body.extend([u32::from(record.int8), u32::from(record.terminate_invocation)]);
     let compute = &record.compute;
     body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
     body.extend(compute.max_workgroup_size);
@@ -271,6 +271,7 @@ impl<R: Read> Body<'_, R> {
             max_texture_dimension_2d: self.word()?,
             max_storage_buffer_binding_size: self.u64()?,
             int8: self.flag()?,
+            terminate_invocation: self.flag()?,
             compute: ComputeLimits {
                 max_workgroups_per_dimension: self.word()?,
                 max_invocations_per_workgroup: self.word()?,
@@ -319,6 +320,8 @@ mod tests {
         let mut state = raster::State::of_size(3, 2);
         (state.cull, state.front, state.depth_clamp) = (Cull::Both, FrontFace::Clockwise, true);
         state.viewport.height = -2.0;
+        state.depth_bias = Some(raster::DepthBias { constant: 3.0, clamp: -0.5, slope: 2.0 });
+        state.depth_bounds = Some([0.25, 0.75]);
         let attribute = Attribute {
             location: 1,
             format: Format::Rg16Sfloat,
@@ -397,7 +400,8 @@ mod tests {
             max_color_attachment_bytes_per_sample: 128,
             max_texture_dimension_2d: 16384,
             max_storage_buffer_binding_size: 1 << 40,
-            int8: true,
+            int8: false,
+            terminate_invocation: true,
             compute: ComputeLimits {
                 max_workgroups_per_dimension: 1,
                 max_invocations_per_workgroup: 2,
