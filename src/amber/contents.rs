@@ -305,12 +305,9 @@ struct Sum {
 
 impl Sum {
     fn new(scalar: Scalar, from: &Number, by: &Number) -> Sum {
-        let value = |n: &Number| match (scalar.class(), n) {
-            (Class::Float, n) => Value::Float(n.as_f64()),
-            (_, &Number::Integer { negative, magnitude }) => {
-                Value::Integer(if negative { -i128::from(magnitude) } else { magnitude.into() })
-            }
-            (_, Number::Decimal(_)) => Value::Integer(0),
+        let value = |n: &Number| match scalar.class() {
+            Class::Float => Value::Float(n.as_f64()),
+            _ => Value::Integer(n.integer().unwrap_or(0)),
         };
         Sum { scalar, at: value(from), by: value(by) }
     }
@@ -349,10 +346,7 @@ pub(super) fn check_series(scalar: Scalar, from: &Number, by: &Number, items: u6
         // The last value is off by rounding; that does not matter so far inside.
         return if last.abs() <= greatest * 0.99 { Ok(()) } else { Err(format!("the series leaves the range of {}", scalar.name())) };
     }
-    let integer = |n: &Number| match n {
-        &Number::Integer { negative, magnitude } => Ok(if negative { -i128::from(magnitude) } else { i128::from(magnitude) }),
-        Number::Decimal(_) => Err(format!("{n} is no value of the integer type {}", scalar.name())),
-    };
+    let integer = |n: &Number| n.integer().ok_or_else(|| format!("{n} is no value of the integer type {}", scalar.name()));
     let last = integer(from)? + integer(by)? * i128::from(items.saturating_sub(1));
     match scalar.bits_of_integer(last) {
         Some(_) => Ok(()),

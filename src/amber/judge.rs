@@ -3,7 +3,7 @@
 //! The documents of AmberScript name the comparisons and leave these points open; they are decided as Amber does them, with the exceptions
 //! that are named:
 //! - EQ and NE compare by value. Zeros of either sign are equal; 64-bit floats within one part in 10^8 are equal. A NaN equals nothing here;
-//!   Amber takes it for equal to everything.
+//!   Amber takes it for equal to everything. Where the script itself expects `nan`, EQ holds of every NaN and of nothing else, whatever the tolerance.
 //! - LT, LE, GT and GE do not hold for a NaN. In Amber they do.
 //! - A tolerance in per cent is of the expected value; in EQ_RGB and EQ_RGBA of the value found.
 //! - EQ_RGB and EQ_RGBA compare a component c of the script as c / 255 with the texel's value (normalized, linear for sRGB, or float), and
@@ -406,6 +406,7 @@ fn holds(scalar: Scalar, comparator: Comparator, allowed: Option<Tolerance>, fou
     let off = difference(found, expected).abs();
     let within = |t: Tolerance| off <= t.amount.value() * if t.percent { expected.as_f64().abs() / 100.0 } else { 1.0 };
     let equal = match allowed {
+        _ if expected.as_f64().is_nan() => found.as_f64().is_nan(),
         Some(tolerance) => within(tolerance),
         None if scalar == Scalar::Float64 => off <= DOUBLE_TOLERANCE * expected.as_f64().abs(),
         None => off == 0.0,

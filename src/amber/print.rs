@@ -261,7 +261,14 @@ impl<'s> Printer<'s> {
         if depth != DepthState::default() {
             let switch = |on| if on { "on" } else { "off" };
             put!(self, "  DEPTH\n    TEST {}\n    WRITE {}\n", switch(depth.test), switch(depth.write));
-            put!(self, "    COMPARE_OP {}\n    CLAMP {}\n  END\n", depth.compare.name(), switch(depth.clamp));
+            put!(self, "    COMPARE_OP {}\n    CLAMP {}\n", depth.compare.name(), switch(depth.clamp));
+            if let Some([min, max]) = depth.bounds {
+                put!(self, "    BOUNDS min {} max {}\n", float(min)?, float(max)?);
+            }
+            if let Some([constant, clamp, slope]) = depth.bias {
+                put!(self, "    BIAS constant {} clamp {} slope {}\n", float(constant)?, float(clamp)?, float(slope)?);
+            }
+            self.out.push_str("  END\n");
         }
         for binding in &pipeline.bindings {
             let place = format!("DESCRIPTOR_SET {} BINDING {}", binding.set, binding.binding);

@@ -119,6 +119,11 @@ impl Scalar {
     pub fn bits(self, number: &Number) -> Result<u64, String> {
         let wrong = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
         match (self.class(), number) {
+            (Class::Float, Number::Nan) => Ok(match self.size() {
+                2 => f16_bits(f64::NAN).into(),
+                4 => 0x7fc0_0000,
+                _ => 0x7ff8_0000_0000_0000,
+            }),
             (Class::Float, Number::Integer { .. }) | (Class::Float, Number::Decimal(_)) => {
                 let text = number.decimal();
                 let (bits, value) = match self.size() {
@@ -129,29 +134,26 @@ impl Scalar {
                 };
                 if value.is_finite() { Ok(bits) } else { wrong("outside the range of") }
             }
-            (_, Number::Decimal(_)) => wrong("no value of the integer type"),
-            (_, &Number::Integer { negative, magnitude, .. }) => {
-                let value = if negative { -i128::from(magnitude) } else { i128::from(magnitude) };
+            _ => {
+                let Some(value) = number.integer() else { return wrong("no value of the integer type") };
                 self.bits_of_integer(value).map_or_else(|| wrong("outside the range of"), Ok)
             }
         }
     }
 
-    /// The bits of an integer, if an integer type has it.
+    /// The bits of an integer, if an integer type has it. A signed type takes what the unsigned one of its width has as well, bit for bit: 129 is -127
+    /// as an int8.
     pub fn bits_of_integer(self, value: i128) -> Option<u64> {
         let bits = 8 * self.size();
-        let (least, greatest) = match self.class() {
-            Class::Signed => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-            _ => (0, (1i128 << bits) - 1),
-        };
-        (least..=greatest).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - bits)))
+        let least = if self.class() == Class::Signed { -(1i128 << (bits - 1)) } else { 0 };
+        (least..=(1i128 << bits) - 1).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - bits)))
     }
 
-    /// Bits as a number that a script can hold; none for infinities and NaNs.
+    /// Bits as a number that a script can hold; none for infinities, and NaNs that `nan` does not stand for.
     pub fn text(self, bits: u64) -> Option<String> {
         match self.value(bits) {
             Value::Integer(v) => Some(v.to_string()),
-            Value::Float(v) if !v.is_finite() => None,
+            Value::Float(v) if !v.is_finite() => (self.bits(&Number::Nan) == Ok(bits)).then(|| "nan".into()),
             // The shortest decimal that rounds to the same bits. A half is printed as the exactly equal f32.
             Value::Float(v) => Some(if self == Scalar::Float64 { format!("{v:?}") } else { format!("{:?}", v as f32) }),
         }
@@ -200,11 +202,16 @@ pub enum Number {
     },
     /// `1.5`, `-2e-3`, and integers that need more than 64 bits: as they stand.
     Decimal(Box<str>),
+    /// `nan`, in capitals or not: the quiet NaN without a payload.
+    Nan,
 }
 
 impl Number {
     /// Reads a number; none if the word is not one.
     pub fn read(word: &str) -> Option<Number> {
+        if word.eq_ignore_ascii_case("nan") {
+            return Some(Number::Nan);
+        }
         let (negative, digits) = match word.as_bytes().first()? {
             b'-' => (true, &word[1..]),
             b'+' => (false, &word[1..]),
@@ -230,7 +237,32 @@ impl Number {
         match self {
             Number::Integer { negative, magnitude } => format!("{}{magnitude}", if *negative { "-" } else { "" }),
             Number::Decimal(text) => text.to_string(),
+            Number::Nan => "nan".into(),
         }
+    }
+
+    /// The number if it is a whole one, `1.0` and `5e2` too, of not more digits than every integer type has.
+    pub fn integer(&self) -> Option<i128> {
+        const DIGITS: i64 = 38;
+        let text = match self {
+            &Number::Integer { negative, magnitude } => return Some(if negative { -i128::from(magnitude) } else { magnitude.into() }),
+            Number::Nan => return None,
+            Number::Decimal(text) => text,
+        };
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (whole, fraction) = (whole.trim_start_matches('+'), fraction.trim_end_matches('0'));
+        let all: String = [whole, fraction].concat();
+        let value = all.trim_end_matches('0');
+        let trimmed = (all.len() - value.len()) as i64 - fraction.len() as i64;
+        let zeros = exponent.parse::<i64>().ok()?.checked_add(trimmed)?;
+        if value.bytes().all(|b| matches!(b, b'0' | b'-')) {
+            return Some(0);
+        }
+        if !(0..=DIGITS).contains(&zeros) || value.len() as i64 + zeros > DIGITS {
+            return None;
+        }
+        Some(value.parse::<i128>().ok()? * 10i128.pow(zeros as u32))
     }
 
     /// The nearest double; infinite for what is past the range.
@@ -322,13 +354,28 @@ mod tests {
     #[test]
     fn numbers_fit_their_types_or_say_why_not() {
         assert_eq!(Scalar::Int8.bits(&number("-128")), Ok(0x80));
-        assert_eq!(Scalar::Int8.bits(&number("128")), Err("128 is outside the range of int8".into()));
+        assert_eq!(Scalar::Int8.bits(&number("129")), Ok(0x81), "bit for bit, as if it were unsigned");
+        assert_eq!(Scalar::Int64.bits(&number("18446744073709551615")), Ok(u64::MAX));
+        assert_eq!(Scalar::Int8.bits(&number("256")), Err("256 is outside the range of int8".into()));
+        assert_eq!(Scalar::Int8.bits(&number("-129")), Err("-129 is outside the range of int8".into()));
         assert_eq!(Scalar::Uint8.bits(&number("0xff")), Ok(0xff));
         assert!(Scalar::Uint8.bits(&number("0x100")).is_err() && Scalar::Uint32.bits(&number("-1")).is_err());
         assert_eq!(Scalar::Int64.bits(&number("-9223372036854775808")), Ok(1 << 63));
         assert_eq!(Scalar::Uint64.bits(&number("18446744073709551615")), Ok(u64::MAX));
         assert!(Scalar::Uint64.bits(&number("18446744073709551616")).is_err());
         assert_eq!(Scalar::Int32.bits(&number("1.5")), Err("1.5 is no value of the integer type int32".into()));
+        for (text, bits) in
+            [("0.0", 0), ("-0.0", 0), ("7.00", 7), ("+5e2", 500), ("120e-1", 12), (".0", 0), ("18446744073709551615.0", u64::MAX)]
+        {
+            assert_eq!(Scalar::Uint64.bits(&number(text)), Ok(bits), "{text}");
+        }
+        for text in ["0.5", "5e-1", "1e400", "1e99999999999999999999", "1.0000000000000000000000000000000000000001", "nan"] {
+            assert!(Scalar::Uint64.bits(&number(text)).is_err_and(|e| e.contains("no value of the integer type")), "{text}");
+        }
+        assert_eq!(
+            Scalar::ALL[8..].iter().map(|s| s.bits(&number("NaN"))).collect::<Vec<_>>(),
+            [Ok(0x7e00), Ok(0x7fc0_0000), Ok(0x7ff8 << 48)]
+        );
         assert_eq!(Scalar::Float32.bits(&number("0.1")), Ok(0x3dcc_cccd));
         assert_eq!(Scalar::Float32.bits(&number("0x10")), Ok(u64::from(16f32.to_bits())));
         assert_eq!(Scalar::Float32.bits(&number("-0")), Ok(0x8000_0000));
@@ -338,7 +385,9 @@ mod tests {
 
     #[test]
     fn what_is_no_number() {
-        for word in ["", "-", "+", "0x", "0xg", "1.2.3", "nan", "inf", "1f", "--1", "-.", "1e", "0x11111111111111111", "e5", "infinity"] {
+        for word in
+            ["", "-", "+", "0x", "0xg", "1.2.3", "-nan", "nano", "inf", "1f", "--1", "-.", "1e", "0x11111111111111111", "e5", "infinity"]
+        {
             assert_eq!(Number::read(word), None, "{word}");
         }
     }
@@ -353,7 +402,11 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Scalar::Float32.text(0x7fc0_0000), None);
+        assert_eq!(Scalar::Float32.text(0x7fc0_0000).as_deref(), Some("nan"));
+        assert_eq!(
+            (Scalar::Float32.text(0x7fc0_0001), Scalar::Float32.text(0xffc0_0000), Scalar::Float32.text(0x7f80_0000)),
+            (None, None, None)
+        );
         assert_eq!(Scalar::Uint32.text(0x7fc0_0000).as_deref(), Some("2143289344"));
     }
 }

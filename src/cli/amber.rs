@@ -49,7 +49,10 @@ impl ScriptArgs {
         let text = std::str::from_utf8(bytes)
             .map_err(|e| (exit::INVALID, format!("error: {name}: the file is no UTF-8 text (at byte {})", e.valid_up_to())))?;
         let script = amber::read(text).map_err(|errors| {
-            let code = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
+            // Beside what is left out nothing is known to be invalid.
+            let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
+            let worst = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
+            let code = if unsupported { exit::UNSUPPORTED } else { worst };
             let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
             (code, lines.join("\n"))
         })?;

@@ -18,6 +18,7 @@ END
 BUFFER b DATA_TYPE uint32 SIZE 4 FILL 0
 BUFFER b3 DATA_TYPE uint32 SIZE 3 FILL 0
 BUFFER i DATA_TYPE int32 SIZE 4 FILL 0
+BUFFER odd DATA_TYPE mat2x2<float> SIZE 4 FILL 0
 BUFFER pos DATA_TYPE vec2<float> SIZE 3 FILL 0
 BUFFER t FORMAT R8G8B8A8_UNORM
 BUFFER u FORMAT R8G8B8A8_UINT
@@ -69,7 +70,8 @@ fn statements() {
             "error[amber]: 1:34: found `-1`, where a number of milliseconds from 0 to 4294967295 should stand",
         ),
         ("SET KERNEL x", "error[amber]: 1:5: found `KERNEL`, where ENGINE_DATA should stand"),
-        ("ACCELERATION_STRUCTURE x", "unsupported: 1:1: ACCELERATION_STRUCTURE is left out"),
+        ("ACCELERATION_STRUCTURE x", "unsupported: 1:1: ray tracing is left out"),
+        ("DEBUG x", "unsupported: 1:1: DEBUG is left out"),
         ("VIRTUAL_FILE a\nb", "error[amber]: 1:1: VIRTUAL_FILE has no END"),
         ("VIRTUAL_FILE a\nEND\nVIRTUAL_FILE a\nEND", "error[amber]: 3:14: the virtual file `a` is declared twice"),
     ]);
@@ -80,6 +82,7 @@ fn statements() {
 fn shaders() {
     refuses(&[
         ("SHADER geometry x GLSL\nEND", "unsupported: 1:8: the stage geometry is left out"),
+        ("SHADER tessellation_control x GLSL\nEND", "unsupported: 1:8: tessellation is left out"),
         (
             "SHADER pixel x GLSL\nEND",
             "error[amber]: 1:8: found `pixel`, where a shader's stage should stand: vertex, fragment, compute or multi",
@@ -141,6 +144,10 @@ fn buffers() {
         ("BUFFER x DATA_TYPE int8", "error[amber]: 1:1: the buffer `x` has no DATA, or SIZE with FILL or SERIES_FROM"),
         ("BUFFER x DATA_TYPE int8 FILL 3", "error[amber]: 1:1: the buffer `x` has no SIZE"),
         ("BUFFER x DATA_TYPE int8 SIZE 3 FILL 300", "error[amber]: 1:37: 300 is outside the range of int8"),
+        ("BUFFER x DATA_TYPE int8 SIZE 3 FILL 0.5", "error[amber]: 1:37: 0.5 is no value of the integer type int8"),
+        ("BUFFER x DATA_TYPE int8 SIZE 3 FILL nan", "error[amber]: 1:37: nan is no value of the integer type int8"),
+        ("BUFFER x DATA_TYPE float SIZE 3 SERIES_FROM nan INC_BY 1", "error[amber]: 1:45: the series leaves the range of float"),
+        ("SAMPLER x MIN_LOD nan", "error[amber]: 1:19: found `nan`, where a level of detail should stand"),
         ("BUFFER x DATA_TYPE int8 SIZE 3 FILL", "error[amber]: 1:36: the line ends where a number should stand"),
         ("BUFFER x DATA_TYPE int8 SIZE 3 FILL 0 0", "error[amber]: 1:39: found `0` after a complete statement"),
         (
@@ -207,7 +214,8 @@ fn pipelines() {
             "BIND BUFFER b AS storage DESCRIPTOR_SET 0 BINDING 0 DESCRIPTOR_OFFSET 16",
             "4:72: found `16`, where an offset from 0 to 15 should stand",
         ),
-        ("BIND BUFFER b AS color LOCATION 0", "4:14: the attachment `b` is no buffer with a FORMAT"),
+        ("BIND BUFFER odd AS color LOCATION 0", "4:14: the attachment `odd` is of mat2x2<float>, which is no image format"),
+        ("BIND BUFFER b AS depth_stencil", "4:14: the format R32_UINT is not for such an attachment"),
         ("BIND BUFFER d AS color LOCATION 0", "4:14: the format D16_UNORM is not for such an attachment"),
         ("BIND BUFFER un AS depth_stencil", "4:14: the format R8_UNORM is not for such an attachment"),
         (
@@ -230,16 +238,22 @@ fn pipelines() {
         ("BIND BUFFER un AS color LOCATION 0 BASE_MIP_LEVEL 1", "4:37: BASE_MIP_LEVEL over 0 is left out"),
         ("SHADER_OPTIMIZATION v\n --merge-return\n END", "5:2: an optimization pass is left out"),
         ("BLEND\n SRC_COLOR_FACTOR one\n END", "4:2: BLEND is left out"),
-        ("PATCH_CONTROL_POINTS 4", "4:2: PATCH_CONTROL_POINTS is left out"),
+        ("PATCH_CONTROL_POINTS 4", "4:2: tessellation is left out"),
+        ("BIND ACCELERATION_STRUCTURE a DESCRIPTOR_SET 0 BINDING 0", "4:7: ray tracing is left out"),
+        ("SHADER_BINDING_TABLE t\n g\n END", "4:2: ray tracing is left out"),
     ] {
         refuses(&[(&inside(line), &format!("unsupported: {expected}"))]);
     }
     refuses(&[
-        ("PIPELINE ray_tracing x\n SHADER_GROUP a b\nEND", "unsupported: 1:10: ray_tracing is left out"),
+        ("PIPELINE raytracing x\n SHADER_GROUP a b\nEND", "unsupported: 1:10: ray tracing is left out"),
+        (
+            "PIPELINE graphics x\n ATTACH v\n ATTACH f\n BIND BUFFER b AS color LOCATION 0\nEND",
+            "error[amber]: 1:19: the attachment `b` has 4 items, the framebuffer 250 by 250",
+        ),
         ("PIPELINE x\nEND", "error[amber]: 1:10: found `x`, where compute or graphics should stand"),
         ("PIPELINE compute x\nEND", "error[amber]: 1:18: the pipeline `x` has no compute shader"),
         ("PIPELINE graphics x\n ATTACH v\nEND", "error[amber]: 1:19: the pipeline `x` has no fragment shader"),
-        ("PIPELINE compute x\n ATTACH c\n FRAMEBUFFER_SIZE 1 1\nEND", "error[amber]: 3:2: FRAMEBUFFER_SIZE stands in a compute pipeline"),
+        ("PIPELINE compute x\n ATTACH c\n VIEWPORT 0 0 SIZE 1 1\nEND", "error[amber]: 3:2: VIEWPORT stands in a compute pipeline"),
         (
             "PIPELINE compute x\n ATTACH c\n BIND BUFFER t AS color LOCATION 0\nEND",
             "error[amber]: 3:19: color stands in a compute pipeline",
@@ -262,6 +276,48 @@ fn pipelines() {
             "error[amber]: 2:9: no shader `none` is declared before this\nerror[amber]: 3:2: found `FROB`, where a command of a pipeline or END should stand\nerror[amber]: 6:5: no pipeline `y` is declared before this",
         ),
     ]);
+}
+
+/// A script of ray tracing: every statement after the first has something in it that is left out, or follows from that.
+const RAYS: &str = "DEVICE_EXTENSION VK_KHR_ray_tracing_pipeline
+SHADER ray_generation rays GLSL
+END
+SHADER miss none GLSL
+END
+ACCELERATION_STRUCTURE BOTTOM_LEVEL bottom
+  GEOMETRY TRIANGLES
+    0 0 0
+  END
+END
+PIPELINE raytracing r
+  ATTACH rays
+  SHADER_GROUP group rays
+  SHADER_BINDING_TABLE table
+    group
+  END
+END
+RUN r RAYGEN table 1 1 1
+FROB";
+
+#[test]
+fn what_is_unsupported_is_said_once_and_nothing_that_may_follow_from_it() {
+    refuses(&[
+        (RAYS, "unsupported: 2:8: ray tracing is left out"),
+        (
+            "TEXTURE_VIEW x\nDEBUG x\n THREAD 1\nEND\nDEBUG y",
+            "unsupported: 1:1: TEXTURE_VIEW is left out\nunsupported: 2:1: DEBUG is left out",
+        ),
+        // What stands before it does not follow from it.
+        (
+            "FROB\nDEBUG x\nFROB",
+            "error[amber]: 1:1: found `FROB`, where a command of AmberScript should stand\nunsupported: 2:1: DEBUG is left out",
+        ),
+    ]);
+    // Nor is a pipeline whose errors are not said taken for a good one.
+    refuses(&[("DEBUG x\nPIPELINE compute y\n FROB\nEND\nRUN y TIMED", "unsupported: 1:1: DEBUG is left out")]);
+    // What is not said takes no room.
+    let many = format!("#!amber\nDEBUG x\n{}", "FROB\nDEBUG y\n".repeat(200_000));
+    assert_eq!(read(&many).expect_err("it is left out").len(), 1);
 }
 
 #[test]

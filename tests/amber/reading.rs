@@ -130,6 +130,7 @@ fn a_series_adds_up() {
     let bytes = |line: &str| script(&format!("#!amber\nBUFFER b DATA_TYPE {line}")).buffers[0].bytes();
     assert_eq!(bytes("uint8 SIZE 4 SERIES_FROM 250 INC_BY 1"), [250, 251, 252, 253]);
     assert_eq!(bytes("int8 SIZE 3 SERIES_FROM 1 INC_BY -2"), [1, 255, 253]);
+    assert_eq!(bytes("int8 SIZE 3 SERIES_FROM 127.0 INC_BY 1.0"), [127, 128, 129]);
     // Sums of doubles, each rounded: 0.1 + 0.1 + 0.1 is the double after 0.3.
     let doubles = bytes("double SIZE 4 SERIES_FROM 0 INC_BY 0.1");
     assert_eq!(f64::from_le_bytes(doubles[24..].try_into().expect("eight bytes")), 0.1 + 0.1 + 0.1);
@@ -149,12 +150,14 @@ fn what_cannot_be_printed() {
     refuses(&|s| s.buffers[0].name = String::new(), "is no name");
     refuses(&|s| s.shaders[2].source = Source::Assembly("a\n END # b\n".into()), "begins with END");
     refuses(&|s| s.shaders[2].source = Source::Assembly("a".into()), "does not end");
-    refuses(&|s| s.buffers[2].initial = Initial::Data([0x7fc0_0000].as_slice().into()), "not finite");
+    refuses(&|s| s.buffers[2].initial = Initial::Data([0x7f80_0000].as_slice().into()), "not finite");
     refuses(&|s| s.commands.push(Command { action: Action::Write { buffer: BufferId(0), lanes: vec![] }, line: Line(0) }), "VkScript");
     let lane = Lane { offset: 2, scalar: Scalar::Uint32, component: 0, bits: 1 };
     let check = Check::Values { comparator: Comparator::Eq, tolerance: vec![], lanes: vec![lane] };
     let expect = Expect { buffer: BufferId(0), check, line: Line(0) };
     refuses(&|s| s.commands.push(Command { action: Action::Expect(expect.clone()), line: Line(0) }), "another type");
+    // A NaN without a payload has a name.
+    round_trip(&crate::script("#!amber\nBUFFER b DATA_TYPE vec2<float> DATA nan 1 END\nEXPECT b IDX 0 EQ nan 1"));
     // Bits of a NaN fit a buffer of integers.
     let mut script = good.clone();
     script.buffers[0].initial = Initial::Data([0x7fc0_0000, 1, 2].as_slice().into());
@@ -165,13 +168,24 @@ fn what_cannot_be_printed() {
 fn a_depth_block_reads_and_prints_back() {
     let with = |block: &str| GRAPHICS.replacen("  POLYGON_MODE fill\n", &format!("  POLYGON_MODE fill\n  DEPTH\n{block}  END\n"), 1);
     let read = script(&with("    TEST on\n    WRITE on\n    COMPARE_OP greater_or_equal\n    CLAMP on\n    BOUNDS off\n"));
-    let expected = DepthState { test: true, write: true, compare: Compare::GreaterOrEqual, clamp: true };
+    let expected = DepthState { test: true, write: true, compare: Compare::GreaterOrEqual, clamp: true, ..DepthState::default() };
     let depths =
         |script: &Script| script.pipelines.iter().filter(|p| p.name == "draw" || p.name == "again").map(|p| p.depth).collect::<Vec<_>>();
     assert_eq!(depths(&read), [expected, expected], "a derived pipeline has it too");
     round_trip(&read);
     assert_eq!(depths(&script(GRAPHICS)), [DepthState::default(); 2]);
-    for (line, said) in [("BIAS on", "BIAS on is left out"), ("TEST maybe", "on or off"), ("FAR 1", "a command of DEPTH or END")] {
+    let moved = script(&with("    BOUNDS min 0.25 max 1\n    BIAS constant -3 clamp 0.5 slope 2.5\n"));
+    let (bounds, bias) = (Some([0.25f32, 1.0].map(f32::to_bits)), Some([-3.0f32, 0.5, 2.5].map(f32::to_bits)));
+    assert_eq!(depths(&moved), [DepthState { bounds, bias, ..DepthState::default() }; 2]);
+    round_trip(&moved);
+    for (line, said) in [
+        ("BIAS on", "where constant should stand"),
+        ("BIAS constant 1 clamp 2", "the line ends where slope should stand"),
+        ("BOUNDS min 0 max nan", "found `nan`, where a number should stand"),
+        ("BOUNDS max 1 min 0", "where min should stand"),
+        ("TEST maybe", "on or off"),
+        ("FAR 1", "a command of DEPTH or END"),
+    ] {
         let errors = smallstep::amber::read(&with(&format!("    {line}\n"))).expect_err(line);
         assert!(errors.iter().any(|e| e.to_string().contains(said)), "{errors:?}");
     }

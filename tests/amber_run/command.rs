@@ -77,6 +77,14 @@ fn run_refuses_what_scripts_do_not_take() {
     assert_eq!(smallstep(&["run", "examples/amber/sum.amber", "--schedule", "random:7"], "").code, 0);
     let shown = smallstep(&["run", "-"], "#!amber\nBUFFER b DATA_TYPE quux\nEXPECT\n");
     assert!(shown.code == 2 && shown.err.contains("error[amber]: 2:20") && shown.err.contains("3:7"), "{}", shown.err);
+    // What is left out counts before what may follow from it, and before what does not.
+    for text in ["#!amber\nNONSENSE\nPIPELINE raytracing r\nEND\n", "#!amber\nSHADER geometry g GLSL\nEND\nNONSENSE\n"] {
+        let shown = smallstep(&["run", "-"], text);
+        assert!(shown.code == 6 && shown.err.contains("unsupported: "), "{}", shown.err);
+        assert_eq!(shown.err.contains("NONSENSE"), text.starts_with("#!amber\nNONSENSE"), "{}", shown.err);
+        let shown = smallstep(&["check", "--device", "none", "-"], text);
+        assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    }
     let glsl = "#!amber\nSHADER compute s GLSL\nvoid main() {}\nEND\nPIPELINE compute p\n  ATTACH s\nEND\nRUN p 1 1 1\n";
     let shown = smallstep(&["run", "-"], glsl);
     assert!(shown.code == 6 && shown.err.contains("shader s is GLSL"), "{}", shown.err);

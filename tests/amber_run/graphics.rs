@@ -7,7 +7,7 @@ use smallstep::run::amber::{End, Interpreter, Leg, Side, Verdict};
 use smallstep_semantics::raster;
 
 use crate::common::STAGE_TYPES;
-use crate::{decisions, device, legs, played};
+use crate::{decisions, device, legs, played, played_on};
 
 /// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
 #[derive(Clone, Copy, Default)]
@@ -211,6 +211,117 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4
     );
 }
 
+/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block, and expects one colour.
+fn with_depth(format: &str, cleared: &str, block: &str, colour: &str) -> String {
+    let buffers = format!("BUFFER depth FORMAT {format}\n");
+    let pipeline = format!("{OF_ALL}  BIND BUFFER depth AS depth_stencil\n  DEPTH\n{block}  END\n");
+    let commands = format!(
+        "CLEAR_COLOR g 0 255 0 255\nCLEAR_DEPTH g {cleared}\nCLEAR g\n{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA {colour} 0 255"
+    );
+    script_of([PLAIN, RED], "R8G8B8A8_UNORM", &buffers, &pipeline, &commands)
+}
+
+const DRAWN: &str = "255 0";
+const CLEARED: &str = "0 255";
+
+#[test]
+fn depth_bounds_are_of_the_stored_depth() {
+    let mut device = device();
+    for (bounds, colour) in
+        [("0 max 0.25", DRAWN), ("0.25 max 1", DRAWN), ("0.26 max 1", CLEARED), ("0 max 0.24", CLEARED), ("0.5 max 0", CLEARED)]
+    {
+        // Of the depth that is stored, and not of the fragment's 0.5; with the test off too, which lets pass and stores nothing.
+        for test in ["TEST off", "TEST on\n    WRITE off\n    COMPARE_OP always", "TEST on\n    COMPARE_OP greater"] {
+            let text = with_depth("D32_SFLOAT", "0.25", &format!("    {test}\n    BOUNDS min {bounds}\n"), colour);
+            assert_eq!(decisions(&text), [Decision::Holds], "{text}");
+            let other = if colour == DRAWN { CLEARED } else { DRAWN };
+            assert_eq!(decisions(&text.replace(&format!("EQ_RGBA {colour}"), &format!("EQ_RGBA {other}"))), [Decision::Fails]);
+        }
+    }
+    let text = with_depth("D32_SFLOAT", "0.25", "    BOUNDS min 0 max 0.25\n", DRAWN);
+    assert!(matches!(&legs(&text, &Interpreter::default(), None)[0].verdict, Verdict::Agree));
+    for leg in legs(&text, &Interpreter::default(), device.as_mut()).iter().skip(1) {
+        assert!(matches!(&leg.verdict, Verdict::Unchecked(why) if why.contains("depth bounds")), "{:?}", leg.verdict);
+    }
+    // A device may round a bound to a code beside it, but not 0 and 1, which are codes.
+    for (bounds, decision) in [
+        ("0 max 1", Decision::Holds),
+        ("1 max 1", Decision::Holds),
+        ("0.9 max 1", Decision::Holds),
+        ("0.99999 max 1", Decision::Undecided),
+        ("0 max 0.99999", Decision::Undecided),
+        ("0 max 0.9999", Decision::Fails),
+    ] {
+        assert_eq!(decisions(&with_depth("D16_UNORM", "1", &format!("    BOUNDS min {bounds}\n"), DRAWN)), [decision], "{bounds}");
+    }
+    let (_, end) = played(&with_depth("D32_SFLOAT", "0.25", "    BOUNDS min 0 max 1.5\n", DRAWN));
+    assert!(matches!(&end, Some(End::Unsupported(why)) if why.contains("depth bounds are not within 0 and 1")), "{end:?}");
+}
+
+#[test]
+fn a_depth_bias_moves_depths() {
+    let mut device = device();
+    let bias = |cleared: &str, bias: &str, colour: &str| {
+        with_depth("D32_SFLOAT", cleared, &format!("    TEST on\n    COMPARE_OP less\n    BIAS {bias}\n"), colour)
+    };
+    // Between 0.5 and 1 the greatest exponent is -1, so that 2^20 units of 2^-24 are 1/16.
+    for (cleared, factors, colour) in [
+        ("0.45", "constant -1048576 clamp 0 slope 0", DRAWN),
+        ("0.43", "constant -1048576 clamp 0 slope 0", CLEARED),
+        ("0.55", "constant 1048576 clamp 0 slope 0", CLEARED),
+        ("0.57", "constant 1048576 clamp 0 slope 0", DRAWN),
+        ("0.45", "constant -1048576 clamp -0.01 slope 0", CLEARED),
+        ("0.495", "constant -1048576 clamp -0.01 slope 0", DRAWN),
+        ("0.505", "constant 1048576 clamp 0.01 slope 0", CLEARED),
+        // The clamp bounds one side only.
+        ("0.45", "constant -1048576 clamp 0.01 slope 0", DRAWN),
+        // A triangle without a slope.
+        ("0.45", "constant 0 clamp 0 slope -100", CLEARED),
+    ] {
+        agrees(&bias(cleared, factors, colour), device.as_mut());
+    }
+    agrees_and_not(&bias("0.45", "constant -1048576 clamp 0 slope 0", DRAWN), "constant -1048576", "constant -524288", device.as_mut());
+    // Depths from 0.25 by 1/32 a column.
+    let sloped = |slope: &str, columns: &str| {
+        let text = bias("0.2", &format!("constant 0 clamp 0 slope {slope}"), DRAWN);
+        let text = text.replace(ALL, "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.25 1 3 -1 0.75 1 -1 3 0.25 1 END\n");
+        text.replace("SIZE 8 8 EQ_RGBA", &format!("SIZE {columns} 8 EQ_RGBA"))
+    };
+    agrees_and_not(&sloped("-4", "2"), "SIZE 2 8", "SIZE 3 8", device.as_mut());
+    agrees_and_not(&sloped("-5", "3"), "slope -5", "slope -4", device.as_mut());
+    assert_eq!(decisions(&sloped("4", "1")), [Decision::Fails]);
+    // What a depth format of integers resolves is the device's own: 20,000 units are anything up to 0.61, and past 1 nothing is said.
+    let fixed = |factors: &str| decisions(&bias("1", factors, DRAWN).replace("D32_SFLOAT", "D16_UNORM"))[0];
+    let of = ["constant 10000 clamp 0 slope 0", "constant 20000 clamp 0 slope 0", "constant 20000 clamp 0.4 slope 0"];
+    assert_eq!(of.map(fixed), [Decision::Holds, Decision::Undecided, Decision::Holds]);
+    // A planted bug: the clamp is forgotten.
+    let planted = raster::Rules { depth_bias: |slope, constant, _| slope + constant, ..raster::Rules::default() };
+    let clamped = bias("0.45", "constant -1048576 clamp -0.01 slope 0", CLEARED);
+    let (expected, _) = played_on(&clamped, &Interpreter { raster: planted, ..Interpreter::default() });
+    assert_eq!(expected[0].0, Decision::Fails);
+    // wgpu has whole numbers of units only.
+    for leg in legs(&bias("0.45", "constant -1048576.5 clamp 0 slope 0", DRAWN), &Interpreter::default(), device.as_mut()).iter().skip(1) {
+        assert!(matches!(&leg.verdict, Verdict::Unchecked(why) if why.contains("wgpu's is an integer")), "{:?}", leg.verdict);
+    }
+}
+
+#[test]
+fn attachments_typed_by_data_type() {
+    let mut device = device();
+    let float = Stage { variables: "%colour = OpVariable %p_out_float Output", body: "OpStore %colour %half", ..PLAIN };
+    let formatted = script_of([PLAIN, float], "R32_SFLOAT", "", OF_ALL, &format!("{DRAW_ALL}\nEXPECT target IDX 252 EQ 0.5"));
+    for shape in ["SIZE 64", "WIDTH 8 HEIGHT 8"] {
+        let text = formatted.replace("target FORMAT R32_SFLOAT", &format!("target DATA_TYPE float {shape} FILL 3"));
+        agrees_and_not(&text, "EQ 0.5", "EQ 3", device.as_mut());
+        // What is not drawn keeps what DATA_TYPE says it holds.
+        agrees(&text.replace(&format!("{DRAW_ALL}\n"), "").replace("EQ 0.5", "EQ 3"), device.as_mut());
+    }
+    // Two components: the texel of 8 bytes at (7, 3) ends where that of 4 bytes at (7, 7) did; the stage writes the first.
+    let wide = formatted.replace("target FORMAT R32_SFLOAT", "target DATA_TYPE vec2<float> SIZE 64 FILL 3").replace("IDX 252", "IDX 248");
+    assert_eq!(decisions(&wide), [Decision::Holds]);
+    assert_eq!(decisions(&wide.replace("IDX 248", "IDX 252")), [Decision::Undefined]);
+}
+
 #[test]
 fn rectangles_are_culled_by_their_winding() {
     let mut device = device();
@@ -321,6 +432,20 @@ fn discard_and_derivatives() {
     );
     let text = script_of([PLAIN, Stage { body: &body, ..COORDINATE }], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
     agrees_and_not(&text, "IDX 4 0 SIZE 4 8", "IDX 3 0 SIZE 4 8", device.as_mut());
+    // The same by OpTerminateInvocation, which a device runs if it has that.
+    let (head, fragment) = text.split_once("SHADER fragment").expect("a fragment stage");
+    let extension = "OpCapability Shader\nOpExtension \"SPV_KHR_terminate_invocation\"";
+    let fragment = fragment.replacen("OpCapability Shader", extension, 1).replace("OpKill", "OpTerminateInvocation");
+    let ends = format!("{head}SHADER fragment{fragment}");
+    let lacks = device.as_ref().is_some_and(|device| !device.adapter().terminate_invocation);
+    match lacks {
+        false => agrees_and_not(&ends, "IDX 4 0 SIZE 4 8", "IDX 3 0 SIZE 4 8", device.as_mut()),
+        true => {
+            let legs = legs(&ends, &Interpreter::default(), device.as_mut());
+            assert_eq!(legs[0].verdict, Verdict::Agree);
+            assert!(matches!(&legs[1].verdict, Verdict::Unchecked(why) if why.contains("SPV_KHR_terminate_invocation")), "{:?}", legs[1]);
+        }
+    }
     // FragCoord grows by one from pixel to pixel.
     let body = format!("{COORDINATES}\n%d = OpDPdx %float %fx\n%c = OpCompositeConstruct %vec4 %d %f0 %f0 %f1\nOpStore %colour %c");
     let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255");
@@ -426,6 +551,15 @@ fn texels_that_a_draw_fetches() {
         );
         assert!(!leg.device || leg.compared.expectations + leg.compared.open == 1, "{leg:?}");
     }
+}
+
+#[test]
+fn a_framebuffer_size_gives_images_of_compute_pipelines_theirs() {
+    let mut device = device();
+    let declared = "IMAGE to FORMAT R32_UINT DIM_2D WIDTH 4 HEIGHT 4 FILL 0";
+    let text = include_str!("scripts/images.amber").replace(declared, "BUFFER to FORMAT R32_UINT");
+    let sized = |size: &str| text.replace("PIPELINE compute p\n", &format!("PIPELINE compute p\n  FRAMEBUFFER_SIZE {size}\n"));
+    agrees_and_not(&sized("4 4"), "FRAMEBUFFER_SIZE 4 4", "FRAMEBUFFER_SIZE 8 4", device.as_mut());
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use pretty_assertions::assert_eq;
 use smallstep::amber::Decision::{Fails, Holds, Undecided, Undefined};
 use smallstep::compute;
-use smallstep::run::amber::{End, Interpreter};
+use smallstep::run::amber::{End, Interpreter, Verdict};
 use smallstep_semantics::spirv::environment::Limits;
 
-use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, played, played_on, script_of};
+use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, device, legs, played, played_on, script_of};
 
 #[test]
 fn the_examples_hold() {
@@ -30,6 +30,58 @@ fn every_engine_shows_the_same() {
             let (expected, end) = played_on(text, &interpreter);
             assert!(end.is_none() && expected.iter().all(|(decision, _)| *decision == Holds), "{expected:?}, {end:?}");
         }
+    }
+}
+
+#[test]
+fn numbers_that_are_read_bit_for_bit() {
+    let of = |body: &str, data: &str, expect: &str| {
+        decisions(&script_of(WORDS, body, data, &format!("RUN p 1 1 1\nEXPECT data IDX 4 {expect}")))
+    };
+    let negates = "%a = OpLoad %item %p0\n%n = OpSNegate %item %a\nOpStore %p1 %n";
+    // -1 and -2, each negated.
+    assert_eq!(of(negates, "DATA_TYPE int32 DATA 4294967295 0 0 0 END", "EQ 1"), [Holds]);
+    assert_eq!(of(negates, "DATA_TYPE int32 DATA 4294967294 0 0 0 END", "EQ 1"), [Fails]);
+    assert_eq!(of(negates, "DATA_TYPE int32 SIZE 4 FILL 7.0", "EQ -7"), [Holds]);
+    assert_eq!(of(negates, "DATA_TYPE int32 SIZE 4 FILL 8.0", "EQ -7"), [Fails]);
+    assert_eq!(of(negates, "DATA_TYPE int32 SIZE 4 FILL 0.0", "EQ 0"), [Holds]);
+    let copies = "%a = OpLoad %item %p0\nOpStore %p1 %a";
+    assert_eq!(of(copies, "DATA_TYPE float DATA nan 1 1 1 END", "EQ nan"), [Holds]);
+    assert_eq!(of(copies, "DATA_TYPE float DATA 1 nan 1 1 END", "EQ nan"), [Fails]);
+}
+
+/// A uniform block of three words, of which the first is copied; twelve bytes are bound.
+const UNIFORM: &str = include_str!("scripts/uniform.amber");
+
+#[test]
+fn a_uniform_range_may_be_shorter_than_its_block_if_the_tail_is_not_read() {
+    let mut device = device();
+    agrees_on(UNIFORM, device.as_mut());
+    let short = UNIFORM.replace("DESCRIPTOR_RANGE 12", "DESCRIPTOR_RANGE 4");
+    agrees_on(&short, device.as_mut());
+    // What is bound moves, and so does what is read.
+    assert_eq!(decisions(&short.replace("DESCRIPTOR_OFFSET 0", "DESCRIPTOR_OFFSET 256")), [Fails]);
+    let second = |text: &str| text.replace("%uniforms %u0", "%uniforms %u1").replace("EQ 7", "EQ 8");
+    assert_eq!(decisions(&second(UNIFORM)), [Holds]);
+    assert_eq!(decisions(&second(&UNIFORM.replace("DESCRIPTOR_RANGE 12", "DESCRIPTOR_RANGE 8"))), [Holds]);
+    let (expected, end) = played(&second(&short));
+    let why = "the uniform buffer at 0.1 is read at byte 4, and what is bound of given has 4";
+    assert!(expected.is_empty() && matches!(&end, Some(End::Invalid(what)) if what.contains(why)), "{end:?}");
+    // Even if it is never used; and so says each engine that knows what is read.
+    let whole = short.replace("%from = OpAccessChain", "%all = OpLoad %block %uniforms\n%from = OpAccessChain");
+    assert!(matches!(played(&whole).1, Some(End::Invalid(_))));
+    let machine = Interpreter { by: compute::Interpreter::Machine, ..Interpreter::default() };
+    assert!(matches!(played_on(&short, &machine).1, Some(End::Unsupported(what)) if what.contains("the reference does")));
+    assert_eq!(played_on(UNIFORM, &machine).1, None);
+    // A storage buffer's length is known to a module, and nothing makes up what lies beyond.
+    let storage = UNIFORM.replace("BUFFER data DATA_TYPE uint32 SIZE 3", "BUFFER data DATA_TYPE uint32 SIZE 1");
+    assert!(matches!(&played(&storage).1, Some(End::Invalid(what)) if what.contains("needs 8 bytes")));
+}
+
+#[track_caller]
+fn agrees_on(text: &str, device: Option<&mut smallstep::gpu::Device>) {
+    for leg in legs(text, &Interpreter::default(), device) {
+        assert_eq!((&leg.verdict, leg.compared.expectations), (&Verdict::Agree, 1), "{}", leg.name);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::amber::script::{
 };
 
 /// Topologies that are no triangles, or triangles with more.
-const LEFT_OUT: [&str; 8] = [
+const LEFT_OUT: [&str; 7] = [
     "POINT_LIST",
     "LINE_LIST",
     "LINE_STRIP",
@@ -19,7 +19,6 @@ const LEFT_OUT: [&str; 8] = [
     "LINE_STRIP_WITH_ADJACENCY",
     "TRIANGLE_LIST_WITH_ADJACENCY",
     "TRIANGLE_STRIP_WITH_ADJACENCY",
-    "PATCH_LIST",
 ];
 
 impl<'t> Parser<'t> {
@@ -142,6 +141,7 @@ impl<'t> Parser<'t> {
         self.keyword("AS")?;
         let word = self.need("a topology")?;
         let Some(topology) = Topology::named(&word.text.to_ascii_uppercase()) else {
+            self.not_of_a_stage_left_out(word)?;
             return Err(if LEFT_OUT.contains(&word.text) {
                 self.unsupported(word, &format!("the topology {}", word.text))
             } else {

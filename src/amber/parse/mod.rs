@@ -1,7 +1,8 @@
 //! Reading AmberScript (google/amber, docs/amber_script.md).
 //!
 //! A statement is a line, or a block up to END. After an error the reading goes on at the next statement, so that one run names several; what
-//! only follows from an error that was named is not named again.
+//! only follows from an error that was named is not named again. What is unsupported is named once, and from then on nothing is called invalid: it
+//! may be right beside what was left out.
 
 mod buffer;
 mod command;
@@ -55,12 +56,38 @@ impl Named {
 }
 
 /// The commands that begin a statement and are left out.
-const LEFT_OUT: [&str; 4] = ["ACCELERATION_STRUCTURE", "SHADER_GROUP", "DEBUG", "TEXTURE_VIEW"];
+const LEFT_OUT: [&str; 2] = ["DEBUG", "TEXTURE_VIEW"];
+
+/// What scripts of ray tracing are made of, wherever it stands: stages, kinds of pipelines, statements, and lines of pipelines.
+const RAY_TRACING: [&str; 16] = [
+    "ray_generation",
+    "any_hit",
+    "closest_hit",
+    "miss",
+    "intersection",
+    "callable",
+    "ray_tracing",
+    "raytracing",
+    "ACCELERATION_STRUCTURE",
+    "SHADER_GROUP",
+    "SHADER_BINDING_TABLE",
+    "USE_LIBRARY",
+    "MAX_RAY_PAYLOAD_SIZE",
+    "MAX_RAY_HIT_ATTRIBUTE_SIZE",
+    "MAX_RAY_RECURSION_DEPTH",
+    "RAYGEN",
+];
+
+/// The same of tessellation.
+const TESSELLATION: [&str; 4] = ["tessellation_evaluation", "tessellation_control", "PATCH_CONTROL_POINTS", "PATCH_LIST"];
 
 pub(super) struct Parser<'t> {
     pub lexer: Lexer<'t>,
     pub script: Script,
+    /// What is said about the script.
     pub errors: Vec<ScriptError>,
+    /// How many errors there were, those that are not said among them.
+    found: u64,
     /// The place of each name; none for what was declared with an error.
     names: FxHashMap<(Named, String), Option<usize>>,
     /// Bytes of all buffers so far.
@@ -88,6 +115,7 @@ impl<'t> Parser<'t> {
             lexer: Lexer::new(text),
             script: Script { dialect, ..Script::default() },
             errors: Vec::new(),
+            found: 0,
             names: FxHashMap::default(),
             total: 0,
             commands: 0,
@@ -102,7 +130,12 @@ impl<'t> Parser<'t> {
     pub fn recover(&mut self, step: Step) -> bool {
         if let Err(stop) = step {
             if let Stop::Error(error) = stop {
-                self.errors.push(error);
+                self.found += 1;
+                let mut unsupported = self.errors.iter().filter(|e| e.kind == Kind::Unsupported);
+                let follows = unsupported.any(|before| error.kind != Kind::Unsupported || before.what == error.what);
+                if !follows {
+                    self.errors.push(error);
+                }
             }
             self.lexer.next_line();
         }
@@ -135,6 +168,7 @@ impl<'t> Parser<'t> {
                 if LEFT_OUT.contains(&other) {
                     return Err(self.unsupported(word, other));
                 }
+                self.not_of_a_stage_left_out(word)?;
                 Err(self.invalid(word, format!("found {}, where a command of AmberScript should stand", quoted(other))))
             }
         }
@@ -172,6 +206,16 @@ impl<'t> Parser<'t> {
 
     pub fn unsupported(&self, at: Word<'_>, what: &str) -> Stop {
         self.error(at, Kind::Unsupported, format!("{what} is left out"))
+    }
+
+    /// Fails if a word stands for ray tracing or tessellation, whose shaders nothing here runs.
+    pub fn not_of_a_stage_left_out(&self, word: Word<'_>) -> Step {
+        for (words, what) in [(&RAY_TRACING[..], "ray tracing"), (&TESSELLATION[..], "tessellation")] {
+            if words.contains(&word.text) {
+                return Err(self.unsupported(word, what));
+            }
+        }
+        Ok(())
     }
 
     pub fn limit(&self, at: Word<'_>, what: &str, bound: impl std::fmt::Display) -> Stop {
@@ -249,6 +293,9 @@ impl<'t> Parser<'t> {
     /// A 32-bit float, as bits.
     pub fn float(&mut self, what: &str) -> Step<u32> {
         let (number, word) = self.number(what)?;
+        if number == Number::Nan {
+            return Err(self.invalid(word, format!("found {}, where {what} should stand", quoted(word.text))));
+        }
         Scalar::Float32.bits(&number).map(|bits| bits as u32).map_err(|e| self.invalid(word, e))
     }
 

@@ -13,15 +13,7 @@ use crate::amber::script::{
 
 /// Blocks and lines of a pipeline that are left out.
 const BLOCKS_LEFT_OUT: [&str; 5] = ["COMPILE_OPTIONS", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
-const LINES_LEFT_OUT: [&str; 7] = [
-    "PATCH_CONTROL_POINTS",
-    "SET",
-    "SHADER_GROUP",
-    "USE_LIBRARY",
-    "MAX_RAY_PAYLOAD_SIZE",
-    "MAX_RAY_HIT_ATTRIBUTE_SIZE",
-    "MAX_RAY_RECURSION_DEPTH",
-];
+const LINES_LEFT_OUT: [&str; 2] = ["SET", "FLAGS"];
 
 /// A pipeline while its block is read: what this block itself says may not be said twice, what it inherits may be said anew.
 struct Draft {
@@ -35,7 +27,7 @@ struct Draft {
 impl<'t> Parser<'t> {
     pub(super) fn pipeline(&mut self, word: Word<'t>, derived: bool) -> Step {
         let mut name = None;
-        let errors = self.errors.len();
+        let found = self.found;
         let head = self.pipeline_head(word, derived, &mut name).and_then(|p| self.end().map(|()| p));
         // The block is read even under a wrong head, as that of a pipeline that takes anything.
         let (pipeline, head_error) = match head {
@@ -53,7 +45,7 @@ impl<'t> Parser<'t> {
         let mut draft = Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), locations: Vec::new() };
         let block = self.block(word, |parser, line| parser.pipeline_line(&mut draft, line));
         let Some(name) = name else { return block };
-        if block.is_err() || self.errors.len() > errors {
+        if block.is_err() || self.found > found {
             self.failed(Named::Pipeline, name);
             return block;
         }
@@ -90,9 +82,7 @@ impl<'t> Parser<'t> {
         }
         let kind = self.need("a kind of pipeline")?;
         *name = self.lexer.peek();
-        if kind.text == "ray_tracing" {
-            return Err(self.unsupported(kind, "ray_tracing"));
-        }
+        self.not_of_a_stage_left_out(kind)?;
         let Some(kind) = PipelineKind::named(kind.text) else {
             return Err(self.invalid(kind, format!("found {}, where compute or graphics should stand", quoted(kind.text))));
         };
@@ -117,18 +107,16 @@ impl<'t> Parser<'t> {
                 return passes.map_or(Ok(()), |pass| Err(self.unsupported(pass, "an optimization pass")));
             }
             other if BLOCKS_LEFT_OUT.contains(&other) => {
-                let stop = self.unsupported(word, other);
+                let stop = self.not_of_a_stage_left_out(word).err().unwrap_or_else(|| self.unsupported(word, other));
                 self.recover(Err(stop));
                 return self.block(word, |parser, _| {
                     while parser.lexer.word().is_some() {}
                     Ok(())
                 });
             }
-            "FLAGS" => return Err(self.unsupported(word, "FLAGS")),
             other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
-            "VERTEX_DATA" | "INDEX_DATA" | "FRAMEBUFFER_SIZE" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH"
-                if !graphics =>
-            {
+            // FRAMEBUFFER_SIZE gives images that have no size one, in a compute pipeline too.
+            "VERTEX_DATA" | "INDEX_DATA" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH" if !graphics => {
                 return Err(self.invalid(word, format!("{} stands in a compute pipeline", word.text)));
             }
             "VERTEX_DATA" => return self.vertex_data(draft, word),
@@ -172,7 +160,10 @@ impl<'t> Parser<'t> {
                     other => return Err(self.invalid(mode, format!("found {}, where fill, line or point should stand", quoted(other)))),
                 }
             }
-            other => return Err(self.invalid(word, format!("found {}, where a command of a pipeline or END should stand", quoted(other)))),
+            other => {
+                self.not_of_a_stage_left_out(word)?;
+                return Err(self.invalid(word, format!("found {}, where a command of a pipeline or END should stand", quoted(other))));
+            }
         }
         self.end()
     }
@@ -185,14 +176,31 @@ impl<'t> Parser<'t> {
             "WRITE" => depth.write = self.one_of("on or off", &SWITCH)?,
             "CLAMP" => depth.clamp = self.one_of("on or off", &SWITCH)?,
             "COMPARE_OP" => depth.compare = self.one_of("a comparison", Compare::ALL)?,
-            "BOUNDS" | "BIAS" => {
-                if self.one_of("on or off", &SWITCH)? {
-                    return Err(self.unsupported(word, &format!("{} on", word.text)));
+            "BOUNDS" => {
+                depth.bounds = match self.accept("off") {
+                    Some(_) => None,
+                    None => Some(self.depth_values(["min", "max"])?),
+                }
+            }
+            "BIAS" => {
+                depth.bias = match self.accept("off") {
+                    Some(_) => None,
+                    None => Some(self.depth_values(["constant", "clamp", "slope"])?),
                 }
             }
             other => return Err(self.invalid(word, format!("found {}, where a command of DEPTH or END should stand", quoted(other)))),
         }
         self.end()
+    }
+
+    /// Numbers, each after its name.
+    fn depth_values<const N: usize>(&mut self, names: [&str; N]) -> Step<[u32; N]> {
+        let mut bits = [0; N];
+        for (bits, name) in bits.iter_mut().zip(names) {
+            self.keyword(name)?;
+            *bits = self.float("a number")?;
+        }
+        Ok(bits)
     }
 
     fn attach(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
@@ -257,8 +265,11 @@ impl<'t> Parser<'t> {
                 let sampler = self.sampler_name()?;
                 return self.descriptor(draft, word, Resource::Sampler(sampler));
             }
-            "BUFFER_ARRAY" | "SAMPLER_ARRAY" | "ACCELERATION_STRUCTURE" => return Err(self.unsupported(what, what.text)),
-            other => return Err(self.invalid(what, format!("found {}, where BUFFER or SAMPLER should stand", quoted(other)))),
+            "BUFFER_ARRAY" | "SAMPLER_ARRAY" => return Err(self.unsupported(what, what.text)),
+            other => {
+                self.not_of_a_stage_left_out(what)?;
+                return Err(self.invalid(what, format!("found {}, where BUFFER or SAMPLER should stand", quoted(other))));
+            }
         }
         let (buffer, name) = self.buffer_name()?;
         if let Some(kernel) = self.accept("KERNEL") {
@@ -328,10 +339,13 @@ impl<'t> Parser<'t> {
     }
 
     fn attachment_of(&self, buffer: BufferId, name: Word<'t>, depth: bool) -> Step {
-        match self.script[buffer].data_type {
-            DataType::Texel(format) if format.is_depth_stencil() == depth => Ok(()),
-            DataType::Texel(format) => Err(self.invalid(name, format!("the format {} is not for such an attachment", format.name()))),
-            _ => Err(self.invalid(name, format!("the attachment {} is no buffer with a FORMAT", quoted(name.text)))),
+        match self.script[buffer].format() {
+            Some(format) if format.is_depth_stencil() == depth => Ok(()),
+            Some(format) => Err(self.invalid(name, format!("the format {} is not for such an attachment", format.name()))),
+            None => {
+                let of = self.script[buffer].data_type.name();
+                Err(self.invalid(name, format!("the attachment {} is of {of}, which is no image format", quoted(name.text))))
+            }
         }
     }
 
@@ -437,8 +451,14 @@ impl<'t> Parser<'t> {
                     let what = format!("the attachment {} is {w} by {h}, the framebuffer {width} by {height}", quoted(&buffer.name));
                     return Err(self.invalid(name, what));
                 }
+                // Items in a row are the texels, row after row.
+                Extent::Linear if attached && buffer.items == u64::from(width) * u64::from(height) => {
+                    self.script.buffers[image.0].extent = Extent::Image { width, height, declared: false };
+                }
                 Extent::Linear if attached => {
-                    return Err(self.invalid(name, format!("the attachment {} has no width and height", quoted(&buffer.name))));
+                    let what =
+                        format!("the attachment {} has {} items, the framebuffer {width} by {height}", quoted(&buffer.name), buffer.items);
+                    return Err(self.invalid(name, what));
                 }
                 _ => {}
             }

@@ -7,19 +7,6 @@ use crate::amber::script::{Language, Line, Shader, Source, Stage, version_of};
 use smallstep_semantics::spirv::words::MAX_WORDS;
 use std::sync::Arc;
 
-/// Stages that are left out.
-const LEFT_OUT: [&str; 9] = [
-    "geometry",
-    "tessellation_evaluation",
-    "tessellation_control",
-    "ray_generation",
-    "any_hit",
-    "closest_hit",
-    "miss",
-    "intersection",
-    "callable",
-];
-
 #[derive(Clone, Copy)]
 enum Form {
     Assembly,
@@ -97,8 +84,9 @@ impl<'t> Parser<'t> {
         let multi = stage_word.text == "multi";
         let stage = Stage::ALL.iter().find(|s| s.1 == stage_word.text).map(|s| s.0);
         if stage.is_none() && !multi {
-            if LEFT_OUT.contains(&stage_word.text) {
-                return Err(self.unsupported(stage_word, &format!("the stage {}", stage_word.text)));
+            self.not_of_a_stage_left_out(stage_word)?;
+            if stage_word.text == "geometry" {
+                return Err(self.unsupported(stage_word, "the stage geometry"));
             }
             let what =
                 format!("found {}, where a shader's stage should stand: vertex, fragment, compute or multi", quoted(stage_word.text));

@@ -40,11 +40,15 @@ pub struct DepthState {
     pub compare: Compare,
     /// Whether depths are clamped to the viewport's in place of clipping; off if not said.
     pub clamp: bool,
+    /// The least and the greatest stored depth that a fragment may meet, bits of 32-bit floats; any if not said.
+    pub bounds: Option<[u32; 2]>,
+    /// What is added to depths, bits of 32-bit floats: the constant factor, the clamp and the slope factor; nothing if not said.
+    pub bias: Option<[u32; 3]>,
 }
 
 impl Default for DepthState {
     fn default() -> DepthState {
-        DepthState { test: false, write: false, compare: Compare::Less, clamp: false }
+        DepthState { test: false, write: false, compare: Compare::Less, clamp: false, bounds: None, bias: None }
     }
 }
 

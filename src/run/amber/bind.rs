@@ -27,6 +27,8 @@ pub(super) struct BufferAt {
     pub place: Place,
     pub buffer: BufferId,
     pub range: Range<usize>,
+    /// How many bytes the block goes beyond the range. Engines are given zeros there, and a run that reads one is not kept.
+    pub missing: usize,
     pub kind: BufferKind,
 }
 
@@ -114,15 +116,16 @@ impl Bound {
             (Resource::Uniform(range), Behind::Uniform) | (Resource::Storage(range), Behind::Storage) => {
                 let range = (range.buffer, bytes_of(&held[range.buffer].bytes, range));
                 let (needed, length) = (stage.module().buffer_size(variable.id), range.1.len());
-                if (length as u64) < needed {
+                let missing = needed.saturating_sub(length as u64) as usize;
+                if missing > 0 && behind == Behind::Storage {
                     let buffer = &script[range.0].name;
                     return Err(invalid(format!("{name} needs {needed} bytes, and what is bound of {buffer} has {length}")));
                 }
                 let kind = stage.kind_at(place).unwrap_or(BufferKind::ReadWrite);
                 match self.buffers.iter_mut().find(|b| b.place == place) {
                     // Both stages use it.
-                    Some(there) => there.kind = there.kind.max(kind),
-                    None => self.buffers.push(BufferAt { place, buffer: range.0, range: range.1, kind }),
+                    Some(there) => (there.kind, there.missing) = (there.kind.max(kind), there.missing.max(missing)),
+                    None => self.buffers.push(BufferAt { place, buffer: range.0, range: range.1, missing, kind }),
                 }
                 Ok(())
             }
@@ -166,8 +169,27 @@ impl Bound {
 
     /// The bytes behind descriptors, as the interpreters take them.
     pub fn contents(&self, held: &Buffers) -> Vec<Buffer> {
-        let bytes = |b: &BufferAt| held[b.buffer].bytes[b.range.clone()].to_vec();
+        let bytes = |b: &BufferAt| {
+            let mut bytes = held[b.buffer].bytes[b.range.clone()].to_vec();
+            bytes.resize(bytes.len() + b.missing, 0);
+            bytes
+        };
         self.buffers.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect()
+    }
+
+    /// Whether some block goes beyond the range that is bound for it.
+    pub fn is_short(&self) -> bool {
+        self.buffers.iter().any(|b| b.missing > 0)
+    }
+
+    /// How the script ends where a byte was read that no range has.
+    pub fn read_past(&self, script: &Script, past: Option<(usize, usize)>, line: Line) -> Result<(), End> {
+        let Some((b, at)) = past.and_then(|(index, at)| Some((self.buffers.get(index)?, at))) else { return Ok(()) };
+        let (name, length) = (&script[b.buffer].name, b.range.len());
+        Err(End::Invalid(format!(
+            "line {line}: the uniform buffer at {} is read at byte {at}, and what is bound of {name} has {length}",
+            b.place
+        )))
     }
 
     /// The floats among these bytes that may be any of a set, as the interpreters take them.

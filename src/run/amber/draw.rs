@@ -6,7 +6,7 @@
 //! clockwise in framebuffer coordinates (Vulkan, Basic Polygon Rasterization), as all of DRAW_GRID are, so that under the default FRONT_FACE they are
 //! back faces: a CULL_MODE of back draws nothing of them. The documents of AmberScript do not state the order, and culling depends on it.
 //!
-//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it.
+//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it. BOUNDS are of what it holds, whether TEST is on or not.
 
 use std::ops::Range;
 
@@ -256,6 +256,11 @@ fn state_of(pipeline: &Pipeline) -> State {
         state.viewport = raster::Viewport { x, y, width, height, min_depth, max_depth };
     }
     state.depth_clamp = pipeline.depth.clamp;
+    state.depth_bounds = pipeline.depth.bounds.map(|bounds| bounds.map(f32::from_bits));
+    state.depth_bias = pipeline.depth.bias.map(|bits| {
+        let [constant, clamp, slope] = bits.map(f32::from_bits);
+        raster::DepthBias { constant, clamp, slope }
+    });
     state.area = Area::of_size(width, height);
     state.cull = match pipeline.cull_mode {
         CullMode::None => Cull::None,
@@ -335,13 +340,17 @@ impl<'s> Given<'s> {
         &held.bytes
     }
 
-    /// The depth attachment, if the depth test is on and there is one with depths.
+    /// The depth attachment, if a test of depths is on or depths are biased, and there is one with depths. Without the depth test every depth passes
+    /// and none is stored.
     fn depth(&mut self, pipeline: &Pipeline) -> Result<Option<Depth>, String> {
         let is_depth = |id: &BufferId| self.script[*id].format().is_some_and(|f| f.channels() == [Channel::Depth]);
-        let Some(id) = pipeline.depth_stencil.filter(|id| pipeline.depth.test && is_depth(id)) else { return Ok(None) };
+        let state = &pipeline.depth;
+        let used = state.test || state.bounds.is_some() || state.bias.is_some();
+        let Some(id) = pipeline.depth_stencil.filter(|id| used && is_depth(id)) else { return Ok(None) };
         let image = self.attachment(pipeline, id)?;
         let buffer = DepthBuffer::holding(&image).ok_or_else(|| format!("the depth format {}", image.format().name()))?;
-        let target = DepthTarget { buffer, compare: compare_of(pipeline.depth.compare), writes: pipeline.depth.write };
+        let compare = if state.test { compare_of(state.compare) } else { image::Compare::Always };
+        let target = DepthTarget { buffer, compare, writes: state.test && state.write };
         Ok(Some(Depth { buffer: id, image, target }))
     }
 

@@ -312,7 +312,7 @@ impl<'s> Player<'s> {
         let schedule = interpreter.engines.schedule.clone();
         let by = match &interpreter.by {
             // The relation knows what devices differ in, and what is read.
-            compute::Interpreter::Any if floats || first_open.is_some() || open_image.is_some() => {
+            compute::Interpreter::Any if floats || first_open.is_some() || open_image.is_some() || bound.is_short() => {
                 compute::Interpreter::Reference { schedule, keep_going: false }
             }
             by => by.clone(),
@@ -320,11 +320,17 @@ impl<'s> Player<'s> {
         let engines = &interpreter.engines;
         // What the dispatch is given as a set is no more open than other bytes.
         let known: Vec<Vec<Known>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
-        let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect());
-        let sink: &mut dyn Sink = if first_open.is_some() { &mut watch } else { &mut () };
+        let lengths = all.iter().map(|(_, range)| range.len()).collect();
+        let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect(), lengths);
+        let sink: &mut dyn Sink = if first_open.is_some() || bound.is_short() { &mut watch } else { &mut () };
         let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink)
             .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
         let seen = watch.seen();
+        bound.read_past(self.script, seen.past, *line)?;
+        if bound.is_short() && ran.engine == "machine" {
+            let what = "a uniform buffer is shorter than its block, and the machine does not say what is read; the reference does";
+            return Err(End::Unsupported(format!("line {line}: {what}")));
+        }
         let report = ran.report;
         let observation = observed(report.outcome.clone(), &module.module, lines, &dispatch.limits, *line)?;
         if interpreter.adapted_too {

@@ -111,9 +111,12 @@ impl Player<'_> {
             Some(_) => &self.buffers[b.buffer].known[b.range.clone()],
             None => &[][..],
         };
-        let mut seen = Stages { watch: Watch::new(bound.buffers.iter().map(known).collect()), stages, last: 0 };
-        let observation = draw_by(&draw, stages, interpreter, &mut seen, line)?;
+        let lengths = bound.buffers.iter().map(|b| b.range.len()).collect();
+        let mut seen = Stages { watch: Watch::new(bound.buffers.iter().map(known).collect(), lengths), stages, last: 0 };
+        let observation = draw_by(&draw, stages, interpreter, &mut seen, line);
         let seen = seen.watch.seen();
+        bound.read_past(self.script, seen.past, line)?;
+        let observation = observation?;
         // The adapted draw is given what a device is, and so no depths that are not exact.
         if interpreter.adapted_too && !stored_depths {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;

@@ -1,7 +1,7 @@
 //! What a script asks of a device (DEVICE_FEATURE and its kin), against what is known of one.
 //!
-//! A feature that a capability stands for needs no answer here: a module that uses it declares the capability, and a device that did not enable it
-//! refuses the module by that name. What became part of a Vulkan version needs that version. Of anything else nothing is known, and a script that
+//! A feature that a capability or an extension of SPIR-V stands for, or a state of a draw, needs no answer here: a module that uses it declares the
+//! capability, and a device that did not enable it refuses the module, or the draw, by that name. What became part of a Vulkan version needs that version. Of anything else nothing is known, and a script that
 //! asks for it is unchecked, by name. An interpreter has what it models, and says at load what it does not.
 
 use crate::amber::{Requirement, RequirementKind, Script};
@@ -10,7 +10,7 @@ use crate::gpu::{AdapterRecord, FloatControls};
 /// How it is known whether a device has something.
 #[derive(Clone, Copy)]
 enum Answer {
-    /// A module that uses it declares a capability.
+    /// A module or a draw that uses it is refused by name where a device lacks it.
     Capability,
     /// Every device has it.
     Always,
@@ -42,6 +42,9 @@ const FEATURES: &[(&str, Answer)] = &[
     ("vulkanMemoryModel", Capability),
     ("vulkanMemoryModelDeviceScope", Capability),
     ("shaderDemoteToHelperInvocation", Capability),
+    ("shaderTerminateInvocation", Capability),
+    ("depthBiasClamp", Capability),
+    ("depthBounds", Capability),
     ("robustBufferAccess", Always),
 ];
 

@@ -1,4 +1,4 @@
-//! Which open bytes a dispatch reads, and which of them it writes over.
+//! Which open bytes a dispatch reads, which of them it writes over, and whether it reads past the ends of what is bound.
 //!
 //! A run that reads none of them is the same whatever they hold, so that all that it shows is known; what it does not write over stays open.
 
@@ -12,6 +12,8 @@ use crate::amber::Known;
 pub(super) struct Watch<'k> {
     /// What is known of the bytes of each buffer, in the order of the dispatch, and of the push constants last; empty where all are decided.
     known: Vec<&'k [Known]>,
+    /// How many bytes are bound of each of them.
+    bound: Vec<usize>,
     seen: Seen,
 }
 
@@ -19,14 +21,16 @@ pub(super) struct Watch<'k> {
 pub(super) struct Seen {
     /// The first open byte that was read: whose, and which.
     pub read: Option<(usize, usize)>,
+    /// The first byte past the end that was read: of which buffer, and which.
+    pub past: Option<(usize, usize)>,
     /// Of each buffer with open bytes, whether each byte was written.
     pub written: Vec<Vec<bool>>,
 }
 
 impl<'k> Watch<'k> {
-    pub fn new(known: Vec<&'k [Known]>) -> Watch<'k> {
+    pub fn new(known: Vec<&'k [Known]>, bound: Vec<usize>) -> Watch<'k> {
         let written = known.iter().map(|known| vec![false; known.len()]).collect();
-        Watch { known, seen: Seen { read: None, written } }
+        Watch { known, bound, seen: Seen { read: None, past: None, written } }
     }
 
     pub fn seen(self) -> Seen {
@@ -45,6 +49,11 @@ impl Sink for Watch<'_> {
             };
             let ObjectId::Buffer(index) = extent.object else { continue };
             let index = index as usize;
+            let end = self.bound.get(index).copied().unwrap_or(usize::MAX);
+            if reads && self.seen.past.is_none() {
+                let over = extent.stretches().into_iter().find(|(first, bytes)| first + bytes > end as u64);
+                self.seen.past = over.map(|(first, _)| (index, end.max(first as usize)));
+            }
             let Some(known) = self.known.get(index).filter(|known| !known.is_empty()) else { continue };
             for (first, bytes) in extent.stretches() {
                 let range = first as usize..(first + bytes) as usize;
