@@ -3,6 +3,8 @@
 use crate::script;
 use pretty_assertions::assert_eq;
 use smallstep::amber::*;
+use smallstep_semantics::image::Codes;
+use smallstep_semantics::number::sets::{Set, Span};
 
 /// The judgement of the last command of a script over what its buffers hold at first, changed.
 fn judged_with(text: &str, change: impl FnOnce(&mut Buffers)) -> Judgement {
@@ -63,12 +65,44 @@ fn equality_of_floats() {
     );
     holds("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.00000000999");
     assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.000000011").decision(), Decision::Fails);
+    // Only doubles have some room, which is of the expected value.
+    holds("BUFFER b DATA_TYPE double DATA 0 END\nEXPECT b IDX 0 EQ 0");
+    fails(
+        "BUFFER b DATA_TYPE uint32 DATA 4294967295 END\nEXPECT b IDX 0 EQ 4294967294",
+        "line 3: buffer b, IDX 0: found 4294967295, expected EQ 4294967294",
+    );
     let nan = |held: &mut Buffers| held.0[0].bytes[..4].copy_from_slice(&0x7fc0_0000u32.to_le_bytes());
     for (comparator, expected) in [("EQ", false), ("NE", true), ("LT", false), ("LE", false), ("GT", false), ("GE", false)] {
         let judgement = judged_with(&format!("{FLOATS}EXPECT b IDX 0 {comparator} 1"), nan);
         assert_eq!(judgement.decision() == Decision::Holds, expected, "{comparator}");
     }
     assert_eq!(judged_with(&format!("{FLOATS}EXPECT b IDX 0 TOLERANCE 1000 EQ 1"), nan).decision(), Decision::Fails);
+    // A NaN that the script expects is any NaN.
+    for (data, comparator, expected) in [
+        ("nan", "EQ", Decision::Holds),
+        ("nan", "NE", Decision::Fails),
+        ("nan", "LE", Decision::Fails),
+        ("nan", "TOLERANCE 5 EQ", Decision::Holds),
+        ("1", "EQ", Decision::Fails),
+        ("1", "NE", Decision::Holds),
+        ("1", "TOLERANCE 5 EQ", Decision::Fails),
+    ] {
+        for of in ["float", "float16", "double"] {
+            let text = format!("BUFFER b DATA_TYPE {of} DATA {data} END\nEXPECT b IDX 0 {comparator} nan");
+            assert_eq!(judged(&text).decision(), expected, "{text}");
+        }
+    }
+    let payload = |held: &mut Buffers| held.0[0].bytes[..4].copy_from_slice(&0xffc1_2345u32.to_le_bytes());
+    assert_eq!(judged_with(&format!("{FLOATS}EXPECT b IDX 0 EQ nan"), payload).decision(), Decision::Holds);
+}
+
+#[test]
+fn integers_beyond_the_signed_range_are_their_bits() {
+    let data = "BUFFER b DATA_TYPE int8 DATA 129 -1 END\n";
+    holds(&format!("{data}EXPECT b IDX 0 EQ -127 255"));
+    holds(&format!("{data}EXPECT b IDX 0 EQ 129 -1"));
+    holds(&format!("{data}EXPECT b IDX 0 LT 0 0"));
+    fails(&format!("{data}EXPECT b IDX 0 EQ 127"), "line 3: buffer b, IDX 0: found -127, expected EQ 127");
 }
 
 #[test]
@@ -77,6 +111,10 @@ fn tolerances() {
     fails(&format!("{INTEGERS}EXPECT b IDX 0 TOLERANCE 1 EQ 0 3 5"), "line 3: buffer b, IDX 8: found 3, expected EQ 5 within 1");
     holds(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1% EQ 101"));
     fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1 % EQ 101.5"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 101.5 within 1%");
+    // Of the expected value: 50 % of 200 reaches 100, and 50 % of 100 does not reach 200.
+    holds(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 200"));
+    fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 60"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 60.0 within 50%");
+    fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 0"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 0.0 within 50%");
     holds(&format!("{FLOATS}EXPECT b IDX 4 TOLERANCE 0.5 EQ -3"));
     // Per component; components past the last are exact; one holds for all.
     let vectors = "BUFFER v DATA_TYPE vec3<int32> DATA 10 20 30 10 20 30 END\n";
@@ -225,6 +263,187 @@ fn an_undefined_byte_counts_before_a_doubtful_one() {
     let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
     assert_eq!(held.write(&lane), Ok(()));
     assert_eq!((held.bytes, held.known), (vec![1, 2, 0, 0], vec![Known::Decided, Known::Decided, Known::Undefined, Known::Undefined]));
+}
+
+#[test]
+fn of_bytes_that_are_open_alike_the_first_is_named() {
+    let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| held.0[0].mark(4..12, Known::Doubtful));
+    assert_eq!(judgement.open.map(|o| (o.byte, o.place)), Some((4, "line 3: buffer b, IDX 4".into())));
+    // So of components: blue is doubtful, red and green are undefined.
+    let judgement = judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| {
+        held.0[0].mark(0..1, Known::Doubtful);
+        held.0[0].mark(1..3, Known::Undefined);
+    });
+    assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(1)));
+    let judgement =
+        judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| held.0[0].mark(0..3, Known::Doubtful));
+    assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undecided, Some(0)));
+    // Where both of two buffers are open, the one that is judged is named.
+    let pair = "BUFFER a DATA_TYPE uint8 DATA 1 2 END\nBUFFER b DATA_TYPE uint8 DATA 1 2 END\nEXPECT b EQ_BUFFER a";
+    let judgement = judged_with(pair, |held| held.0.iter_mut().for_each(|one| one.mark(1..2, Known::Doubtful)));
+    assert_eq!(judgement.open.map(|o| (o.buffer, o.byte)), Some((BufferId(1), 1)));
+}
+
+/// Of which values a scalar holds one.
+fn one_of(best: u64, others: &[u64], nan: u8) -> Codes {
+    Codes { best, others: others.iter().copied().collect(), nan, any: None }
+}
+
+#[test]
+fn bytes_of_several_values_are_compared_as_far_as_they_go() {
+    // 301 or 302: the low byte is 0x2d or 0x2e, the high one 1.
+    let pair = |other: u16| format!("BUFFER a DATA_TYPE uint16 DATA 300 301 END\nBUFFER b DATA_TYPE uint16 DATA 300 {other} END\n");
+    let open = |held: &mut Buffers| held.0[0].choose(2, 2, one_of(301, &[302], 0));
+    for (other, decision) in [(301, Decision::Undecided), (302, Decision::Undecided), (303, Decision::Fails), (0x022d, Decision::Fails)] {
+        for check in ["a EQ_BUFFER b", "b EQ_BUFFER a"] {
+            let judgement = judged_with(&format!("{}EXPECT {check}", pair(other)), open);
+            assert_eq!(judgement.decision(), decision, "{other} {check}");
+            assert!(judgement.open.is_none_or(|o| o.buffer == BufferId(0)), "{other} {check}");
+        }
+    }
+    // What is known too little is not compared by the values that are known: the other may be any of these.
+    let judgement = judged_with(&format!("{}EXPECT a EQ_BUFFER b", pair(303)), |held| {
+        open(held);
+        held.0[1].mark(2..4, Known::Doubtful);
+    });
+    assert_eq!((judgement.decision(), judgement.open.map(|o| o.buffer)), (Decision::Undecided, Some(BufferId(1))));
+    // A NaN has many codes.
+    let halves = "BUFFER a DATA_TYPE float16 DATA 1 END\nBUFFER b DATA_TYPE float16 DATA 1 END\nEXPECT a EQ_BUFFER b";
+    let judgement = judged_with(halves, |held| {
+        held.0[0].choose(0, 2, one_of(0x3c00, &[], 16));
+        held.0[1].bytes = vec![0x01, 0x7e];
+    });
+    assert_eq!(judgement.decision(), Decision::Undecided);
+}
+
+#[test]
+fn errors_of_several_values_have_two_ends() {
+    // Differences of 4 or 2 in one of two: the roots of 8 and of 2.
+    let pair = "BUFFER a DATA_TYPE uint8 DATA 10 20 END\nBUFFER b DATA_TYPE uint8 DATA 10 24 END\n";
+    let at = |check: &str, most: &str| {
+        judged_with(&format!("{pair}EXPECT {check} TOLERANCE {most}"), |held| held.0[0].choose(1, 1, one_of(20, &[22], 0)))
+    };
+    for (most, decision) in [
+        ("3", Decision::Holds),
+        ("2.8284271247461903", Decision::Holds),
+        ("2.82", Decision::Undecided),
+        ("1.4142135623730951", Decision::Undecided),
+        ("1.41", Decision::Fails),
+    ] {
+        for check in ["a RMSE_BUFFER b", "b RMSE_BUFFER a"] {
+            let judgement = at(check, most);
+            assert_eq!(judgement.decision(), decision, "{check} {most}");
+            assert!(judgement.open.is_none_or(|o| (o.buffer, o.byte, o.known) == (BufferId(0), 1, Known::OneOf)), "{check} {most}");
+        }
+    }
+    // Both may be one of two: 20 or 22 against 24 or 21, which differ by 1 at least.
+    let both = |most: &str| {
+        judged_with(&format!("{pair}EXPECT a RMSE_BUFFER b TOLERANCE {most}"), |held| {
+            held.0[0].choose(1, 1, one_of(20, &[22], 0));
+            held.0[1].choose(1, 1, one_of(24, &[21], 0));
+        })
+        .decision()
+    };
+    assert_eq!(["2.83", "2.82", "0.71", "0.7"].map(both), [Decision::Holds, Decision::Undecided, Decision::Undecided, Decision::Fails]);
+    // A NaN is not within any bound.
+    let halves = "BUFFER a DATA_TYPE float16 DATA 1 END\nBUFFER b DATA_TYPE float16 DATA 1 END\nEXPECT a RMSE_BUFFER b TOLERANCE 9";
+    assert_eq!(judged_with(halves, |held| held.0[0].choose(0, 2, one_of(0x3c00, &[], 16))).decision(), Decision::Undecided);
+    // A histogram takes none of it.
+    let texels = "BUFFER a DATA_TYPE R8G8B8A8_UNORM DATA 1 2 3 4 END\nBUFFER b DATA_TYPE R8G8B8A8_UNORM DATA 1 2 3 4 END\n";
+    let open = |held: &mut Buffers| held.0[0].choose(1, 1, one_of(2, &[3], 0));
+    assert_eq!(judged_with(&format!("{texels}EXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE 1"), open).decision(), Decision::Undecided);
+}
+
+#[test]
+fn infinities_of_one_sign_differ_by_nothing() {
+    let pair = "BUFFER a DATA_TYPE float DATA 1 2 END\nBUFFER b DATA_TYPE float DATA 1 2 END\nEXPECT a RMSE_BUFFER b TOLERANCE 0";
+    let with = |a: f32, b: f32| {
+        judged_with(pair, |held| {
+            held.0[0].bytes[..4].copy_from_slice(&a.to_le_bytes());
+            held.0[1].bytes[..4].copy_from_slice(&b.to_le_bytes());
+        })
+        .decision()
+    };
+    assert_eq!(with(f32::INFINITY, f32::INFINITY), Decision::Holds);
+    assert_eq!(with(f32::INFINITY, f32::NEG_INFINITY), Decision::Fails);
+}
+
+#[test]
+fn a_float_of_a_set_is_judged_where_it_stands_as_a_float() {
+    let set = Set::of(Span { low: 1.0, high: 2.0 });
+    let of = |data: &str, at: usize, check: &str| {
+        judged_with(&format!("BUFFER b DATA_TYPE {data} END\nEXPECT b {check}"), |held| held.0[0].bound(at, set)).decision()
+    };
+    for (check, decision) in [
+        ("IDX 4 LT 3", Decision::Holds),
+        ("IDX 4 LE 2", Decision::Holds),
+        ("IDX 4 LT 2", Decision::Undecided),
+        ("IDX 4 GE 3", Decision::Fails),
+        ("IDX 4 EQ 3", Decision::Fails),
+        ("IDX 4 NE 3", Decision::Holds),
+        ("IDX 4 EQ 1.5", Decision::Undecided),
+        ("IDX 4 NE 1.5", Decision::Undecided),
+        ("IDX 4 TOLERANCE 0.5 EQ 1.5", Decision::Holds),
+        ("IDX 4 TOLERANCE 0.4 EQ 1.5", Decision::Undecided),
+        ("IDX 4 EQ nan", Decision::Fails),
+        ("IDX 0 EQ 7", Decision::Holds),
+        ("IDX 8 EQ 8", Decision::Holds),
+    ] {
+        assert_eq!(of("float DATA 7 1.5 8", 4, check), decision, "{check}");
+    }
+    let judgement = judged_with("BUFFER b DATA_TYPE float DATA 1.5 END\nEXPECT b IDX 0 LT 1.2", |held| held.0[0].bound(0, set));
+    assert_eq!(judgement.open.map(|o| (o.byte, o.known)), Some((0, Known::Doubtful)));
+    // Its bits as an integer are none of the set's numbers, and half of it is no float.
+    assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 NE 9"), Decision::Undecided);
+    assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 EQ 9"), Decision::Undecided);
+    assert_eq!(of("float DATA 1 1", 2, "IDX 4 NE 99"), Decision::Undecided);
+    // NaN may be in the set too.
+    let with_nan = |check: &str| {
+        judged_with(&format!("BUFFER b DATA_TYPE float DATA 1.5 END\nEXPECT b IDX 0 {check}"), |held| held.0[0].bound(0, set.or_nan()))
+            .decision()
+    };
+    assert_eq!(["LT 3", "GE 3"].map(with_nan), [Decision::Undecided; 2]);
+}
+
+#[test]
+fn texels_of_wide_channels_and_the_ends_of_images() {
+    let image = "IMAGE i FORMAT R16G16_UNORM DIM_2D WIDTH 2 HEIGHT 2 DATA\n0 65535  65535 0\n65535 65535  13107 0\nEND\n";
+    holds(&format!("{image}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 0 255 9"));
+    holds(&format!("{image}EXPECT i IDX 1 0 SIZE 1 1 EQ_RGB 255 0 9"));
+    holds(&format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9"));
+    fails(
+        &format!("{image}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 0 255 9"),
+        "line 6: buffer i, texel (1, 0): found [255, 0], expected [0, 255, 9] of 255",
+    );
+    // The green of the last texel is its bytes 14 and 15.
+    for (byte, decision) in [(14, Decision::Undecided), (15, Decision::Undecided), (11, Decision::Holds)] {
+        let judgement =
+            judged_with(&format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9"), |held| held.0[0].mark(byte..byte + 1, Known::Doubtful));
+        assert_eq!((judgement.decision(), judgement.open.map_or(byte, |o| o.byte)), (decision, byte));
+    }
+    // A component of a few codes, all of which are near, or one of which is not.
+    let some = |tolerance: &str| {
+        let text = format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9 TOLERANCE {tolerance}");
+        judged_with(&text, |held| held.0[0].choose(12, 2, one_of(13107, &[13207], 0))).decision()
+    };
+    assert_eq!(["0.0016", "0.001"].map(some), [Decision::Holds, Decision::Undecided]);
+    // A tolerance in per cent is of the value found: 0.3 % of 254 is less than 1.
+    let percent = |tolerance: &str| judged(&format!("{IMAGE}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 255 128 0 TOLERANCE {tolerance}")).decision();
+    assert_eq!(["0.4%", "0.3%"].map(percent), [Decision::Holds, Decision::Fails]);
+    // Beyond the last column, beyond the last row, and a buffer that came back too short: what no script that is read asks for.
+    let mut script = script(&format!("#!amber\n{image}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 0 255 9 TOLERANCE 1000"));
+    let judged = |script: &Script, bytes: usize| {
+        let Action::Expect(expect) = &script.commands[0].action else { panic!("an expectation") };
+        let mut held = script.contents();
+        held.0[0].bytes.truncate(bytes);
+        judge(script, expect, &held)
+    };
+    assert_eq!((judged(&script, 16).decision(), judged(&script, 15).failed), (Decision::Holds, 1));
+    for outside in [[1, 0, 2, 1], [0, 1, 1, 2], [2, 0, 1, 1]] {
+        let Action::Expect(Expect { check: Check::Colour { rect, .. }, .. }) = &mut script.commands[0].action else { panic!("a colour") };
+        *rect = outside;
+        assert_eq!(judged(&script, 16).failed, 1, "{outside:?}");
+    }
 }
 
 #[test]

@@ -36,6 +36,35 @@ fn without_a_device_the_interpreter_is_judged() {
 }
 
 #[test]
+fn the_worse_of_two_verdicts_is_kept_and_of_equals_the_first() {
+    let difference = smallstep::run::amber::Difference {
+        between: (Side::Script, Side::Interpreter),
+        line: smallstep::amber::Line(1),
+        place: None,
+        expected: String::new(),
+        found: String::new(),
+    };
+    let why = || "why".to_string();
+    let all = [
+        Verdict::Agree,
+        Verdict::Undecided(why()),
+        Verdict::Unchecked(why()),
+        Verdict::Limit(why()),
+        Verdict::Unsupported(why()),
+        Verdict::Invalid(why()),
+        Verdict::Undefined(why()),
+        Verdict::Failed(why()),
+        Verdict::Disagree(Box::new(difference)),
+    ];
+    for (i, a) in all.iter().enumerate() {
+        for (j, b) in all.iter().enumerate() {
+            assert_eq!(a.clone().worse(b.clone()), all[i.max(j)], "{a:?} {b:?}");
+        }
+    }
+    assert_eq!(Verdict::Undecided("first".into()).worse(Verdict::Undecided("second".into())), Verdict::Undecided("first".into()));
+}
+
+#[test]
 fn a_planted_bug_of_the_interpreter_fails_the_script() {
     let verdict = legs(REPEAT, &off_by_one(), None).remove(0).verdict;
     let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
