@@ -17,6 +17,7 @@ OpCapability Shader
 CAPABILITIES
 OpExtension "SPV_KHR_storage_buffer_storage_class"
 EXTENSIONS
+%glsl = OpExtInstImport "GLSL.std.450"
 OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main "main" %gid
 OpExecutionMode %main LocalSize 4 1 1
@@ -35,6 +36,7 @@ DECORATIONS
 %bool = OpTypeBool
 %u = OpTypeInt 32 0
 %f = OpTypeFloat 32
+%signed = OpTypeInt 32 1
 %v2 = OpTypeVector %u 2
 %v3 = OpTypeVector %u 3
 %v4 = OpTypeVector %u 4
@@ -302,6 +304,20 @@ fn rounding_is_held_to_what_is_declared() {
     // What no rounding excuses is caught without any controls.
     let half = ("%x = OpConvertUToF %f %i\n%y = OpBitcast %u %x\nOpStore %po %y", "%y = OpCopyObject %u %i\nOpStore %po %y");
     assert_eq!(verdict(half.0, half.1, false), "another value");
+}
+
+/// An integer 0 keeps its bits through other integer types, and through no float but in doubt.
+#[test]
+fn an_integer_zero_is_the_same_in_another_type() {
+    let zero = "%z = OpIMul %u %i %u0\n";
+    let cast = format!("{zero}%n = OpBitcast %signed %z\n%y = OpBitcast %u %n\n");
+    let [before, after] = ["OpStore %po %y", "%x = OpIAdd %u %y %u1\nOpStore %po %x"].map(|end| format!("{cast}{end}"));
+    assert_eq!([verdict(&before, &after, false), verdict(&before, &before, false)], ["another value", "agree"]);
+    let of_float = format!("{zero}%m = OpConvertUToF %f %z\n%y = OpBitcast %u %m\n");
+    assert_eq!(verdict(&format!("{of_float}OpStore %po %y"), &after, false), "undecided");
+    let exact = "%m = OpConvertUToF %f %i\n%g = OpExtInst %f %glsl NMin %m %m\n%n = OpConvertFToU %u %g\n";
+    let [before, after] = ["OpStore %po %n", "%x = OpIAdd %u %n %u1\nOpStore %po %x"].map(|end| format!("{exact}{end}"));
+    assert_eq!(verdict(&before, &after, false), "another value");
 }
 
 /// Every schedule of four invocations was tried: nobody can be the first twice.

@@ -117,12 +117,16 @@ impl Contents {
         self.sets.iter().map(|(&start, &set)| (start, set))
     }
 
-    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be any of a set. One past the end is left out.
+    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be any of
+    /// a set; if it has one member, the float is decided. One past the end is left out.
     pub fn bound(&mut self, offset: usize, set: Set) {
-        if self.bytes.get(offset..).is_some_and(|rest| rest.len() >= 4) {
-            self.mark(offset..offset + 4, Known::Doubtful);
-            self.sets.insert(offset, set);
+        let Some(bytes) = self.bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..4)) else { return };
+        if let Some(only) = set.only() {
+            bytes.copy_from_slice(&(only as f32).to_le_bytes());
+            return self.mark(offset..offset + 4, Known::Decided);
         }
+        self.mark(offset..offset + 4, Known::Doubtful);
+        self.sets.insert(offset, set);
     }
 
     /// Takes over what is known of the bytes of another, not the bytes.
@@ -396,6 +400,11 @@ mod tests {
         assert_eq!((copy.set(5), copy.known_at(5)), (None, Known::Doubtful));
         held.mark(7..8, Known::Decided);
         assert_eq!((held.set(4), held.known_at(4), held.known_at(7)), (None, Known::Doubtful, Known::Decided));
+        // Of one member it is that float; either zero is two.
+        held.bound(4, Set::point(1.5));
+        assert_eq!((held.set(4), held.open(4, 4), &held.bytes[4..8]), (None, None, &1.5f32.to_le_bytes()[..]));
+        held.bound(4, Set::ZERO);
+        assert_eq!((held.set(4), held.known_at(4)), (Some((4, Set::ZERO)), Known::Doubtful));
     }
 
     #[test]

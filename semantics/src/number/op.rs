@@ -127,6 +127,15 @@ impl Op {
         }
     }
 
+    /// The same, with NMin, NMax and NClamp as the operations that they are of numbers: they differ
+    /// from FMin, FMax and FClamp by what they make of a NaN.
+    pub fn of_numbers(instruction: Instruction) -> Option<Op> {
+        use spirv::GlslStd450Op::{NClamp, NMax, NMin};
+        let alike = [(NMin, Op::Min), (NMax, Op::Max), (NClamp, Op::Clamp)];
+        let found = alike.into_iter().find(|&(of, _)| instruction == Instruction::Glsl(of as u32));
+        found.map(|(_, op)| op).or_else(|| Op::of(instruction))
+    }
+
     /// The operation of a core opcode, if it is one of these.
     pub fn of_core(opcode: u16) -> Option<Op> {
         Op::ALL.iter().copied().find(|op| op.instruction() == Instruction::Core(opcode))

@@ -22,14 +22,20 @@ fn scale((width, is_signed): (u8, bool)) -> f64 {
     mask(if is_signed { width - 1 } else { width }) as f64
 }
 
+/// What a component is clamped to, from and to, and then multiplied with.
+pub fn factors(op: Glsl) -> Option<[f32; 3]> {
+    let layout = layout(op)?;
+    Some([if layout.1 { -1.0 } else { 0.0 }, 1.0, scale(layout) as f32])
+}
+
 /// round(clamp(c, -1 or 0, 1)·scale), a half to the even integer, in the low bits; 0 for a NaN. Also whether the product needed no rounding.
 pub fn normalized(op: Glsl, c: f32) -> Option<(u64, bool)> {
-    let layout = layout(op)?;
-    let low = if layout.1 { -1.0 } else { 0.0 };
+    let (width, _) = layout(op)?;
+    let [low, high, scale] = factors(op)?.map(f64::from);
     // 24 bits times 16 are exact.
-    let product = f64::from(c).clamp(low, 1.0) * scale(layout);
+    let product = f64::from(c).clamp(low, high) * scale;
     let rounded = product.round_ties_even();
-    Some((rounded as i64 as u64 & mask(layout.0), rounded == product))
+    Some((rounded as i64 as u64 & mask(width), rounded == product))
 }
 
 /// The words' operation on the bits of the operand's components: `None` if it is none of these.

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::vectors::{named, vectors};
-use smallstep_semantics::number::{Lane, Profile, Trust, Why};
+use smallstep_semantics::number::{Arithmetic, Expected, Lane, Op, Profile, Trust, Tuple, Why};
 use smallstep_semantics::spirv::operation::{Bits, Calculator, Operand, Scalar as Type, Shape, Site, pure};
 use smallstep_semantics::spirv::value::{Origin, Scalar, Scalars};
 use smallstep_semantics::undefined::{Ub, Unspecified};
@@ -269,6 +269,163 @@ fn doubt_is_carried_and_certainty_kept() {
     // A zero whose sign is not required is not one pattern of bits.
     let zero = (FLOAT, Scalar::from(Lane::fragment_input(0.0)));
     assert!(trust("Bitcast", &[zero], INT).doubt.is_some());
+}
+
+/// The components of a result of scalars that are as they are.
+fn computed(name: &str, args: &[(Shape, &[Scalar])], results: &[Shape]) -> Scalars {
+    let operands: Vec<Operand<'_>> = args.iter().map(|&(shape, scalars)| Operand { shape, scalars }).collect();
+    Calculator::default().compute(named(name), &operands, results, SITE).expect("no undefined behaviour")
+}
+
+/// Which components every device has, for the two kinds of profiles.
+fn decided(scalars: &Scalars) -> Vec<[bool; 2]> {
+    scalars.iter().map(|s| [Profile::Strict, Profile::VulkanDefault].map(|profile| s.trust.is_decided(profile))).collect()
+}
+
+const BOTH: [bool; 2] = [true, true];
+const CONTROLLED: [bool; 2] = [true, false];
+const NEITHER: [bool; 2] = [false, false];
+
+fn floats(values: &[f32]) -> Vec<Scalar> {
+    values.iter().map(|&x| Scalar::from(Lane::exact(x))).collect()
+}
+
+#[test]
+fn bits_are_in_doubt_where_a_float_zero_may_lose_its_sign() {
+    let short = |n: u8| Shape::vector(Type::int(16, false), n);
+    let cast = |shape: Shape, scalars: &[Scalar], result: Shape| decided(&computed("Bitcast", &[(shape, scalars)], &[result]));
+    let int = |bits: u64| [Scalar::exact(Type::I32, bits)];
+    for bits in [0, 1, 0x8000_0000, ALL] {
+        assert_eq!(cast(INT, &int(bits), UINT), [BOTH], "{bits:#x}");
+        assert_eq!(cast(INT, &int(bits), short(2)), [BOTH; 2], "{bits:#x}");
+    }
+    assert_eq!(cast(short(2), &[Scalar::exact(Type::int(16, false), 0); 2], UINT), [BOTH]);
+    assert_eq!(cast(INT, &int(0), FLOAT), [BOTH]);
+    // Either zero of a float, in all of its parts; a half of 0 of another float is no zero.
+    for zero in [0.0, -0.0] {
+        assert_eq!(cast(FLOAT, &floats(&[zero]), UINT), [CONTROLLED], "{zero:?}");
+        assert_eq!(cast(FLOAT, &floats(&[zero]), short(2)), [CONTROLLED; 2], "{zero:?}");
+    }
+    assert_eq!(cast(FLOAT, &floats(&[1.5]), short(2)), [BOTH; 2]);
+    let unsigned = [Scalar::from(Lane::fragment_input(0.0))];
+    assert_eq!(cast(FLOAT, &unsigned, UINT), [NEITHER]);
+    assert_eq!(cast(FLOAT, &floats(&[f32::from_bits(1)]), UINT), [CONTROLLED], "a subnormal");
+    let doubtful = [Scalar { trust: Trust::CERTAIN.in_doubt(Why::Approximate), ..Scalar::exact(Type::I32, 0) }];
+    assert_eq!(cast(INT, &doubtful, UINT), [NEITHER]);
+}
+
+#[test]
+fn what_is_exact_is_decided_without_controls() {
+    let tiny = f32::MIN_POSITIVE;
+    let of_floats = |name: &str, args: &[f32]| {
+        let scalars = floats(args);
+        let args: Vec<_> = scalars.chunks(1).map(|scalar| (FLOAT, scalar)).collect();
+        computed(name, &args, &[if name.starts_with("Is") { BOOL } else { FLOAT }])[0]
+    };
+    let trust = |name: &str, args: &[f32]| decided(&Scalars::from_slice(&[of_floats(name, args)]))[0];
+    for (name, args, expected) in [
+        ("NMin", &[1.0, 2.0][..], BOTH),
+        ("NMax", &[-1.0, 2.0], BOTH),
+        ("NClamp", &[5.0, 1.0, 2.0], BOTH),
+        ("NMin", &[f32::NAN, 2.0], NEITHER),
+        ("NMax", &[2.0, f32::NAN], NEITHER),
+        ("NMax", &[2.0, f32::INFINITY], NEITHER),
+        ("NMin", &[2.0, tiny / 2.0], NEITHER),
+        ("NClamp", &[1.0, f32::NAN, 2.0], NEITHER),
+        ("Fma", &[2.0, 3.0, 4.0], BOTH),
+        ("Fma", &[0.1, 3.0, 4.0], CONTROLLED),
+        ("QuantizeToF16", &[0.5], BOTH),
+        ("QuantizeToF16", &[0.1], NEITHER),
+        ("QuantizeToF16", &[2f32.powi(-20)], NEITHER),
+        ("IsNan", &[1.0], BOTH),
+        ("IsInf", &[1.0], BOTH),
+        ("IsNan", &[f32::NAN], NEITHER),
+    ] {
+        assert_eq!(trust(name, args), expected, "{name} {args:?}");
+    }
+    // Of zeros of different signs either.
+    for (name, args) in [("NMin", &[0.0, -0.0][..]), ("NMax", &[-0.0, 0.0]), ("NClamp", &[-0.0, 0.0, 1.0])] {
+        for profile in [Profile::Strict, Profile::VulkanDefault] {
+            assert_eq!(of_floats(name, args).lane().judge(profile), Expected::Zero, "{name} {args:?}");
+        }
+    }
+    let ldexp = |x: f32, exponent: i32| {
+        decided(&computed("Ldexp", &[(FLOAT, &floats(&[x])), (INT, &[Scalar::exact(Type::I32, u64::from(exponent as u32))])], &[FLOAT]))[0]
+    };
+    for (x, exponent, expected) in [
+        (1.5, 3, BOTH),
+        (1.0, -126, BOTH),
+        // A bit of it is worth less than any normal float.
+        (-1.5, -126, CONTROLLED),
+        (0.0, 5, BOTH),
+        (2f32.powi(-60), 120, BOTH),
+        (1.0, -127, NEITHER),
+        (tiny, -1, NEITHER),
+        (tiny / 2.0, 1, NEITHER),
+        // A normal number, but the exponent is one that may be flushed.
+        (2f32.powi(100), -150, NEITHER),
+        (0.25, 128, CONTROLLED),
+        (f32::INFINITY, 1, NEITHER),
+    ] {
+        assert_eq!(ldexp(x, exponent), expected, "Ldexp {x:e} {exponent}");
+    }
+    let doubtful = Scalar { trust: Trust::CERTAIN.in_doubt(Why::Approximate), ..Scalar::exact(Type::I32, 3) };
+    assert_eq!(decided(&computed("Ldexp", &[(FLOAT, &floats(&[1.5])), (INT, &[doubtful])], &[FLOAT])), [NEITHER]);
+    let half = |x: u64, exponent: u64| {
+        let one = Shape::vector(Type::F16, 1);
+        computed("Ldexp", &[(one, &[Scalar::exact(Type::F16, x)]), (INT, &[Scalar::exact(Type::I32, exponent)])], &[one])[0].trust.doubt
+    };
+    assert_eq!([half(0x7800, ALL - 13), half(0x7800, ALL - 14)], [None, Some(Why::Approximate)], "from 2^-14 on");
+    for (name, results) in [("ModfStruct", [FLOAT, FLOAT]), ("FrexpStruct", [FLOAT, INT])] {
+        let parts = |x: f32| decided(&computed(name, &[(FLOAT, &floats(&[x]))], &results));
+        for x in [12.0, 0.75, -2.75, 0.0, tiny, 1.0 - f32::EPSILON] {
+            assert_eq!(parts(x), [BOTH; 2], "{name} {x:e}");
+        }
+        assert_eq!(parts(tiny / 2.0), [NEITHER; 2], "{name}");
+    }
+    assert_eq!(decided(&computed("ModfStruct", &[(FLOAT, &floats(&[f32::INFINITY]))], &[FLOAT; 2])), [NEITHER; 2]);
+}
+
+#[test]
+fn what_is_packed_without_rounding_is_decided_without_controls() {
+    let pack = |name: &str, values: &[f32]| {
+        let shape = Shape::vector(Type::F32, values.len() as u8);
+        decided(&computed(name, &[(shape, &floats(values))], &[UINT]))[0]
+    };
+    for (name, values, expected) in [
+        ("PackHalf2x16", &[1.5, 1.5][..], BOTH),
+        ("PackHalf2x16", &[1.5, 0.1], NEITHER),
+        ("PackHalf2x16", &[1.5, 0.0], NEITHER),
+        ("PackHalf2x16", &[-0.0, 1.5], NEITHER),
+        ("PackHalf2x16", &[1.5, 2f32.powi(-20)], NEITHER),
+        ("PackUnorm4x8", &[1.0, 0.0, -3.0, 5.0], BOTH),
+        ("PackUnorm4x8", &[1.0, 0.3, 0.0, 0.0], NEITHER),
+        ("PackSnorm2x16", &[-1.0, 0.0], BOTH),
+        ("PackSnorm2x16", &[-1.0, f32::NAN], NEITHER),
+    ] {
+        assert_eq!(pack(name, values), expected, "{name} {values:?}");
+    }
+    let unpack = |name: &str, lanes: u8, word: u64| {
+        decided(&computed(name, &[(UINT, &[Scalar::exact(Type::U32, word)])], &[Shape::vector(Type::F32, lanes)]))
+    };
+    assert_eq!(unpack("UnpackHalf2x16", 2, 0x3e00_0000), [BOTH; 2]);
+    assert_eq!(unpack("UnpackHalf2x16", 2, 0x7c00_0001), [NEITHER; 2], "a subnormal and an infinity");
+    for name in ["UnpackSnorm4x8", "UnpackUnorm4x8"] {
+        assert_eq!(unpack(name, 4, 0x1000), [BOTH, NEITHER, BOTH, BOTH], "{name}");
+    }
+    for name in ["UnpackSnorm2x16", "UnpackUnorm2x16"] {
+        assert_eq!(unpack(name, 2, 0x1000_0000), [BOTH, NEITHER], "{name}");
+    }
+    // 1 as a sum of what has 23 bits: 65535 times that may be rounded, a part at a time.
+    let step = f32::EPSILON;
+    let lanes = [Lane::exact(1.0 - step), Lane::exact(step)];
+    let sum = Arithmetic::default().apply(Op::Add, &[Tuple::vector(&lanes[..1]), Tuple::vector(&lanes[1..])])[0];
+    assert!(sum.float() == 1.0 && sum.trust.is_decided(Profile::VulkanDefault));
+    let packed = |name: &str, x: Lane| {
+        let all = [Scalar::from(x), Scalar::from(Lane::exact(0.0))];
+        decided(&computed(name, &[(VEC2, &all)], &[UINT]))
+    };
+    assert_eq!([packed("PackUnorm2x16", sum), packed("PackUnorm2x16", Lane::exact(1.0))], [[NEITHER], [BOTH]]);
 }
 
 /// Any bits in any operand of the shapes that vectors have: no panic, bits within the width, and what `pure` computes is what `compute` does.

@@ -263,6 +263,40 @@ fn without_controls_what_is_rewritten_stays_within() {
     assert_eq!(explored(STRICT, 1, body), Acceptance::default());
 }
 
+/// What has one value on every device has it by definite values alone, and no set beside it.
+#[test]
+fn without_controls_what_is_exact_is_decided() {
+    let cases = [
+        "%q1 = OpExtInst %float %glsl NMin %two %seven OpStore %p0 %q1 %q2 = OpExtInst %float %glsl NClamp %seven %one %two OpStore %p1 %q2",
+        "%q1 = OpExtInst %float %glsl Ldexp %seven %c3 OpStore %p0 %q1",
+        "%m = OpExtInst %frexp %glsl FrexpStruct %seven %f = OpCompositeExtract %float %m 0 %e = OpCompositeExtract %int %m 1
+         %u = OpBitcast %uint %e OpStore %p0 %f OpStore %b1 %u",
+        "%m = OpExtInst %modf %glsl ModfStruct %seven %f = OpCompositeExtract %float %m 0 %w = OpCompositeExtract %float %m 1
+         %a = OpFAdd %float %f %w OpStore %p0 %w OpStore %p1 %a",
+        "%n = OpBitcast %int %i %u = OpBitcast %uint %n %v = OpIAdd %uint %u %c1 OpStore %b0 %v",
+        "%n = OpExtInst %float %glsl NMin %two %seven %k = OpIsNan %bool %n %s = OpSelect %float %k %one %two OpStore %p0 %s",
+    ];
+    for body in cases {
+        assert_eq!(explored([""; 2], 1, body), Acceptance::default(), "{body}");
+        assert_eq!(explored(STRICT, 1, body), Acceptance::default(), "{body}");
+    }
+    // Near misses: a zero that may lose its sign, and what is subnormal.
+    let open = |body: &str| explored([""; 2], 1, body).doubtful.iter().map(|d| d.start).collect::<Vec<_>>();
+    for zero in ["%zero", "%minus"] {
+        assert_eq!(open(&format!("%u = OpBitcast %uint {zero} OpStore %b0 %u")), [0], "{zero}");
+    }
+    let tiny = "%u = OpISub %uint %c0 %c264 %q1 = OpExtInst %float %glsl Ldexp %seven %u OpStore %p0 %q1";
+    assert_eq!(open(tiny), [0]);
+    // Of what may be one of several NMin chooses as FMin does.
+    let of = |function: &str| {
+        let body = format!("%q1 = OpFMul %float %tenth %three %q2 = OpExtInst %float %glsl {function} %q1 %seven OpStore %p0 %q2");
+        sets(&explored([""; 2], 1, &body))
+    };
+    assert_eq!(of("NMin"), of("FMin"));
+    assert!(of("NMin")[0].1.contains((0.1f32 * 3.0).into()));
+    assert_eq!([of("NMax"), of("FMax")], [vec![(0, point(7.0))], vec![(0, point(7.0))]]);
+}
+
 /// 7·sin(0.5) is 3.356, to within 7·2^-11.
 #[test]
 fn modf_and_frexp_give_two_sets() {

@@ -1,6 +1,7 @@
 //! What comes out of choices, steps and quotients of polynomials that may be rewritten (see `rewriting`).
 //!
-//! - OpFAbs, FMin, FMax and FClamp choose one of their operands, or its negation. Whatever expression an implementation evaluates for that operand, here, in
+//! - FAbs, FMin, FMax and FClamp, and of numbers NMin, NMax and NClamp, choose one of their
+//!   operands, or its negation. Whatever expression an implementation evaluates for that operand, here, in
 //!   the comparison that chooses, and with common terms or factors taken out of the choice (min(P + R, Q + R) is min(P, Q) + R), it is a way to write that
 //!   polynomial, so the result is within the union of the operands' sets. Where the choice is certain by the sign of a difference, the result is
 //!   that operand, polynomial and all. Otherwise it is no polynomial: arithmetic on it could draw either operand into itself, and is anything.
@@ -41,7 +42,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
         return None;
     }
     let of = |set: Set| Some(Passed { set: with_both_zeros(set), polynomial: None });
-    match (Op::of(instruction)?, operands) {
+    match (Op::of_numbers(instruction)?, operands) {
         (Op::Abs, &[x]) => {
             let hull = x.set.hull()?;
             if hull.low >= 0.0 {

@@ -1,19 +1,23 @@
-//! What is known about components that [`Arithmetic`](crate::number::Arithmetic) does not compute: coarse rules, sound for both profiles.
+//! What is known about components that [`Arithmetic`](crate::number::Arithmetic) does not compute: coarse rules, sound for every profile.
 //!
 //! | result | decided |
 //! |---|---|
 //! | integers and Booleans of integers | as the operands |
+//! | what an [`Op`] computes of the same numbers: NMin, the parts of Modf, Ldexp, … | as that one's result |
 //! | correctly rounded and exact operations, conversions | unless an operand or the result is subnormal, infinite or NaN, or the greatest float |
 //! | everything else | never, but where every permitted way gives the same |
 //!
-//! Without float controls only integers, Booleans of these, and floats that are exact conversions or bits of these are decided.
+//! Without float controls decided are integers, Booleans of these, and what is exact of operands
+//! that are exact however they are rewritten. Where bits come from a float zero, or a zero is packed
+//! into a word, they are in doubt with its sign.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+use smallvec::SmallVec;
 
 use super::compute::{Operand, feeds};
 use super::pure::in_format;
 use super::{Operation, Scalar, Shape, Signature};
-use crate::number::{Arithmetic, Computed, Grid, Half, Instruction, Lane, Op, Real, Trust, Tuple, Why, pack};
+use crate::number::{Arithmetic, Computed, Grid, Half, Instruction, Lane, Lanes, Op, Real, Trust, Tuple, Why, integer, pack};
 
 /// How near a result is to the exact one on every device.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,73 +41,144 @@ pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
         let (a, b) = (args[1].scalars[i], args[2].scalars[i]);
         return Trust::selected(condition.trust, condition.is_true(), a.trust, b.trust, a.bits == b.bits);
     }
-    if let Some(trust) = comparison(operation, args, i) {
+    if let Some(trust) = as_arithmetic(operation, args, results, i) {
         return trust;
     }
     let nearness = nearness(operation, args, i, bits);
-    let (mut doubt, mut certified, mut zero_sign, mut from_floats) = (None, true, true, false);
+    let (mut doubt, mut certified, mut zero, mut signed, mut of_float) = (None, true, false, true, None);
     let operation_moves = nearness == Nearness::Moved;
     feeds(operation, args, results, i, &mut |a, c| {
         let (scalar, kind) = (args[a].scalars[c], args[a].shape.scalar);
         let special = if operation_moves { None } else { special(kind, scalar.bits) };
         doubt = doubt.or(scalar.trust.doubt).or(special);
         certified &= scalar.trust.grid.is_some();
-        zero_sign &= scalar.trust.zero_sign;
-        from_floats |= kind.is_float();
+        signed &= scalar.trust.zero_sign;
+        zero |= is_zero(kind, scalar.bits);
+        of_float = of_float.or(kind.is_float().then_some(scalar));
     });
     if operation_moves {
-        return moved(result, bits, doubt, certified, zero_sign);
+        return moved(result, bits, doubt, of_float.map(|scalar| scalar.trust), certified, zero, signed);
     }
     doubt = doubt.or(match nearness {
         Nearness::Approximate => Some(special(result, bits).unwrap_or(Why::Approximate)),
         _ if result.is_float() => at_the_edge(result, bits),
         _ => None,
     });
-    let zero_sign = !result.is_float() || bits << 1 & crate::number::integer::mask(result.width().max(1)) != 0;
+    let zero_sign = !is_zero(result, bits);
     let grid = match result {
         _ if doubt.is_some() || !certified => None,
-        Scalar::Float { width: 32 } if !from_floats && is_exact(operation, args, i, bits) => Grid::of(f32::from_bits(bits as u32)),
+        Scalar::Float { width: 32 } => certificate(operation, args, i, bits),
         Scalar::Float { .. } => None,
-        _ if !from_floats || is_conversion_to_integer(operation) => Trust::CERTAIN.grid,
-        _ => None,
+        _ => Trust::CERTAIN.grid,
     };
     Trust { doubt, zero_sign, grid, cell: None }
 }
 
-/// Bits that go from one type to another, or to where another component was.
-fn moved(result: Scalar, bits: u64, doubt: Option<Why>, certified: bool, zero_sign: bool) -> Trust {
+fn is_zero(kind: Scalar, bits: u64) -> bool {
+    kind.is_float() && bits << 1 & integer::mask(kind.width()) == 0
+}
+
+/// Bits that go from one type to another, or to where another component was. `of_float` is the trust
+/// of the float that they come from, if they come from one; `zero` is whether such a float is zero,
+/// and `signed` whether its sign is required.
+fn moved(result: Scalar, bits: u64, doubt: Option<Why>, of_float: Option<Trust>, certified: bool, zero: bool, signed: bool) -> Trust {
     // A zero of unknown sign is not one pattern of bits.
-    let doubt = if result.is_float() || zero_sign { doubt } else { doubt.or(Some(Why::Approximate)) };
+    let doubt = if result.is_float() || !zero || signed { doubt } else { doubt.or(Some(Why::Approximate)) };
     let certified = certified && doubt.is_none();
     match result {
         Scalar::Float { width: 32 } => {
-            let exact = Trust::of_exact(f32::from_bits(bits as u32));
-            Trust { doubt, zero_sign, grid: exact.grid.filter(|_| certified), cell: None }
+            // A float that stays one is the polynomial that it was.
+            let grid = of_float.map_or_else(|| Grid::of(f32::from_bits(bits as u32)), |trust| trust.grid);
+            Trust { doubt, zero_sign: signed, grid: grid.filter(|_| certified), cell: None }
         }
-        Scalar::Float { .. } => Trust { doubt, zero_sign, grid: None, cell: None },
-        // A float zero may lose its sign where no control keeps it.
-        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && bits != 0), cell: None },
+        Scalar::Float { .. } => Trust { doubt, zero_sign: signed, grid: None, cell: None },
+        // A float zero may lose its sign where no control keeps it; an integer has none to lose.
+        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && !zero), cell: None },
     }
 }
 
-/// The trust of comparisons of 32-bit floats that are no [`Op`]: as that of equality.
-fn comparison(operation: Operation, args: &[Operand<'_>], i: usize) -> Option<Trust> {
-    let Instruction::Core(opcode) = operation.instruction else { return None };
-    let compares = matches!(
-        Core::from_u32(opcode.into())?,
-        Core::FOrdNotEqual
+/// The trust of what an [`Op`] computes of the same 32-bit floats.
+fn as_arithmetic(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize) -> Option<Trust> {
+    if args[0].shape.scalar != Scalar::F32 {
+        return None;
+    }
+    let lane = |a: usize| args[a].scalars[i].lane();
+    let apply = |op: Op, lanes: &[Lane]| of_lanes(op, lanes).trust;
+    match operation.instruction {
+        Instruction::Core(opcode) => match Core::from_u32(opcode.into())? {
+            Core::FOrdNotEqual
             | Core::FUnordEqual
             | Core::FUnordLessThan
             | Core::FUnordGreaterThan
             | Core::FUnordLessThanEqual
-            | Core::FUnordGreaterThanEqual
-    );
-    if !compares || args[0].shape.scalar != Scalar::F32 {
-        return None;
+            | Core::FUnordGreaterThanEqual => Some(apply(Op::Equal, &[lane(0), lane(1)])),
+            _ => None,
+        },
+        Instruction::Glsl(number) => match Glsl::from_u32(number)? {
+            Glsl::NMin | Glsl::NMax | Glsl::NClamp => {
+                let lanes: Lanes = (0..args.len()).map(lane).collect();
+                Some(apply(Op::of_numbers(operation.instruction)?, &lanes))
+            }
+            Glsl::Modf | Glsl::ModfStruct => {
+                let count = results.first()?.lanes().max(1);
+                let x = args[0].scalars[i % count].lane();
+                // Without its sign a number has the fraction that Fract gives.
+                Some(if i >= count { apply(Op::Trunc, &[x]) } else { apply(Op::Fract, &[of_lanes(Op::Abs, &[x])]) })
+            }
+            Glsl::Ldexp => {
+                let (scalar, width) = (args[1].scalars[i], args[1].shape.scalar.width());
+                let exponent = integer::signed(width, scalar.bits);
+                // What is below may be flushed, whatever it is multiplied with.
+                let power = f32::of(2f64.powi(exponent.clamp(-127, 128) as i32));
+                let exact = Trust::of_exact(power);
+                let trust = Trust { doubt: scalar.trust.doubt, grid: exact.grid.filter(|_| scalar.trust.grid.is_some()), ..exact };
+                (exponent <= 127).then(|| apply(Op::VectorTimesScalar, &[lane(0), Lane { bits: power.to_bits(), trust }]))
+            }
+            _ => None,
+        },
     }
-    let lanes: [Lane; 2] = [0, 1].map(|a| args[a].scalars[i].lane());
-    let equal = Arithmetic::default().apply(Op::Equal, &[Tuple::vector(&lanes[..1]), Tuple::vector(&lanes[1..])]);
-    Some(equal[0].trust)
+}
+
+/// What an operation gives for one component of each operand.
+fn of_lanes(op: Op, lanes: &[Lane]) -> Lane {
+    let tuples: SmallVec<[Tuple<'_>; 3]> = lanes.chunks(1).map(Tuple::vector).collect();
+    Arithmetic::default().apply(op, &tuples)[0]
+}
+
+/// The certificate of a float of 32 bits that is exact, of operands that have certificates.
+fn certificate(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> Option<Grid> {
+    let (value, from) = (f32::from_bits(bits as u32), args[0].shape.scalar);
+    let lane = |a: usize| args[a].scalars[i].lane();
+    match operation.instruction {
+        Instruction::Core(opcode) => match Core::from_u32(opcode.into())? {
+            Core::ConvertSToF | Core::ConvertUToF if is_exact(operation, args, i, bits) => Grid::of(value),
+            // It does nothing here.
+            Core::QuantizeToF16 => lane(0).trust.grid,
+            _ => None,
+        },
+        Instruction::Glsl(number) => match Glsl::from_u32(number)? {
+            Glsl::Fma if from == Scalar::F32 => of_lanes(Op::Add, &[of_lanes(Op::Mul, &[lane(0), lane(1)]), lane(2)]).trust.grid,
+            // The significand, which is the operand itself where the exponent is 0.
+            Glsl::Frexp | Glsl::FrexpStruct => {
+                Some(lane(0)).filter(|x| x.bits == value.to_bits()).map_or_else(|| Grid::of(value), |x| x.trust.grid)
+            }
+            Glsl::UnpackHalf2x16 => Grid::of(value),
+            // WGSL allows 3 ULP of the others.
+            Glsl::UnpackSnorm4x8 | Glsl::UnpackUnorm4x8 | Glsl::UnpackSnorm2x16 | Glsl::UnpackUnorm2x16 if value == 0.0 => Grid::of(value),
+            _ => None,
+        },
+    }
+}
+
+/// Whether a component is packed as a normalized number without rounding, even if what computes it is
+/// drawn into the product.
+fn is_packed_exactly(op: Glsl, x: Lane) -> bool {
+    let product = || {
+        let [low, high, scale] = pack::factors(op)?.map(Lane::exact);
+        of_lanes(Op::Mul, &[of_lanes(Op::Clamp, &[x, low, high]), scale]).trust.grid
+    };
+    let exact = pack::normalized(op, x.float()).is_some_and(|(_, exact)| exact);
+    exact && (x.trust.grid.is_none_or(|grid| grid.leaf) || product().is_some())
 }
 
 fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> Nearness {
@@ -113,7 +188,10 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
     let nearness = match operation.instruction {
         Instruction::Core(opcode) => match Core::from_u32(opcode.into()) {
             Some(Core::Bitcast) => Nearness::Moved,
-            Some(Core::QuantizeToF16) => either(operand(0, i) == bits),
+            // What is subnormal in 16 bits may become zero.
+            Some(Core::QuantizeToF16) => {
+                either(operand(0, i) == bits && half(f32::from_bits(bits as u32)).is_some_and(|of| special(Scalar::F16, of).is_none()))
+            }
             Some(Core::FDiv | Core::FRem | Core::FMod | Core::Dot) => Nearness::Approximate,
             Some(Core::VectorTimesMatrix | Core::MatrixTimesVector | Core::MatrixTimesMatrix) => Nearness::Approximate,
             _ => Nearness::Rounded,
@@ -121,12 +199,12 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
         Instruction::Glsl(number) => match Glsl::from_u32(number) {
             Some(Glsl::PackDouble2x32 | Glsl::UnpackDouble2x32) => Nearness::Moved,
             Some(op @ (Glsl::PackSnorm4x8 | Glsl::PackUnorm4x8 | Glsl::PackSnorm2x16 | Glsl::PackUnorm2x16)) => {
-                let exact = |s: &super::super::value::Scalar| pack::normalized(op, f32::from_bits(s.bits as u32)).is_some_and(|n| n.1);
-                either(args[0].scalars.iter().all(exact))
+                either(args[0].scalars.iter().all(|s| is_packed_exactly(op, s.lane())))
             }
+            // The sign of a zero is among the bits, and no control keeps it here.
             Some(Glsl::PackHalf2x16) => either(args[0].scalars.iter().all(|s| {
-                let x = f32::from_bits(s.bits as u32);
-                Half::of(x.wide()).wide() == x.wide()
+                let of = half(f32::from_bits(s.bits as u32));
+                of.is_some_and(|of| special(Scalar::F16, of).is_none() && !is_zero(Scalar::F16, of))
             })),
             Some(Glsl::UnpackHalf2x16) => {
                 // Subnormals of 16 bits may be flushed.
@@ -139,6 +217,10 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
             Some(Glsl::Fma) => in_format!(from.width(), R => {
                 let [x, y, z] = [0, 1, 2].map(|a| R::of_bits(operand(a, i)));
                 either((x * y + z).bits() == bits)
+            }),
+            // Below the exponent of the least normal float the result may be flushed, whatever it is.
+            Some(Glsl::Ldexp) => in_format!(from.width(), R => {
+                either(integer::signed(args[1].shape.scalar.width(), operand(1, i)) >= i64::from(2 - R::MAX_EXPONENT))
             }),
             Some(Glsl::Round) => in_format!(from.width(), R => {
                 let x = R::of_bits(operand(0, i)).wide();
@@ -162,8 +244,7 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
                 | Glsl::NClamp
                 | Glsl::Step
                 | Glsl::Frexp
-                | Glsl::FrexpStruct
-                | Glsl::Ldexp,
+                | Glsl::FrexpStruct,
             ) => Nearness::Rounded,
             _ if from.is_int() => Nearness::Rounded,
             _ => Nearness::Approximate,
@@ -178,15 +259,17 @@ fn is_exact(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
     let Instruction::Core(opcode) = operation.instruction else { return false };
     let (width, operand) = (args[0].shape.scalar.width(), args[0].scalars.get(i).map_or(0, |s| s.bits));
     let integer = match Core::from_u32(opcode.into()) {
-        Some(Core::ConvertSToF) => i128::from(crate::number::integer::signed(width, operand)),
+        Some(Core::ConvertSToF) => i128::from(integer::signed(width, operand)),
         Some(Core::ConvertUToF) => i128::from(operand),
         _ => return false,
     };
     f32::from_bits(bits as u32) as i128 == integer
 }
 
-fn is_conversion_to_integer(operation: Operation) -> bool {
-    [Core::ConvertFToS, Core::ConvertFToU].iter().any(|&op| operation.instruction == Instruction::Core(op as u16))
+/// The float of 16 bits, if it is the same number.
+fn half(x: f32) -> Option<u64> {
+    let half = Half::of(x.wide());
+    (half.wide() == x.wide()).then(|| half.bits())
 }
 
 /// The reason that a float itself gives for doubting arithmetic on it.
