@@ -248,6 +248,8 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Loads, A, "@fragment @caps OpCapability ImageQuery @body %t = OpLoad %simg %tex %i = OpImage %img %t %c = OpImageQuerySizeLod %i2v %i %i0"),
         (Loads, A, "@fragment %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %simg %t %s %a = OpLoad %v2 %uv %c = OpImageSampleExplicitLod %v4 %j %a Lod %f0"),
         (Loads, A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageGather %v4 %t %a %i0 %d = OpImageDrefGather %v4 %t %a %f1 %e = OpImageSampleDrefExplicitLod %float %t %a %f1 Lod %f0 %g = OpImageSampleExplicitLod %v4 %t %a Grad %a %a"),
+        // Vulkan ignores Depth, and glslang has it 1 for a shadow sampler over a texture2D.
+        (Loads, A, "@fragment @decls %deep = OpTypeImage %float 2D 1 0 0 1 Unknown %sdeep = OpTypeSampledImage %deep @body %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %sdeep %t %s %a = OpLoad %v2 %uv %c = OpImageSampleDrefExplicitLod %float %j %a %f1 Lod %f0"),
         (Loads, A, "@fragment @decls %v3 = OpTypeVector %float 3 %v3c = OpConstantComposite %v3 %f0 %f1 %f1 @body %t = OpLoad %simg %tex %c = OpImageSampleProjExplicitLod %v4 %t %v3c Lod %f0 %d = OpImageSampleProjDrefExplicitLod %float %t %v3c %f1 Lod %f0"),
         (Loads, A, "@fragment @caps OpCapability ImageGatherExtended @decls %n4 = OpConstant %uint 4 %off4 = OpTypeArray %i2v %n4 %offs = OpConstantComposite %off4 %i2c %i2c %i2c %i2c @body %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %o = OpIAdd %i2v %i2c %i2c %c = OpImageGather %v4 %t %a %i1 Offset %o %d = OpImageGather %v4 %t %a %i1 ConstOffsets %offs"),
         (Loads, A, "@fragment @caps OpCapability ImageQuery @body %t = OpLoad %img %sep %c = OpImageQueryLevels %int %t"),
@@ -258,6 +260,8 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Refuses(Type), A, "@fragment %a = OpDPdx %uint %u1"),
         (Refuses(Image), A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageSampleImplicitLod %v2 %t %a"),
         (Refuses(Image), A, "@fragment %t = OpLoad %simg %tex %c = OpImageSampleImplicitLod %v4 %t %f1"),
+        (Refuses(Image), Val::Differs("it does not compare the image with that of the result"), "@fragment @decls %whole = OpTypeImage %int 2D 0 0 0 1 Unknown %swhole = OpTypeSampledImage %whole @body %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %swhole %t %s"),
+        (Refuses(Image), A, "@fragment @decls %deep = OpTypeImage %float 2D 1 0 0 1 Unknown @body %t = OpLoad %simg %tex %i = OpImage %deep %t"),
         (Refuses(Image), A, "@fragment %t = OpLoad %img %sep %a = OpLoad %v2 %uv %c = OpImageSampleImplicitLod %v4 %t %a"),
         (Refuses(Image), A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageSampleImplicitLod %v4 %t %a Lod %f0"),
         (Refuses(Image), A, "@fragment %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %simg %t %s OpBranch %x %x = OpLabel %a = OpLoad %v2 %uv %c = OpImageSampleExplicitLod %v4 %j %a Lod %f0"),

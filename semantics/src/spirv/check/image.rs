@@ -167,7 +167,13 @@ impl Pass<'_> {
         if self.module.types.get(sampler) != Some(Type::Sampler) {
             return self.fail(Check::Image, format!("%{} = OpSampledImage takes {}; it takes a sampler", i.result, self.text(sampler)));
         }
-        if self.module.types.get(i.result_type) != (Some(Type::SampledImage { image })) {
+        let types = &self.module.types;
+        // Vulkan, Image Operations Overview: the Depth operand of OpTypeImage is ignored.
+        let without_depth = |id: u32| match types.get(id) {
+            Some(Type::Image(image)) => Some(Image { depth: 0, ..image }),
+            _ => None,
+        };
+        if !matches!(types.get(i.result_type), Some(Type::SampledImage { image: of }) if without_depth(of) == without_depth(image)) {
             return self
                 .fail(Check::Image, format!("%{} = OpSampledImage is {}, which is of another image", i.result, self.text(i.result_type)));
         }
