@@ -86,6 +86,50 @@ fn a_pixel_on_a_common_edge_is_covered_once() {
     assert_eq!(between, ["?#######", "########", "########", "########", "########", "########", "########", "########"]);
 }
 
+/// What a stage does not discard is there as in a stage that discards nothing.
+#[test]
+fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
+    let fan = |fragment: Module| {
+        let mut scene = Scene::new(passing(), fragment, &SQUARE);
+        scene.topology = Topology::Fan;
+        scene.attributes.push(floats(1, Rate::Vertex, &[[0.0; 4], [1.0; 4], [2.0; 4], [0.0; 4]]));
+        picture(&scene.observed().targets[0])
+    };
+    let all = ["########"; 8];
+    for instruction in ["OpKill", "OpTerminateInvocation"] {
+        let dead = format!("OpStore %out %red OpReturn %dead = OpLabel {instruction} %last = OpLabel");
+        assert_eq!(fan(fragment("", "", "", &dead)), all, "{instruction}");
+        let by = |condition: &str| {
+            let body = format!(
+                "{COORDINATES} %in0 = OpLoad %v4 %in %v = OpCompositeExtract %float %in0 0 %k = {condition}
+                 OpSelectionMerge %m None OpBranchConditional %k %t %m %t = OpLabel {instruction} %m = OpLabel OpStore %out %red"
+            );
+            fan(fragment("", "OpDecorate %in Flat", "%edge = OpConstant %float 1.5 %fine = OpConstant %float 0.3", &body))
+        };
+        assert_eq!(by("OpFOrdLessThan %bool %cx %f0"), all, "{instruction}");
+        // On both sides of the edge it is gone.
+        let below = [".", "#"].map(|letter| letter.repeat(8));
+        assert_eq!(by("OpFOrdLessThan %bool %cy %f4"), [0, 0, 0, 0, 1, 1, 1, 1].map(|half| below[half].clone()), "{instruction}");
+        // A device that has the other triangle's fragment leaves what was there before.
+        let [first, second] = [by("OpFOrdLessThan %bool %v %edge"), by("OpFOrdGreaterThan %bool %v %edge")];
+        for (y, row) in first.iter().enumerate() {
+            assert_eq!(*row, format!("{}?{}", "#".repeat(y), ".".repeat(7 - y)), "{instruction}");
+        }
+        for (y, row) in second.iter().enumerate() {
+            assert_eq!(*row, format!("{}?{}", ".".repeat(y), "#".repeat(7 - y)), "{instruction}");
+        }
+    }
+    // A mask that every device has, and one that depends on the device.
+    let masked = |bits: &str| {
+        let declarations = "%uwords1 = OpTypeArray %uint %c1 %pmask = OpTypePointer Output %uwords1 %mask = OpVariable %pmask Output";
+        let body = format!("{bits} %q = OpAccessChain %pout_uint %mask %c0 OpStore %q %bits OpStore %out %red");
+        fan(fragment("%mask", "OpDecorate %mask BuiltIn SampleMask", declarations, &body))
+    };
+    assert_eq!(masked("%bits = OpCopyObject %uint %c1"), all);
+    let open = "%one = OpFDiv %float %f4 %f4 %bits = OpConvertFToU %uint %one";
+    assert_eq!(masked(open), ["????????"; 8]);
+}
+
 /// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0, 8 and 0.
 fn slanted(decoration: &str) -> Scene {
     let body = "%x = OpLoad %v4 %in OpStore %out %x";

@@ -227,7 +227,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         }
         let begun = Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles };
         let edges = [0, 1, 2, 3].map(|lane: i64| {
-            let decided = self.draw.depth.is_some() || self.interface.effects.discards || quad.lanes[lane as usize].doubt != Doubt::Tie;
+            let decided = self.draw.depth.is_some() || quad.lanes[lane as usize].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });

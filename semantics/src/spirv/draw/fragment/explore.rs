@@ -173,7 +173,7 @@ impl<'m> Fragments<'m, '_> {
         for ((left, seen), role) in left.iter_mut().zip(seen).zip(roles).filter(|((left, seen), _)| left.role != Role::Helper && !seen.gone)
         {
             // No way discards it.
-            left.role = role;
+            (left.role, left.stays) = (role, true);
             for ((written, sets), _) in left.written.iter_mut().zip(&seen.written).zip(&floats).filter(|(_, is_float)| **is_float) {
                 for (written, set) in written.iter_mut().zip(sets) {
                     let (Written::Scalar(scalar), Some(set)) = (*written, *set) else { continue };

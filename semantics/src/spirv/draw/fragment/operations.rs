@@ -64,6 +64,8 @@ pub(super) struct Left {
     /// By target.
     pub(super) written: Vec<[Written; 4]>,
     depth: Inexact,
+    /// Whether every device that has the fragment keeps it.
+    pub(super) stays: bool,
 }
 
 /// An invocation that has ended, by whatever engine.
@@ -83,10 +85,11 @@ impl Fragments<'_, '_> {
     pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
-        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane] };
+        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane], stays: false };
         let wandering = ended.wanders(profile);
         let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
         let gone = ended.is_discarded() || demoted;
+        let mut stays = !wandering || !effects.discards;
         if role == Role::Helper || gone && !wandering {
             return nothing;
         }
@@ -110,6 +113,7 @@ impl Fragments<'_, '_> {
         };
         if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
             let (before, mask) = (role, scalar(variable, index));
+            stays &= mask.is_none_or(|mask| mask.undefined.is_none() && mask.trust.doubt.is_none());
             role = mask.map_or(role, |mask| role.masked(mask));
             if role == Role::Helper {
                 return nothing;
@@ -131,7 +135,7 @@ impl Fragments<'_, '_> {
             (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
             (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
         };
-        Left { role, written, depth }
+        Left { role, written, depth, stays }
     }
 
     /// The depth that a stage writes. One that the mode or the range does not allow may be anything.
@@ -169,8 +173,10 @@ impl Fragments<'_, '_> {
                             false => test(&mut self.depth, self.draw, pixel, left.role, left.depth),
                         };
                         let Role::Fragment(presence) = role else { continue };
+                        // Where it may be discarded, what was there before may stay.
+                        let edge = quad.edges[lane].filter(|_| left.stays);
                         for (target, written) in self.targets.iter_mut().zip(left.written) {
-                            target.write(pixel, written, presence, quad.edges[lane], self.interface.profile);
+                            target.write(pixel, written, presence, edge, self.interface.profile);
                         }
                     }
                 }
