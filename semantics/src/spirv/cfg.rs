@@ -1,6 +1,8 @@
-//! The control-flow graph of one function: predecessors, reachability and dominators.
+//! The control-flow graph of one function: predecessors, reachability, dominators and orders.
 //!
 //! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no more than their size says.
+
+use rustc_hash::FxHashSet;
 
 /// A block by its index in the function.
 pub type Node = u32;
@@ -16,6 +18,30 @@ pub struct Graph {
     immediate_dominator: Vec<Node>,
     /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0, 0) where unreachable.
     interval: Vec<(u32, u32)>,
+}
+
+/// What is reached from `first` by edges in any number of steps, itself too, depth first: each after
+/// all that is reached from it, but for what leads back to it, and so after what it names first.
+/// Of all that a node dominates, only what its first edge leads to comes before that edge's end:
+/// where the first edge of a header leads to its merge block, the construct comes after that.
+pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
+    let (mut finished, mut seen) = (Vec::new(), FxHashSet::from_iter([first]));
+    let mut stack = vec![(first, edges(first), 0)];
+    while let Some((node, to, at)) = stack.last_mut() {
+        match to.get(*at) {
+            Some(&target) => {
+                *at += 1;
+                if seen.insert(target) {
+                    stack.push((target, edges(target), 0));
+                }
+            }
+            None => {
+                finished.push(*node);
+                stack.pop();
+            }
+        }
+    }
+    finished
 }
 
 /// A list of blocks for each block.
@@ -236,8 +262,85 @@ mod tests {
         !reach(NONE)[b as usize] || a == b || !reach(a)[b as usize]
     }
 
+    /// What is reached from a node, itself too, by the definition: the least set that edges do not leave.
+    fn reached_by_definition(edges: &[Vec<u32>], from: u32) -> Vec<bool> {
+        let mut reached = vec![false; edges.len()];
+        reached[from as usize] = true;
+        for _ in 0..edges.len() {
+            for (node, to) in edges.iter().enumerate() {
+                if reached[node] {
+                    to.iter().for_each(|&to| reached[to as usize] = true);
+                }
+            }
+        }
+        reached
+    }
+
+    /// What is wrong with an order of what is reached from node 0, if anything.
+    fn misplaced(edges: &[Vec<u32>], order: &[u32]) -> Option<String> {
+        let reached: Vec<Vec<bool>> = (0..edges.len() as u32).map(|node| reached_by_definition(edges, node)).collect();
+        let reaches = |a: u32, b: u32| reached[a as usize][b as usize];
+        let without = |gone: u32| {
+            let left = |(node, to): (usize, &Vec<u32>)| if node as u32 == gone { Vec::new() } else { to.clone() };
+            reached_by_definition(&edges.iter().enumerate().map(left).collect::<Vec<_>>(), 0)
+        };
+        let nodes = 0..edges.len() as u32;
+        let mut place = vec![None; edges.len()];
+        for (at, &node) in order.iter().enumerate() {
+            if place[node as usize].replace(at).is_some() {
+                return Some(format!("{node} twice"));
+            }
+        }
+        if let Some(node) = nodes.clone().find(|&node| place[node as usize].is_some() != reaches(0, node)) {
+            return Some(format!("{node} reached or not"));
+        }
+        for a in nodes.clone().filter(|&a| reaches(0, a)) {
+            let after = edges[a as usize].iter().find(|&&b| !reaches(b, a) && place[b as usize] > place[a as usize]);
+            if let Some(b) = after {
+                return Some(format!("{a} before {b}, which it leads to"));
+            }
+            // A header, its merge block, and what only the header leads to.
+            let Some(&merge) = edges[a as usize].first().filter(|&&merge| !reaches(merge, a)) else { continue };
+            let past_header = without(a);
+            let inside = |x: u32| x != a && reaches(a, x) && !past_header[x as usize] && !reaches(merge, x);
+            if let Some(x) = nodes.clone().find(|&x| inside(x) && place[x as usize] < place[merge as usize]) {
+                return Some(format!("{x} of the construct of {a} before the merge block {merge}"));
+            }
+        }
+        None
+    }
+
+    fn graphs() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        (1usize..12).prop_flat_map(|n| prop::collection::vec(prop::collection::vec(0..n as u32, 0..4), n))
+    }
+
+    #[test]
+    fn an_order_that_is_none_is_seen() {
+        // 0 is a header with the merge block 1 and the construct 2.
+        let edges = [vec![1, 2], vec![], vec![1]];
+        assert_eq!(misplaced(&edges, &[1, 2, 0]), None);
+        for (order, what) in [
+            (&[1, 0, 2][..], "0 before 2, which it leads to"),
+            (&[2, 1, 0], "2 of the construct of 0 before the merge block 1"),
+            (&[1, 0], "2 reached or not"),
+            (&[1, 2, 2, 0], "2 twice"),
+        ] {
+            assert_eq!(misplaced(&edges, order).as_deref(), Some(what));
+        }
+        // The construct ends without coming to its merge block.
+        let edges = [vec![1, 2], vec![], vec![]];
+        assert_eq!(misplaced(&edges, &[1, 2, 0]), None);
+        assert_eq!(misplaced(&edges, &[2, 1, 0]).as_deref(), Some("2 of the construct of 0 before the merge block 1"));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn a_postorder_is_what_its_definition_says(edges in graphs()) {
+            let order = postorder(0, |node| edges[node as usize].clone());
+            prop_assert_eq!(misplaced(&edges, &order), None);
+        }
+
         #[test]
         fn dominance_is_what_its_definition_says(edges in (1usize..14).prop_flat_map(|n| {
             let target = prop_oneof![1 => Just(NONE), 5 => 0..n as u32];

@@ -26,6 +26,7 @@ pub mod module;
 pub mod object;
 pub mod opcodes;
 pub mod operation;
+mod order;
 mod persistent;
 mod report;
 pub mod shared;

@@ -8,8 +8,8 @@ use crate::raster::Interpolation;
 use crate::spirv::concurrency::Scope;
 use crate::spirv::grammar::Op;
 use crate::spirv::grid::prepare::{Refused, unsupported};
-use crate::spirv::lockstep::order;
 use crate::spirv::module::{EntryPoint, Module, Variable, WHOLE};
+use crate::spirv::order;
 use crate::spirv::types::Type;
 
 /// The most scalars of one interface variable.

@@ -11,8 +11,8 @@ use super::{Grid, State};
 use crate::interleavings::Footprint;
 use crate::rule::Rule;
 use crate::spirv::declare::waits_for_quad;
-use crate::spirv::lockstep::order;
 use crate::spirv::module::Module;
+use crate::spirv::order;
 use crate::spirv::step::{Config, Derivatives, Next, Part, Reduct, Sink};
 use crate::spirv::value::Scalars;
 

@@ -15,7 +15,7 @@ use rspirv::spirv::ExecutionModel;
 use super::error::LoadError;
 use super::module::Module;
 
-pub(super) use compile::{compiles, order};
+pub(super) use compile::compiles;
 pub use program::{
     Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space,
 };

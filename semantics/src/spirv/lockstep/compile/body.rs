@@ -9,10 +9,11 @@ use super::super::super::declare::is_derivative;
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Function;
 use super::super::super::operation;
+use super::super::super::order;
 use super::super::super::types::Type;
 use super::super::super::words::Instruction;
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
-use super::{Compiled, Compiler, Ends, Home, Part, order};
+use super::{Compiled, Compiler, Ends, Home, Part};
 
 /// Whether the machine compiles instructions of that opcode.
 pub(in crate::spirv) fn compiles(op: Core) -> bool {

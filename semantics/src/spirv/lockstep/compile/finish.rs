@@ -4,9 +4,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::error::LoadError;
 use super::super::super::grammar::Op as Core;
-
+use super::super::super::order;
 use super::super::program::{Block, Code, Edge, End, Move, NONE, Op, Program, Slot};
-use super::{Compiled, Compiler, Ends, Home, order};
+use super::{Compiled, Compiler, Ends, Home};
 use crate::outcome::Limit;
 
 /// The most edges times copies.

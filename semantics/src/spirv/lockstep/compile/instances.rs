@@ -7,9 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Module;
+use super::super::super::order;
 use super::super::super::types::Type;
 use super::super::program::{Instance, Move, NONE, Op, Slot};
-use super::{Compiled, Compiler, Ends, Part, order};
+use super::{Compiled, Compiler, Ends, Part};
 
 /// The loops of the reached functions: for each block, its loops from the outermost to the innermost, by their headers.
 pub(in super::super) struct Loops {

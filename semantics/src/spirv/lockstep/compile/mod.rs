@@ -9,7 +9,6 @@ mod calls;
 mod compute;
 mod finish;
 mod instances;
-pub(in crate::spirv) mod order;
 mod variables;
 
 use std::rc::Rc;
@@ -23,6 +22,7 @@ use super::super::concurrency::{Scope, Semantics};
 use super::super::error::{LoadError, Place};
 use super::super::module::{Function, Module};
 use super::super::operation::Calculator;
+use super::super::order;
 use super::super::types::{Address, Type};
 use super::super::words::Instruction;
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
