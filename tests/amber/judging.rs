@@ -66,6 +66,8 @@ fn equality_of_floats() {
     holds("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.00000000999");
     assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.000000011").decision(), Decision::Fails);
     // Only doubles have some room, which is of the expected value.
+    holds("BUFFER b DATA_TYPE double DATA 1000 END\nEXPECT b IDX 0 EQ 1000.00000999");
+    assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1000 END\nEXPECT b IDX 0 EQ 1000.000011").decision(), Decision::Fails);
     holds("BUFFER b DATA_TYPE double DATA 0 END\nEXPECT b IDX 0 EQ 0");
     fails(
         "BUFFER b DATA_TYPE uint32 DATA 4294967295 END\nEXPECT b IDX 0 EQ 4294967294",
