@@ -100,8 +100,12 @@ impl FromStr for Contents {
 
     fn from_str(text: &str) -> Result<Contents, String> {
         let Some((name, values)) = text.split_once(':') else {
+            let is_number = |item: &str| number(item.split('*').next().unwrap_or(item).trim(), NumberType::Float { width: 64 }).is_some();
             return match text {
                 "" => Err("there is neither a file nor type:v,v,…".into()),
+                values if values.split(',').all(is_number) => {
+                    Err(format!("\"{values}\" has no type; write it as u32:{values}, or as ./{values} if it is a file"))
+                }
                 file => Ok(Contents::File(file.into())),
             };
         };
@@ -385,6 +389,12 @@ mod tests {
             let error = text.parse::<Contents>().expect_err(text);
             assert!(error.contains(said), "{text}: {error}");
         }
+        for text in ["1,2,3", "0.5", "-1", "7*4", "0x10", "zero"] {
+            let error = text.parse::<Contents>().expect_err("no type");
+            assert!(error.contains(&format!("write it as u32:{text}")), "{text}: {error}");
+        }
+        assert_eq!("./1".parse(), Ok(Contents::File("./1".into())), "a file may have a number for a name");
+        assert_eq!("1,x".parse(), Ok(Contents::File("1,x".into())));
         assert_eq!("a:b".parse(), Ok(Contents::File("a:b".into())), "other names with a colon are files");
         assert!("0=u32:1".parse::<Assignment<Contents>>().is_err());
         assert_eq!("3 = 64".parse(), Ok(SpecValue { id: 3, value: "64".into() }));

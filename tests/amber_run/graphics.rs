@@ -384,6 +384,16 @@ fn fractions_are_sets_and_floats_and_integers_exact() {
     ] {
         assert_eq!(decisions(&text.replace(expect, &format!("EXPECT target {check}"))), [decision], "{check}");
     }
+    let (decided, end) = played(&text.replace(expect, "EXPECT target IDX 0 EQ 128"));
+    assert!(end.is_none() && decided[0].1.contains("rounds to the format R8G8B8A8_UNORM"), "{decided:?}");
+    // Where an open branch chooses the colour, it is not rounding that leaves two values.
+    let body = "%u = OpFDiv %float %half %half\n%c = OpFOrdLessThan %bool %u %f1\n%v = OpSelect %float %c %f1 %f0\n\
+                %x = OpCompositeConstruct %vec4 %v %v %v %f1\nOpStore %colour %x";
+    let chosen =
+        script_of([PLAIN, Stage { body, ..PLAIN }], "R8G8B8A8_UNORM", "", OF_ALL, &format!("{DRAW_ALL}\nEXPECT target IDX 0 EQ 0"));
+    let (decided, end) = played(&chosen);
+    assert!(end.is_none() && decided[0].0 == Decision::Undecided, "{decided:?}");
+    assert!(decided[0].1.contains("writes one of several values") && !decided[0].1.contains("rounds"), "{decided:?}");
     let float = Stage { variables: "%colour = OpVariable %p_out_float Output", body: "OpStore %colour %half", ..PLAIN };
     let expect = "EXPECT target IDX 252 EQ 0.5";
     let text = script_of([PLAIN, float], "R32_SFLOAT", "", OF_ALL, &format!("{DRAW_ALL}\n{expect}"));

@@ -148,7 +148,7 @@ impl Shader {
             Source::Foreign { language, .. } => match compiler {
                 Some(compile) => compile(self).map_err(|e| ShaderError::Invalid(format!("line {}: shader {}: {e}", self.line, self.name))),
                 None => Err(ShaderError::Unsupported(format!(
-                    "line {}: shader {} is {}, and no compiler is given for that",
+                    "line {}: shader {} is {}, and no compiler is given for that: --glsl-compiler CMD gives one",
                     self.line,
                     self.name,
                     language.name()

@@ -204,7 +204,12 @@ impl Player<'_> {
                 Component::Exactly(_) => {}
                 Component::OneOf(codes) => {
                     now.choose(range.start, range.len(), codes.clone());
-                    marks.push(range, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
+                    // Of codes next to each other one is rounded to; what is further apart is another value, of an open branch say.
+                    let why = match codes.others.iter().all(|other| other.abs_diff(codes.best) <= 1) {
+                        true => format!("RUN in line {line} rounds to the format {}", format.name()),
+                        false => format!("RUN in line {line} writes one of several values, in the format {}", format.name()),
+                    };
+                    marks.push(range, Known::OneOf, why);
                 }
                 Component::Within(set) => {
                     // Its bytes are in place, and so is what is known of them: only who made it is noted.
