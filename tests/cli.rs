@@ -68,6 +68,76 @@ fn what_checks_nothing_is_a_usage_error() {
     );
 }
 
+/// An option that what is run does not use is an error, with a near miss of each that is used.
+#[test]
+fn options_of_no_use_are_errors() {
+    let (average, values, disc) = ("examples/spirv/average.spvasm", "examples/wsl/values.wsl", "examples/amber/disc.amber");
+    let given = ["--set", "0.0=u32:1*4", "--set", "0.1=u32:1*4", "--set", "0.2=u32:0*4"];
+    let texture = "0.5=R8G8B8A8_UNORM 1x1 0";
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", average, average, "--texture", texture], "--texture is of no use for a comparison"),
+        (&["compare", average, average, "--sampler", "0.5=linear"], "--sampler is of no use for a comparison"),
+        (&["run", average, "--bind", "data=u32:1"], "--bind is of no use for a compute module"),
+        (&["run", average, "--order", "all"], "--order is of no use for a compute module"),
+        (&["run", average, "--vertices", "3"], "--vertices is of no use for a compute module"),
+        (&["run", "-", "--ways", "3"], "--ways is of no use for a program that runs for pixels alone"),
+        (&["run", "-", "--input", "0=screen"], "--input is of no use for a program that runs for pixels alone"),
+        (&["run", values, "--glsl-compiler", "glslc", "--bind", "data=u32:1*4"], "--glsl-compiler is of no use for a compute entry point"),
+        (&["run", disc, "--unspecified", "first"], "--unspecified is of no use for an Amber script"),
+        (&["trace", "-", "--thread", "1"], "--thread is of no use for a λV program"),
+        (&["trace", "-", "--order", "all"], "--order is of no use for a λV program"),
+        (&["trace", average, "--width", "9"], "--width is of no use for a compute module"),
+        (&["trace", values, "--call", "at(1)", "--pixel", "0,0"], "--pixel is of no use for an expression"),
+        (&["trace", values, "--seed", "3"], "--seed is of no use for a compute entry point"),
+    ];
+    for (args, what) in cases {
+        let shown = smallstep(args, "1");
+        assert!(shown.code == 2 && shown.err.contains(what), "{args:?}: {} {}{}", shown.code, shown.out, shown.err);
+    }
+    assert_eq!(
+        code(&[&["run", average][..], &given, &["--groups", "1", "--robustness", "none", "--schedule", "random:1"]].concat(), ""),
+        0
+    );
+    assert_eq!(code(&["trace", values, "--call", "at(1)", "--unspecified", "first"], ""), 0);
+    assert_eq!(code(&["trace", "-", "--strategy", "random", "--seed", "3", "--width", "9"], "(+ 1 2)"), 0);
+}
+
+/// What is wrong is named by what the user has written.
+#[test]
+fn errors_name_what_was_written() {
+    let average = "examples/spirv/average.spvasm";
+    let says = |args: &[&str], what: &str| {
+        let shown = smallstep(args, "1");
+        assert!(shown.code == 2 && shown.err.contains(what), "{args:?}: {} {}{}", shown.code, shown.out, shown.err);
+    };
+    says(&["run", average, "--set", "0.0=1,2,3"], "\"1,2,3\" has no type; write it as u32:1,2,3");
+    says(&["run", average, "--push", "7"], "\"7\" has no type; write it as u32:7");
+    says(&["run", "-", "--image", "-"], "\"-\" is no name of a PNG");
+    says(&["run", "-", "--image", "x.jpg"], "write it as picture.png");
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("cases").display().to_string();
+    let shown = smallstep(&["vectors", "--format", "wsl", "-o", &out, "examples/wsl/values.wsl", "nothing(3)"], "");
+    assert!(shown.code == 2 && shown.err.starts_with("error: examples/wsl/values.wsl: ") && !shown.err.contains(&out), "{}", shown.err);
+    let glsl = "#!amber\nSHADER compute main GLSL\nvoid main() {}\nEND\nPIPELINE compute p\n  ATTACH main\nEND\nRUN p 1 1 1\n";
+    let shown = smallstep(&["run", "-"], glsl);
+    assert!(shown.code == 6 && shown.err.contains("--glsl-compiler"), "{} {}", shown.code, shown.err);
+    // The devices of other commands are engines here.
+    let shown = smallstep(&["run", "-", "--device", "no such device"], "1");
+    assert!(shown.code == 3 && shown.err.contains("no engine is called \"no such device\""), "{} {}", shown.code, shown.err);
+    // Every order goes on for ever: there is no value to print, and that is said.
+    let shown = smallstep(&["trace", "-", "--strategy", "all"], "((rec-func (d) (if (eq d 1) d (rec d))) 0)");
+    assert!(shown.code == 3 && shown.out.starts_with("diverges: "), "{} {}", shown.code, shown.out);
+    // What a folder holds and is not checked is said.
+    let shown = smallstep(&["check", "--device", "none", "--size", "1x1", "--json", "examples/spirv", "examples/gradient.lv"], "");
+    assert!(shown.code == 2 && shown.err.contains("examples/spirv"), "{} {}", shown.code, shown.err);
+    std::fs::copy("examples/gradient.lv", folder.path().join("a.lv")).expect("copied");
+    std::fs::copy(average, folder.path().join("b.spvasm")).expect("copied");
+    let shown = smallstep(&["check", "--device", "none", "--size", "1x1", "--json", &folder.path().display().to_string()], "");
+    let left_out = &shown.lines().pop().expect("a summary")["left_out"];
+    assert!(left_out.as_array().is_some_and(|all| all.len() == 1), "{left_out}");
+    assert!(shown.code == 0 && shown.err.contains("left out: ") && shown.err.contains("b.spvasm"), "{} {}", shown.code, shown.err);
+}
+
 #[test]
 fn json_is_one_object_a_line_and_a_summary() {
     let shown = smallstep(&["check", "--device", "none", "--json", "-"], "(if 1 2 3)");

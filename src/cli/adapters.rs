@@ -1,7 +1,6 @@
 //! `smallstep adapters`: which devices there are and what they promise.
 
-use std::process::ExitCode;
-
+use super::exit::{self, Ended};
 use clap::Args;
 use serde_json::{Value, json};
 use smallstep::gpu::{self, AdapterRecord, FloatControls};
@@ -11,14 +10,14 @@ use smallstep::gpu::{self, AdapterRecord, FloatControls};
 pub(crate) struct Adapters {
     /// Print one JSON object a line
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl Adapters {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let records = match gpu::list(&gpu::Options::default()) {
             Ok(records) => records,
-            Err(e) => return super::input::fail(super::exit::FAILED, &e.to_string()),
+            Err(e) => return super::input::fail(exit::FAILED, &e.to_string()),
         };
         for record in &records {
             if self.json {
@@ -27,14 +26,14 @@ impl Adapters {
                 print(record);
             }
         }
+        let code = if records.is_empty() { exit::UNCHECKED } else { exit::DONE };
         if self.json {
-            say!("{}", json!({ "schema": 1, "summary": "adapters", "count": records.len() }));
+            say!("{}", json!({"schema": 1, "kind": "summary", "summary": "adapters", "count": records.len(), "exit": code}));
         }
         if records.is_empty() {
             tell!("{}", gpu::NO_ADAPTER);
-            return ExitCode::from(super::UNCHECKED);
         }
-        ExitCode::SUCCESS
+        Ok(code)
     }
 }
 
@@ -101,6 +100,7 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         |controls: &FloatControls| Value::Object(flags(controls).into_iter().map(|(name, on)| (name.to_owned(), on.into())).collect());
     json!({
         "schema": 1,
+        "kind": "adapter",
         "index": record.index,
         "name": record.name,
         "driver": record.driver,

@@ -1,11 +1,12 @@
 //! `smallstep asm` and `smallstep dis`: SPIR-V as text and as words.
 
+use super::exit::Ended;
 use super::{exit, input, output};
 use clap::Args;
+use serde_json::json;
 use smallstep::source::{self, Language};
 use smallstep_semantics::spirv::{self, WordsError};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Assemble SPIR-V text to words.
 #[derive(Args)]
@@ -15,6 +16,9 @@ pub(crate) struct Asm {
     /// Where the words go, little-endian; - is standard output.
     #[arg(short)]
     out: PathBuf,
+    /// One JSON object on standard output (standard error, if the words go there).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Disassemble SPIR-V words to text.
@@ -25,10 +29,18 @@ pub(crate) struct Dis {
     /// Where the text goes; standard output if not given.
     #[arg(short)]
     out: Option<PathBuf>,
+    /// One JSON object a line on standard output: the text, if it goes there, and a summary.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl Asm {
-    pub(crate) fn run(self) -> ExitCode {
+    /// Where JSON goes: not where the words go.
+    pub(crate) fn lines(&self) -> super::Lines {
+        super::beside(self.json, &self.out)
+    }
+
+    pub(crate) fn run(self) -> Ended {
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
@@ -37,14 +49,22 @@ impl Asm {
             Err(e) => input::fail_with(super::run::read_code(&e), &e.text),
             Ok(words) => match output::write(&self.out, &spirv::bytes_of_words(&words)) {
                 Err(e) => input::fail(exit::INVALID, &e),
-                Ok(()) => ExitCode::SUCCESS,
+                Ok(()) => {
+                    if let Some(print) = self.lines() {
+                        let (file, out) = (self.file.display().to_string(), self.out.display().to_string());
+                        let object =
+                            json!({"schema": 1, "kind": "summary", "file": file, "out": out, "words": words.len(), "exit": exit::DONE});
+                        print(format_args!("{object}\n"));
+                    }
+                    Ok(exit::DONE)
+                }
             },
         }
     }
 }
 
 impl Dis {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
@@ -54,16 +74,24 @@ impl Dis {
                 let code = if matches!(e, WordsError::Limit(_)) { exit::LIMIT } else { exit::INVALID };
                 input::fail_with(code, &format!("{}: {e}", self.file.display()))
             }
-            Ok(text) => match &self.out {
-                None => {
-                    say_part!("{text}");
-                    ExitCode::SUCCESS
+            Ok(text) => {
+                let file = self.file.display().to_string();
+                match &self.out {
+                    // JSON is on standard output, and so the text is in it.
+                    Some(path) if !(self.json && path.as_os_str() == "-") => {
+                        if let Err(e) = output::write(path, text.as_bytes()) {
+                            return input::fail(exit::INVALID, &e);
+                        }
+                    }
+                    _ if self.json => say!("{}", json!({"schema": 1, "kind": "module", "file": file, "assembly": text})),
+                    _ => say_part!("{text}"),
                 }
-                Some(path) => match output::write(path, text.as_bytes()) {
-                    Err(e) => input::fail(exit::INVALID, &e),
-                    Ok(()) => ExitCode::SUCCESS,
-                },
-            },
+                if self.json {
+                    let out = self.out.as_ref().map(|path| path.display().to_string());
+                    say!("{}", json!({"schema": 1, "kind": "summary", "file": file, "out": out, "exit": exit::DONE}));
+                }
+                Ok(exit::DONE)
+            }
         }
     }
 }

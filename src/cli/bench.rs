@@ -1,6 +1,7 @@
 //! `smallstep bench`: what the harness costs.
 
-use std::process::{Command, ExitCode};
+use super::exit::{self, Ended};
+use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
@@ -55,11 +56,11 @@ pub(crate) struct Bench {
     window: usize,
     /// Print one JSON object a line
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl Bench {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         // The shader cache of the half that runs in this process must be empty, and a driver looks for it when it is loaded: so this starts itself once more.
         if std::env::var_os(COLD).is_none() {
             return cold();
@@ -90,16 +91,10 @@ impl Bench {
         match measured {
             Ok(rates) => {
                 self.print(&rates);
-                ExitCode::SUCCESS
+                Ok(exit::DONE)
             }
-            Err(error @ RateError::NoDevice(_)) => {
-                tell!("{error}");
-                ExitCode::from(super::UNCHECKED)
-            }
-            Err(error) => {
-                tell!("{error}");
-                ExitCode::from(4)
-            }
+            Err(error @ RateError::NoDevice(_)) => Err((exit::UNCHECKED, error.to_string())),
+            Err(error) => Err((exit::FAILED, error.to_string())),
         }
     }
 
@@ -116,7 +111,7 @@ impl Bench {
         if self.json {
             say!(
                 "{}",
-                json!({ "schema": 1, "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
+                json!({ "schema": 1, "kind": "round", "round": number, "programs": round.programs, "bare": bare, "harness": harness, "ratio": ratio })
             );
         } else {
             tell!("round {number}: {bare:.0}/s bare, {harness:.0}/s through the harness, ratio {ratio:.2}");
@@ -130,9 +125,9 @@ impl Bench {
             say!(
                 "{}",
                 json!({
-                    "schema": 1, "summary": "bench", "adapter": rates.adapter.name, "driver": rates.adapter.driver, "route": rates.route.name(),
+                    "schema": 1, "kind": "summary", "summary": "bench", "adapter": rates.adapter.name, "driver": rates.adapter.driver, "route": rates.route.name(),
                     "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "programs_are": self.programs_are(), "workers": self.workers,
-                    "bare": bare, "harness": harness, "ratio": ratio,
+                    "bare": bare, "harness": harness, "ratio": ratio, "exit": exit::DONE,
                 })
             );
         } else {
@@ -146,15 +141,12 @@ impl Bench {
     }
 }
 
-fn cold() -> ExitCode {
+fn cold() -> Ended {
     let started = ShaderCache::new().and_then(|cache| {
         Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).env(COLD, "1").envs(cache.environment()).status()
     });
     match started {
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)),
-        Err(error) => {
-            tell!("the measuring process could not be started: {error}");
-            ExitCode::from(4)
-        }
+        Ok(status) => Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::FAILED)),
+        Err(error) => Err((exit::FAILED, format!("the measuring process could not be started: {error}"))),
     }
 }

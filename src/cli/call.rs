@@ -1,5 +1,6 @@
 //! `smallstep call`: an expression beside a WSL program, evaluated; and its trace.
 
+use super::exit::Ended;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
@@ -15,7 +16,6 @@ use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// How an expression is evaluated.
 #[derive(Args, Clone)]
@@ -51,7 +51,7 @@ pub(crate) struct Call {
     fuel: Option<u64>,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 fn strategy(text: &str) -> Result<Strategy, String> {
@@ -74,7 +74,7 @@ impl Evaluation {
 }
 
 impl Call {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let text = match input::text(&self.file) {
             Ok(text) => text,
@@ -86,7 +86,7 @@ impl Call {
             let code = match prepare(&text, expression) {
                 Err(wrong) => {
                     if self.json {
-                        let errors: Vec<_> = wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect();
+                        let errors = errors_json(&wrong);
                         say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
                     }
                     report(&name, expression, wrong, &mut told);
@@ -99,7 +99,11 @@ impl Call {
             };
             worst = exit::worse(worst, code);
         }
-        worst.into()
+        if self.json {
+            let calls = self.expressions.len();
+            say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "calls": calls, "exit": worst}));
+        }
+        Ok(worst)
     }
 
     fn evaluate(&self, prepared: &Prepared) -> (Outcome<Shown>, Option<Span>) {
@@ -152,6 +156,10 @@ impl Call {
         }
         code
     }
+}
+
+fn errors_json(wrong: &Wrong) -> serde_json::Value {
+    wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect()
 }
 
 /// The errors of a program by their own places, those of an expression by places in it.
@@ -233,13 +241,16 @@ fn text(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> S
 }
 
 /// Prints the evaluation of an expression step by step.
-pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &Evaluation, fuel: u64, as_json: bool) -> ExitCode {
+pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &Evaluation, fuel: u64, as_json: bool) -> Ended {
     let name = file.display().to_string();
     let prepared = match prepare(program, expression) {
         Ok(prepared) => prepared,
         Err(wrong) => {
+            if as_json {
+                say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "errors": errors_json(&wrong), "exit": exit::INVALID}));
+            }
             report(&name, expression, wrong, &mut HashSet::new());
-            return exit::INVALID.into();
+            return Ok(exit::INVALID);
         }
     };
     let (mut count, mut last) = (0u64, None);
@@ -249,13 +260,13 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
         print_step(&prepared.text, Some(prepared.place.first), None, count, step, as_json);
     });
     if as_json {
-        let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count});
+        let mut object = json!({"schema": 1, "kind": "summary", "outcome": outcome.name(), "steps": count, "exit": code(&outcome)});
         object["value"] = json!(text(&prepared, &outcome, last));
         say!("{object}");
     } else {
         say!("{}", text(&prepared, &outcome, last));
     }
-    code(&outcome).into()
+    Ok(code(&outcome))
 }
 
 /// Prints a step, of a thread of a dispatch with its number. What stands at `offset` and behind it in the text is the call.

@@ -3,6 +3,7 @@
 use super::amber::{self, ScriptArgs};
 use super::device::say_unrepeated;
 use super::exit;
+use super::exit::Ended;
 use super::input;
 use super::wsl;
 use clap::Args;
@@ -21,10 +22,9 @@ use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare. Of Amber scripts: play them on the
-/// interpreter and on devices, judge their expectations, and compare every buffer. WSL programs: validate them, and check their derivations again.
+/// interpreter and on devices, judge their expectations, and compare every buffer. Of WSL programs: validate them, check their derivations again, and run their functions and entry points on both engines.
 #[derive(Args)]
 pub(crate) struct Check {
     /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl, .whlsl and .amber files), or - for standard input.
@@ -51,7 +51,7 @@ pub(crate) struct Check {
     known: Option<PathBuf>,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
     script: ScriptArgs,
 }
@@ -187,9 +187,9 @@ fn lambda_v(name: &str, bytes: &[u8]) -> Result<String, String> {
 }
 
 impl Check {
-    pub(crate) fn run(self) -> ExitCode {
-        let files = match collect(&self.paths) {
-            Ok(files) => files,
+    pub(crate) fn run(self) -> Ended {
+        let (files, left_out) = match collect(&self.paths) {
+            Ok(collected) => collected,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         let settings = Settings {
@@ -307,7 +307,7 @@ impl Check {
         if self.json {
             let legs: serde_json::Map<_, _> = legs.iter().map(|(n, c)| (n.clone(), c.json())).collect();
             let no_device = checker.missing.clone();
-            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "unrepeated_worker_failures": unrepeated, "exit": code});
+            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "left_out": left_out, "unrepeated_worker_failures": unrepeated, "exit": code});
             say!("{summary}");
         } else {
             say!("");
@@ -317,6 +317,13 @@ impl Check {
             say_unrepeated(Some(unrepeated));
             say!("{} programs", files.len());
         }
+        if let Some(first) = left_out.first() {
+            let more = if left_out.len() > 1 { format!(" and {} more", left_out.len() - 1) } else { String::new() };
+            tell!(
+                "left out: {}{more}: the theorem is not about SPIR-V and WGSL modules; `smallstep run` and `compare` take them",
+                first.display()
+            );
+        }
         if let Some(why) = &checker.missing {
             tell!("unchecked on devices: {why}");
         }
@@ -324,7 +331,7 @@ impl Check {
             let expected = self.expect.as_deref().unwrap_or_default();
             tell!("{unexpected} of {} programs did not end as \"{expected}\"", files.len());
         }
-        code.into()
+        Ok(code)
     }
 }
 

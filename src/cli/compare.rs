@@ -1,7 +1,7 @@
 //! `smallstep compare`: whether one compute module may stand for another.
 
+use super::exit::Ended;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(crate) struct Compare {
     fuel: Option<u64>,
     /// One JSON object on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
     compute: ComputeArgs,
 }
@@ -54,11 +54,8 @@ fn engine(text: &str) -> Result<Engine, String> {
 }
 
 impl Compare {
-    pub(crate) fn run(self) -> ExitCode {
-        match self.compare() {
-            Ok(code) => code.into(),
-            Err((code, message)) => input::fail_with(code, &message),
-        }
+    pub(crate) fn run(self) -> Ended {
+        self.compare()
     }
 
     fn side(&self, path: &Path, values: &[SpecValue]) -> Result<Side, Failure> {
@@ -80,6 +77,11 @@ impl Compare {
             return Err(invalid(
                 "--groups says that there is no workgroup, so that there is nothing to compare; give 1 or more on each axis",
             ));
+        }
+        if let Some(option) = self.compute.given_for_images() {
+            return Err(invalid(format!(
+                "{option} is of no use for a comparison: it gives modules buffers and push constants, and makes no images"
+            )));
         }
         let before = self.side(&self.before, &self.compute.spec_values()?)?;
         let after = self.side(&self.after, &self.values_after()?)?;

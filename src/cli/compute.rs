@@ -68,8 +68,7 @@ fn robustness(text: &str) -> Result<Robustness, String> {
     }
 }
 
-/// A message and the code to end with.
-pub(super) type Failure = (u8, String);
+pub(super) use super::exit::Failure;
 
 pub(super) fn invalid(what: impl std::fmt::Display) -> Failure {
     (exit::INVALID, format!("error: {what}"))
@@ -95,6 +94,9 @@ pub(crate) struct Source {
 }
 
 impl ComputeArgs {
+    /// All of them, by their names.
+    pub(super) const OPTIONS: &[&str] = &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "lenient"];
+
     /// The option that only compute modules have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.all_given().next()
@@ -118,6 +120,11 @@ impl ComputeArgs {
     /// The option that was given and that an Amber script, which says all that a dispatch is given, does not take.
     pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
         self.all_given().find(|option| !matches!(*option, "--schedule" | "--lenient"))
+    }
+
+    /// The option that gives an image or a sampler, if there is one.
+    pub(super) fn given_for_images(&self) -> Option<&'static str> {
+        self.all_given().find(|option| matches!(*option, "--texture" | "--sampler"))
     }
 
     /// Who has the next turn.
@@ -309,7 +316,7 @@ impl Running<'_> {
         let Source { name, module, assembly, carried } = source;
         let prepared = self.args.prepare(&name, module, &carried, self.entry, self.fuel)?;
         self.memory().belongs(&name, prepared.module.uses(), &prepared.module.entry)?;
-        let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared) };
+        let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared, assembly.as_ref()) };
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
         if let Some(what) = &ran.note {
             tell!("note: the machine does not run this ({what}); the reference does");
@@ -331,7 +338,7 @@ impl Running<'_> {
         Ok(code)
     }
 
-    fn run_on_device(&self, name: &str, prepared: &Prepared) -> Result<u8, Failure> {
+    fn run_on_device(&self, name: &str, prepared: &Prepared, assembly: Option<&AssemblyLines>) -> Result<u8, Failure> {
         let wanted = self.engine.unwrap_or_default();
         if prepared.robustness != Robustness::None || self.fuel.is_some() {
             return Err(invalid("--robustness and --fuel are for the interpreters; a device has its own".to_string()));
@@ -348,14 +355,28 @@ impl Running<'_> {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.show(prepared, &observation)?;
+        // A device shows something whatever the module does; only the interpreters know whether it means anything.
+        let looked = prepared.run(&Interpreter::Any).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
+        let code = match &looked.outcome {
+            Outcome::Observed(_) => exit::DONE,
+            Outcome::Undefined(_) => {
+                tell!("note: the module has undefined behaviour, so that what {engine} shows may be anything:");
+                ending(&prepared.module.module, &looked.outcome, &looked.undefined, assembly, name)
+            }
+            other => {
+                tell!("note: {name}: it is not known whether behaviour is undefined: {}", why(other).unwrap_or_default());
+                exit::DONE
+            }
+        };
         if self.json {
+            let undefined: Vec<_> = looked.undefined.iter().map(|u| undefined_json(u, assembly)).collect();
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "file": name, "entry": prepared.module.entry, "engine": engine,
-                    "groups": prepared.groups, "ending": "observed", "exit": exit::DONE})
+                    "groups": prepared.groups, "ending": "observed", "undefined": undefined, "exit": code})
             );
         }
-        Ok(exit::DONE)
+        Ok(code)
     }
 
     fn memory(&self) -> Memory<'_> {
@@ -374,6 +395,13 @@ impl Running<'_> {
 pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) -> u8 {
     let undefined = if let Outcome::Undefined(undefined) = outcome { std::slice::from_ref(undefined) } else { &[] };
     ending(module, outcome, undefined, None, name)
+}
+
+/// The summary of a draw that has no picture.
+pub(super) fn summary_of<O>(name: &str, engine: &str, outcome: &Outcome<O>, code: u8) -> serde_json::Value {
+    let undefined: Vec<_> = if let Outcome::Undefined(u) = outcome { vec![undefined_json(u, None)] } else { Vec::new() };
+    json!({"schema": 1, "kind": "summary", "file": name, "engine": engine, "ending": outcome.name(), "why": why(outcome),
+        "undefined": undefined, "exit": code})
 }
 
 /// Says on standard error how a run ended that has no observation, and gives the code.

@@ -1,5 +1,6 @@
 //! `smallstep desugar`: a WSL program without sugar, and what was done to get there.
 
+use super::exit::Ended;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
@@ -10,7 +11,6 @@ use smallstep_semantics::wsl::desugar::desugar;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print_core;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Print a WSL program without sugar: what validation and execution see.
 #[derive(Args)]
@@ -22,11 +22,11 @@ pub(crate) struct Desugar {
     steps: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl Desugar {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let text = match input::text(&self.file) {
             Ok(text) => text,
@@ -34,10 +34,8 @@ impl Desugar {
         };
         let (tree, errors) = parse(&text);
         if !errors.is_empty() {
-            for error in errors {
-                tell_part!("{}", Diagnostic::from(error).render(&name, &text));
-            }
-            return exit::INVALID.into();
+            let text: String = errors.into_iter().map(|error| Diagnostic::from(error).render(&name, &text)).collect();
+            return input::fail_with(exit::INVALID, &text);
         }
         let (program, steps) = desugar(tree);
         if self.steps {
@@ -47,7 +45,10 @@ impl Desugar {
         } else {
             say_part!("{}", print_core(&program));
         }
-        ExitCode::SUCCESS
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "steps": steps.len(), "exit": exit::DONE}));
+        }
+        Ok(exit::DONE)
     }
 
     /// A line for each step in the order of the text: its place, its rule and what the rule does.

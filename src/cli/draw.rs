@@ -108,6 +108,9 @@ pub(super) fn is_draw(program: &Program, entry: Option<&str>, args: &DrawArgs) -
 }
 
 impl DrawArgs {
+    /// All of them, by their names.
+    pub(super) const OPTIONS: &[&str] = &["vertex", "vertices", "instances", "attribute", "topology", "depth"];
+
     /// The option that only draws have, if one was given.
     pub(super) fn given(&self) -> Option<&'static str> {
         let own = [
@@ -244,13 +247,15 @@ impl Running<'_> {
             write_image(&picture, *first, self.alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
         self.notes(draw, shown, &chosen);
+        let code = if shown.complete { exit::DONE } else { exit::UNCHECKED };
         if self.json {
+            grid::show_races(&draw.resources, &shown.races, self.text);
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "size": [self.size.0, self.size.1], "ways": ways,
-                "steps": steps, "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete});
+                "steps": steps, "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete, "exit": code});
             say!("{object}");
         }
-        Ok(if shown.complete { exit::DONE } else { exit::UNCHECKED })
+        Ok(code)
     }
 
     fn depths(&self, depths: &[Inexact], pixels: &[usize], each: bool, precise: bool) {

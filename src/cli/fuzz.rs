@@ -18,7 +18,6 @@ use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::reduce::{self, Minimal};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// How many disagreements are made minimal if nothing is said.
@@ -80,7 +79,7 @@ pub(crate) struct Fuzz {
     save: Option<PathBuf>,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
@@ -98,7 +97,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 impl Fuzz {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> exit::Ended {
         let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
             Ok(quirks) => quirks,
             Err(e) => return input::fail(exit::INVALID, &e),
@@ -163,19 +162,35 @@ impl Fuzz {
     }
 
     /// Judges one program alone, with the relations.
-    fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> ExitCode {
-        if self.near_miss {
+    fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> exit::Ended {
+        let (text, verdict, why, code) = if self.near_miss {
             let (tree, expected) = generate::near_miss(plan.program_seed(index), &plan.limits);
-            say_part!("{}", tree.print());
             let result = campaign::judge_near_miss(plan.program_seed(index), &plan.settings, &plan.limits);
-            say!("; must be rejected by {}: {}", expected.code, result.as_ref().map_or_else(|e| e.clone(), |()| "it is".into()));
-            return if result.is_ok() { exit::DONE.into() } else { exit::DISAGREE.into() };
+            let why = format!("must be rejected by {}: {}", expected.code, result.as_ref().map_or_else(|e| e.clone(), |()| "it is".into()));
+            match result {
+                Ok(()) => (tree.print(), "agree", why, exit::DONE),
+                Err(_) => (tree.print(), "disagree", why, exit::DISAGREE),
+            }
+        } else {
+            let tree = plan.program(index);
+            let verdict = reduce::verdict(&tree, &with_relations(plan), device.map(UnderTest::from));
+            (tree.print(), verdict.name(), verdict.why().to_string(), exit::of(&verdict))
+        };
+        let profile = plan.settings.profile.to_string();
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "program", "index": index, "near_miss": self.near_miss, "text": text}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "index": index, "profile": profile, "verdict": verdict, "why": why, "exit": code})
+            );
+            return Ok(code);
         }
-        let tree = plan.program(index);
-        say_part!("{}", tree.print());
-        let verdict = reduce::verdict(&tree, &with_relations(plan), device.map(UnderTest::from));
-        say!("; under {}: {} {}", plan.settings.profile, verdict.name(), verdict.why());
-        exit::of(&verdict).into()
+        say_part!("{text}");
+        match self.near_miss {
+            true => say!("; {why}"),
+            false => say!("; under {profile}: {verdict} {why}"),
+        }
+        Ok(code)
     }
 
     fn report(
@@ -187,7 +202,7 @@ impl Fuzz {
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,
         seconds: f64,
-    ) -> ExitCode {
+    ) -> exit::Ended {
         let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         for finding in &tally.findings {
             groups.entry(&finding.group).or_default().push(finding);
@@ -197,13 +212,22 @@ impl Fuzz {
         }
         let explained = self.explain(plan, &groups, device, quirks);
         let missed = tally.missed_floors(name.is_some());
+        let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
+        let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
+        let disagree = disagreements > explained.as_ref().map_or(0, Explained::all);
+        let code = match (disagree, failed, missed.is_empty()) {
+            (true, ..) => exit::DISAGREE,
+            (_, true, _) => exit::FAILED,
+            (_, _, false) => exit::UNCHECKED,
+            _ => exit::DONE,
+        };
         let rate = tally.semantics.all() as f64 / seconds;
         if self.json {
             let mut object = tally.to_json();
             object["schema"] = json!(1);
             object["kind"] = json!("summary");
             object["plan"] = plan.identity(name);
-            object["seconds"] = json!(seconds);
+            (object["seconds"], object["exit"]) = (json!(seconds), json!(code));
             object["missed_floors"] = json!(missed);
             object["acceptance"]["median_width"] = json!(tally.acceptance.median_width());
             object["profile"] = json!(plan.settings.profile.to_string());
@@ -245,16 +269,7 @@ impl Fuzz {
             let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
             tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
         }
-        let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
-        let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
-        let disagree = disagreements > explained.map_or(0, |e| e.all());
-        let code = match (disagree, failed, missed.is_empty()) {
-            (true, ..) => exit::DISAGREE,
-            (_, true, _) => exit::FAILED,
-            (_, _, false) => exit::UNCHECKED,
-            _ => exit::DONE,
-        };
-        code.into()
+        Ok(code)
     }
 
     /// Makes findings minimal, as many as there may be, and prints them. What is known is counted, if quirks are given.
@@ -309,14 +324,14 @@ impl Fuzz {
         if self.json {
             let fault = |(i, m): (usize, &Minimal)| json!({"minimal": m.tree.print(), "why": m.verdict.why(), "known": known(i)});
             let first = faults.first().map(|m| m.tree.print());
-            let faults: Vec<_> = faults.iter().enumerate().map(fault).collect();
+            let minimal: Vec<_> = faults.iter().enumerate().map(fault).collect();
             let known = explanation.and_then(|e| e.all.as_deref());
-            let finding = finding.to_json();
+            let shown = finding.to_json();
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "finding", "profile": plan.settings.profile.to_string(), "finding": finding, "minimal": first, "faults": faults, "known": known, "replay": replay})
+                json!({"schema": 1, "kind": "finding", "profile": plan.settings.profile.to_string(), "finding": shown, "minimal": first, "faults": minimal, "known": known, "replay": replay})
             );
-            return;
+            return self.save(plan, group, finding, faults, &replay);
         }
         tell!("\n{} under {}: program {}: {}", finding.verdict, plan.settings.profile, finding.index, finding.what);
         for (i, minimal) in faults.iter().enumerate() {
@@ -336,6 +351,11 @@ impl Fuzz {
             }
         }
         tell!("replay: {replay}");
+        self.save(plan, group, finding, faults, &replay);
+    }
+
+    /// Writes the minimal programs of a finding, if they are to be.
+    fn save(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], replay: &str) {
         let Some(folder) = &self.save else { return };
         for (i, minimal) in faults.iter().enumerate() {
             let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };

@@ -1,7 +1,7 @@
 //! `smallstep fuzz-spirv`: generated compute modules through every engine, and their twins with one defect each.
 
+use super::exit::Ended;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -68,7 +68,7 @@ pub(crate) struct FuzzSpirv {
     save: Option<PathBuf>,
     /// One JSON object on standard output
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 fn defect(name: &str) -> Result<Defect, String> {
@@ -78,7 +78,7 @@ fn defect(name: &str) -> Result<Defect, String> {
 }
 
 impl FuzzSpirv {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let quirks = match self.known.as_deref().map(DispatchQuirk::read_folder).transpose() {
             Ok(quirks) => quirks.unwrap_or_default(),
             Err(e) => return input::fail(exit::INVALID, &e),
@@ -118,33 +118,42 @@ impl FuzzSpirv {
         self.report(&plan, &tally, &quirks, device.as_mut(), seconds)
     }
 
-    fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> ExitCode {
+    fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> Ended {
         let Some(module) = campaign::module_of(self.seed, self.twin, &plan.limits) else {
             return input::fail(exit::INVALID, "the module of this seed has no place for that defect");
         };
         let case = module.case();
-        match disassemble(&case.words) {
-            Ok(text) => say_part!("{text}"),
+        let text = match disassemble(&case.words) {
+            Ok(text) => text,
             Err(e) => return input::fail(exit::FAILED, &e.to_string()),
-        }
+        };
+        let mut said = Vec::new();
         if let Some(twin) = &case.twin {
-            say!("; {} at instruction {}: {}", twin.id, twin.instruction, twin.defect.what());
+            said.push(format!("{} at instruction {}: {}", twin.id, twin.instruction, twin.defect.what()));
         }
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
-        say!("; {}", brief(&judged));
+        said.push(brief(&judged));
         let mut wrong = matches!(judged, Judged::Wrong(..));
         if let Some(optimiser) = &plan.optimiser {
             wrong |= show_optimised(&case, optimiser);
         }
         if self.twin.is_none() && device.is_some() {
             let tally = campaign::run(plan, device, |_, _| {});
-            tally.findings.iter().for_each(|finding| say!("; {}: {}", finding.runner, finding.what));
-            return if tally.findings.is_empty() { exit::DONE.into() } else { exit::DISAGREE.into() };
+            said.extend(tally.findings.iter().map(|finding| format!("{}: {}", finding.runner, finding.what)));
+            wrong = !tally.findings.is_empty();
         }
-        if wrong { exit::DISAGREE.into() } else { exit::DONE.into() }
+        let code = if wrong { exit::DISAGREE } else { exit::DONE };
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "module", "seed": self.seed, "assembly": text}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "seed": self.seed, "said": said, "exit": code}));
+        } else {
+            say_part!("{text}");
+            said.iter().for_each(|line| say!("; {line}"));
+        }
+        Ok(code)
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> ExitCode {
+    fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> Ended {
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let unrepeated = device.as_ref().map(|d| d.unrepeated());
         if tally.outage.is_some() {
@@ -180,6 +189,14 @@ impl FuzzSpirv {
                 quirk => explained.count(quirk),
             }
         }
+        let failed = tally.outage.is_some() || unknown.iter().any(|f| f.failed);
+        let disagree = unknown.iter().any(|f| !f.failed);
+        let code = match (disagree, failed) {
+            (true, _) => exit::DISAGREE,
+            (_, true) => exit::FAILED,
+            _ if !tally.device_unchecked.is_empty() || !tally.optimised_undecided.is_empty() => exit::UNCHECKED,
+            _ => exit::DONE,
+        };
         if self.json {
             let mut object = tally.to_json();
             object["schema"] = json!(1);
@@ -188,6 +205,7 @@ impl FuzzSpirv {
             object["device"] = json!(name);
             object["unrepeated_worker_failures"] = json!(unrepeated);
             object["known"] = json!(explained.by_name);
+            object["exit"] = json!(code);
             say!("{object}");
         } else {
             let rate = tally.modules as f64 / seconds;
@@ -228,15 +246,7 @@ impl FuzzSpirv {
         if let Some(why) = &tally.outage {
             tell!("the device is gone, and what it has not answered is not compared: {why}");
         }
-        let failed = tally.outage.is_some() || unknown.iter().any(|f| f.failed);
-        let disagree = unknown.iter().any(|f| !f.failed);
-        let code = match (disagree, failed) {
-            (true, _) => exit::DISAGREE,
-            (_, true) => exit::FAILED,
-            _ if !tally.device_unchecked.is_empty() || !tally.optimised_undecided.is_empty() => exit::UNCHECKED,
-            _ => exit::DONE,
-        };
-        code.into()
+        Ok(code)
     }
 
     fn replay(&self, finding: &Finding) -> String {

@@ -1,10 +1,10 @@
 //! `smallstep fuzz-wsl`: generated WSL programs against their validation.
 
 use super::exit;
+use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
 use smallstep::theorem::validation;
-use std::process::ExitCode;
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it is printed, and near-misses, each of which must be rejected
 /// by the rule that it breaks.
@@ -24,16 +24,23 @@ pub(crate) struct FuzzWsl {
     show: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl FuzzWsl {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         if self.show {
-            for i in 0..self.count {
-                say!("{}\n", smallstep_semantics::wsl::generate::typed::program(self.seed.wrapping_add(i)));
+            for seed in (0..self.count).map(|i| self.seed.wrapping_add(i)) {
+                let text = smallstep_semantics::wsl::generate::typed::program(seed);
+                match self.json {
+                    true => say!("{}", json!({"schema": 1, "kind": "program", "seed": seed, "text": text})),
+                    false => say!("{text}\n"),
+                }
             }
-            return ExitCode::SUCCESS;
+            if self.json {
+                say!("{}", json!({"schema": 1, "kind": "summary", "programs": self.count, "exit": exit::DONE}));
+            }
+            return Ok(exit::DONE);
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let start = std::time::Instant::now();
@@ -56,6 +63,6 @@ impl FuzzWsl {
             say!("near-misses: {} rejected by the rule that they break, {} rules", found.rejected, found.broken.len());
             say!("rules seen: {}; findings: {}", found.fired.len(), found.failures);
         }
-        code.into()
+        Ok(code)
     }
 }

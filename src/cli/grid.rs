@@ -14,7 +14,7 @@ use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
-use smallstep_semantics::wsl::race::Race;
+use smallstep_semantics::wsl::race::{Access, Race};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::TypeId;
@@ -68,6 +68,9 @@ pub(super) struct Running<'a> {
 }
 
 impl GridArgs {
+    /// All of them, by their names.
+    pub(super) const OPTIONS: &[&str] = &["bind", "order", "no-races", "unspecified", "precision", "ways"];
+
     /// How what is unspecified is met, with that fuel.
     pub(super) fn evaluation(&self, fuel: u64) -> smallstep_semantics::wsl::call::Settings {
         self.evaluation.settings(fuel)
@@ -104,7 +107,6 @@ impl GridArgs {
     ) -> Result<u8, Failure> {
         match ending {
             Ending::Shown(shown) => {
-                running.show(&dispatch.resources, &shown);
                 for race in &shown.races {
                     tell!("{}", race_text(&dispatch.resources, race, place));
                 }
@@ -112,7 +114,7 @@ impl GridArgs {
                     let ways = shown.ways;
                     tell!("note: {ways} ways were followed, and there are more: see --ways");
                 }
-                Ok(if shown.complete { exit::DONE } else { exit::UNCHECKED })
+                Ok(running.show(&dispatch.resources, &shown))
             }
             Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
             Ending::OutOfFuel(OutOfFuel { thread, at }) => {
@@ -190,9 +192,8 @@ impl GridArgs {
                 let buffers = fast.possible();
                 let unspecified = fast.stats.choices > 0;
                 let shown = Shown { buffers, ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
-                running.show(&dispatch.resources, &shown);
                 tell!("note: no races were looked for; the reference does that");
-                Ok(exit::DONE)
+                Ok(running.show(&dispatch.resources, &shown))
             }
             Dispatched::Diverged(waiting, other) => {
                 Err(diverged((waiting.thread, waiting.place.unwrap_or_default()), (other.thread, other.place), place))
@@ -221,14 +222,18 @@ impl<'a> Running<'a> {
         format!("{}:{line}:{column}", self.name)
     }
 
-    fn show(&self, resources: &[Resource], shown: &Shown) {
+    /// Prints what a run shows, and gives the code.
+    fn show(&self, resources: &[Resource], shown: &Shown) -> u8 {
         show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
+        let code = if shown.complete { exit::DONE } else { exit::UNCHECKED };
         if self.json {
+            show_races(resources, &shown.races, self.text);
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "ways": ways, "steps": steps,
-                "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete});
+                "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete, "exit": code});
             say!("{object}");
         }
+        code
     }
 }
 
@@ -336,16 +341,34 @@ fn show_texture(
     }
 }
 
+/// Prints races as JSON, with the places of both accesses.
+pub(super) fn show_races(resources: &[Resource], races: &[Race], text: &str) {
+    for race in races {
+        let access = |a: &Access| {
+            let (line, column) = line_column(text, a.place.start);
+            json!({"thread": a.thread, "access": access_text(a), "line": line, "column": column, "span": [a.place.start, a.place.end]})
+        };
+        let object = json!({"schema": 1, "kind": "race", "object": object_text(resources, race), "word": race.word,
+            "first": access(&race.first), "second": access(&race.second)});
+        say!("{object}");
+    }
+}
+
+fn access_text(access: &Access) -> &'static str {
+    match (access.stores, access.atomic) {
+        (true, false) => "store",
+        (false, false) => "load",
+        (_, true) => "atomic operation",
+    }
+}
+
+fn object_text<'r>(resources: &'r [Resource], race: &Race) -> &'r str {
+    resources.get(race.object.0 as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
+}
+
 /// Two accesses that race, as a sentence.
 pub(super) fn race_text(resources: &[Resource], race: &Race, place: &impl Fn(Span) -> String) -> String {
-    let access = |a: &smallstep_semantics::wsl::race::Access| {
-        let what = match (a.stores, a.atomic) {
-            (true, false) => "store",
-            (false, false) => "load",
-            (_, true) => "atomic operation",
-        };
-        format!("the {what} of thread {} at {}", a.thread, place(a.place))
-    };
-    let object = resources.get(race.object.0 as usize).map_or("threadgroup memory".to_string(), |b| b.name.clone());
+    let access = |a: &Access| format!("the {} of thread {} at {}", access_text(a), a.thread, place(a.place));
+    let object = object_text(resources, race);
     format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word)
 }

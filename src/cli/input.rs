@@ -4,6 +4,8 @@ use clap::builder::RangedU64ValueParser;
 use smallstep::source;
 use std::path::Path;
 
+use super::exit::Ended;
+
 /// The most bytes of one file.
 const MAX_FILE: u64 = 256 << 20;
 
@@ -54,14 +56,12 @@ pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
     Ok((part(x)?, part(y)?))
 }
 
-/// Prints an error and gives its code.
-pub(crate) fn fail(code: u8, message: &str) -> std::process::ExitCode {
-    tell!("error: {message}");
-    code.into()
+/// A failure by an error.
+pub(crate) fn fail(code: u8, message: &str) -> Ended {
+    Err((code, format!("error: {message}")))
 }
 
 /// [`fail`] for a message that says what kind it is.
-pub(crate) fn fail_with(code: u8, message: &str) -> std::process::ExitCode {
-    tell!("{message}");
-    code.into()
+pub(crate) fn fail_with(code: u8, message: &str) -> Ended {
+    Err((code, message.trim_end().into()))
 }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use serde_json::json;
 
 /// Prints a line on standard output; ends the program quietly where nobody reads on (`| head`).
 macro_rules! say {
@@ -64,8 +65,6 @@ mod vectors;
 mod worker;
 mod wsl;
 
-pub(crate) use exit::UNCHECKED;
-
 /// The executable small-step semantics of shader languages, run beside their compilers and real GPUs.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
@@ -116,28 +115,101 @@ fn words() -> impl Iterator<Item = OsString> {
     })
 }
 
+/// Where a command prints its JSON, if it is to.
+type Lines = Option<fn(std::fmt::Arguments<'_>)>;
+
+/// Beside what is written: on standard error where that goes to standard output.
+fn beside(json: bool, out: &std::path::Path) -> Lines {
+    match json {
+        true if out.as_os_str() == "-" => Some(write_aside),
+        true => Some(write_out),
+        false => None,
+    }
+}
+
+fn to_stdout(json: bool) -> Lines {
+    if json { Some(write_out) } else { None }
+}
+
+/// Runs a command by what stands on its line: where its JSON goes, and how it ends.
+fn dispatch(command: Command) -> (Lines, exit::Ended) {
+    match command {
+        Command::Check(command) => (to_stdout(command.json), command.run()),
+        Command::Compare(command) => (to_stdout(command.json), command.run()),
+        Command::TypeOf(command) => (to_stdout(command.json), command.run()),
+        Command::Desugar(command) => (to_stdout(command.json), command.run()),
+        Command::Call(command) => (to_stdout(command.json), command.run()),
+        Command::Trace(command) => (to_stdout(command.json), command.run()),
+        Command::Run(command) => (to_stdout(command.json), command.run()),
+        Command::Translate(command) => (to_stdout(command.json), command.run()),
+        Command::Asm(command) => (command.lines(), command.run()),
+        Command::Dis(command) => (to_stdout(command.json), command.run()),
+        Command::Fuzz(command) => (to_stdout(command.json), command.run()),
+        Command::FuzzSpirv(command) => (to_stdout(command.json), command.run()),
+        Command::FuzzWsl(command) => (to_stdout(command.json), command.run()),
+        Command::Planted(command) => (to_stdout(command.json), command.run()),
+        Command::Precision(command) => (to_stdout(command.prints_json()), command.run()),
+        Command::Vectors(command) => (command.lines(), command.run()),
+        Command::Replay(command) => (to_stdout(command.json), command.run()),
+        Command::Adapters(command) => (to_stdout(command.json), command.run()),
+        Command::Bench(command) => (to_stdout(command.json), command.run()),
+        Command::Worker(command) => (None, command.run()),
+    }
+}
+
 pub(crate) fn run() -> ExitCode {
-    match Cli::parse_from(words()).command {
-        Command::Check(command) => command.run(),
-        Command::Compare(command) => command.run(),
-        Command::TypeOf(command) => command.run(),
-        Command::Desugar(command) => command.run(),
-        Command::Call(command) => command.run(),
-        Command::Trace(command) => command.run(),
-        Command::Run(command) => command.run(),
-        Command::Translate(command) => command.run(),
-        Command::Asm(command) => command.run(),
-        Command::Dis(command) => command.run(),
-        Command::Fuzz(command) => command.run(),
-        Command::FuzzSpirv(command) => command.run(),
-        Command::FuzzWsl(command) => command.run(),
-        Command::Planted(command) => command.run(),
-        Command::Precision(command) => command.run(),
-        Command::Vectors(command) => command.run(),
-        Command::Replay(command) => command.run(),
-        Command::Adapters(command) => command.run(),
-        Command::Bench(command) => command.run(),
-        Command::Worker(command) => command.run(),
+    let words: Vec<OsString> = words().collect();
+    let parsed = Cli::command().try_get_matches_from(&words).and_then(|matches| {
+        let mut command = Cli::from_arg_matches(&matches)?.command;
+        match (&mut command, matches.subcommand()) {
+            (Command::Run(run), Some((_, matches))) => run.given = given(matches),
+            (Command::Trace(trace), Some((_, matches))) => trace.given = given(matches),
+            _ => {}
+        }
+        Ok(command)
+    });
+    let (lines, ended) = match parsed {
+        Ok(command) => dispatch(command),
+        Err(error) => {
+            let _ = error.print();
+            let code = u8::try_from(error.exit_code()).unwrap_or(exit::INVALID);
+            if error.use_stderr() && words.iter().any(|word| word == "--json") {
+                say!("{}", failure(code, &error.to_string()));
+            }
+            return code.into();
+        }
+    };
+    match ended {
+        Ok(code) => code.into(),
+        Err((code, message)) => {
+            tell!("{message}");
+            if let Some(print) = lines {
+                print(format_args!("{}\n", failure(code, &message)));
+            }
+            code.into()
+        }
+    }
+}
+
+/// The summary of a command that failed.
+fn failure(code: u8, message: &str) -> serde_json::Value {
+    let message = message.strip_prefix("error: ").unwrap_or(message).trim_end();
+    json!({"schema": 1, "kind": "summary", "error": {"message": message}, "exit": code})
+}
+
+/// The options that stand on the command line, by their names without dashes in front.
+fn given(matches: &ArgMatches) -> Vec<String> {
+    let on_the_line = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(clap::parser::ValueSource::CommandLine);
+    matches.ids().filter(on_the_line).map(|id| id.as_str().replace('_', "-")).collect()
+}
+
+/// Fails for the first option on the command line that is none of these: what is run does not use it.
+pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
+    // Groups of options have names in capitals.
+    let unused = |option: &&String| option.starts_with(char::is_lowercase) && !taken.concat().contains(&option.as_str());
+    match given.iter().find(unused) {
+        Some(option) => Err((exit::INVALID, format!("error: --{option} is of no use for {what}"))),
+        None => Ok(()),
     }
 }
 

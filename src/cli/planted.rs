@@ -1,12 +1,12 @@
 //! `smallstep planted`: planted bugs, and which comparison catches each.
 
 use super::exit;
+use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
 use smallstep::theorem::dispatches::planted as dispatches;
 use smallstep::theorem::planted::{self, Bug, Check, Fate, Hunt};
 use smallstep_semantics::rule::Rule;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Test the oracle: hunt each planted bug until a comparison catches it, and make the program that shows it minimal.
@@ -34,11 +34,11 @@ pub(crate) struct Planted {
     list: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl Planted {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         if self.spirv {
             return self.run_dispatches();
         }
@@ -56,7 +56,10 @@ impl Planted {
                     false => say!("{:<34} {:<16} {:<34} {}", bug.name, bug.family.name(), rule(bug), bug.what),
                 }
             }
-            return exit::DONE.into();
+            if self.json {
+                say!("{}", json!({"schema": 1, "kind": "summary", "bugs": bugs.len(), "exit": exit::DONE}));
+            }
+            return Ok(exit::DONE);
         }
         let mut hunt = Hunt { seed: self.seed, programs: self.count, ..Hunt::default() };
         if self.threads > 0 {
@@ -69,7 +72,7 @@ impl Planted {
         self.report(&bugs, &fates)
     }
 
-    fn run_dispatches(&self) -> ExitCode {
+    fn run_dispatches(&self) -> Ended {
         let mut bugs = dispatches::table();
         if let Some(only) = &self.only {
             let rule = |bug: &dispatches::Bug| bug.plant.rule().map_or("-", Rule::name);
@@ -85,7 +88,10 @@ impl Planted {
                     false => say!("{:<58} {:<16} {}", bug.name, bug.plant.place(), bug.check),
                 }
             }
-            return exit::DONE.into();
+            if self.json {
+                say!("{}", json!({"schema": 1, "kind": "summary", "bugs": bugs.len(), "exit": exit::DONE}));
+            }
+            return Ok(exit::DONE);
         }
         let mut hunt = dispatches::Hunt { seed: self.seed, ..dispatches::Hunt::default() };
         if self.threads > 0 {
@@ -104,18 +110,20 @@ impl Planted {
         let caught = fates.iter().filter(|fate| matches!(fate, Fate::Caught(_))).count();
         let equivalent = fates.iter().filter(|fate| matches!(fate, Fate::Equivalent)).count();
         let missed = fates.len() - caught - equivalent;
+        let code = if missed > 0 { exit::DISAGREE } else { exit::DONE };
         if self.json {
             let summary = json!({
                 "schema": 1, "kind": "summary", "bugs": bugs.len(), "caught": caught, "equivalent": equivalent, "missed": missed, "seed": self.seed,
+                "exit": code,
             });
             say!("{summary}");
         } else {
             say!("{} bugs: {caught} caught, {equivalent} equivalent, {missed} missed", bugs.len());
         }
-        if missed > 0 { exit::DISAGREE.into() } else { exit::DONE.into() }
+        Ok(code)
     }
 
-    fn report(&self, bugs: &[Bug], fates: &[Fate]) -> ExitCode {
+    fn report(&self, bugs: &[Bug], fates: &[Fate]) -> Ended {
         for (bug, fate) in bugs.iter().zip(fates) {
             if self.json {
                 say!("{}", self.object(bug, Some(fate)));
@@ -135,21 +143,23 @@ impl Planted {
         let unchecked = count(&|f| matches!(f, Fate::Unchecked(_)));
         let missed = fates.len() - caught - equivalent - unchecked;
         let median = planted::median_nodes(fates);
+        let code = match (missed, unchecked) {
+            (1.., _) => exit::DISAGREE,
+            (0, 1..) => exit::UNCHECKED,
+            (0, 0) => exit::DONE,
+        };
         if self.json {
             let summary = json!({
                 "schema": 1, "kind": "summary", "bugs": bugs.len(), "caught": caught, "equivalent": equivalent, "unchecked": unchecked,
                 "missed": missed, "median_nodes": median, "seed": self.seed, "count": self.count,
+                "exit": code,
             });
             say!("{summary}");
         } else {
             let median = median.map_or(String::new(), |n| format!("; the median of the minimal programs has {n} nodes"));
             say!("{} bugs: {caught} caught, {equivalent} equivalent, {unchecked} unchecked, {missed} missed{median}", bugs.len());
         }
-        match (missed, unchecked) {
-            (1.., _) => exit::DISAGREE.into(),
-            (0, 1..) => exit::UNCHECKED.into(),
-            (0, 0) => exit::DONE.into(),
-        }
+        Ok(code)
     }
 
     fn object(&self, bug: &Bug, fate: Option<&Fate>) -> serde_json::Value {

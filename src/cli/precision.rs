@@ -1,10 +1,11 @@
 //! `smallstep precision`: what a device computes against what it may, function by function.
 
+use super::exit::Ended;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::json;
 use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
 use smallstep::precision::{self, Function, Measured, Plan, Subject, Verdict};
 use smallstep::theorem::device::Choice;
@@ -58,7 +59,7 @@ pub(crate) struct Precision {
 const MANY: u64 = 10_000_000;
 
 impl Precision {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let functions = match self.functions() {
             Ok(functions) => functions,
             Err(name) => return input::fail(exit::INVALID, &format!("no function is called \"{name}\"; there are {}", all_names())),
@@ -71,10 +72,9 @@ impl Precision {
         let mut device = match self.open() {
             Ok(device) => device,
             Err(none) => {
-                tell!("unchecked: {none}");
                 let labels: Vec<String> = functions.iter().map(Function::label).collect();
-                tell!("unchecked: the precision of {}", labels.join(", "));
-                return ExitCode::from(exit::UNCHECKED);
+                let text = format!("unchecked: {none}\nunchecked: the precision of {}", labels.join(", "));
+                return input::fail_with(exit::UNCHECKED, &text);
             }
         };
         let profile = match self.profile(&device) {
@@ -102,7 +102,12 @@ impl Precision {
             }
         }
         self.print(&subject, &all);
-        ExitCode::from(all.iter().map(code).fold(exit::DONE, exit::worse))
+        Ok(worst(&all))
+    }
+
+    /// Whether JSON goes to standard output.
+    pub(crate) fn prints_json(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
     }
 
     fn functions(&self) -> Result<Vec<Function>, &str> {
@@ -139,10 +144,8 @@ impl Precision {
     }
 
     fn print(&self, subject: &Subject, all: &[Measured]) {
-        if self.json.as_deref() == Some(Path::new("-")) {
-            for value in precision::json(subject, all) {
-                say!("{value}");
-            }
+        if self.prints_json() {
+            say_part!("{}", json_lines(subject, all));
             return;
         }
         say!("{subject}");
@@ -179,8 +182,20 @@ fn measure(device: &mut Device, function: &Function, profile: Profile, plan: Pla
 }
 
 fn write_json(file: &Path, subject: &Subject, all: &[Measured]) -> Result<(), String> {
-    let lines: String = precision::json(subject, all).iter().map(|value| format!("{value}\n")).collect();
-    output::write(file, lines.as_bytes())
+    output::write(file, json_lines(subject, all).as_bytes())
+}
+
+/// A line for each function, and a summary.
+fn json_lines(subject: &Subject, all: &[Measured]) -> String {
+    let mut values = precision::json(subject, all);
+    if let Some(summary) = values.last_mut() {
+        summary["exit"] = json!(worst(all));
+    }
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn worst(all: &[Measured]) -> u8 {
+    all.iter().map(code).fold(exit::DONE, exit::worse)
 }
 
 fn code(measured: &Measured) -> u8 {

@@ -1,5 +1,6 @@
 //! `smallstep replay`: an engine or a device against a vectors file.
 
+use super::exit::Ended;
 use super::{exit, input};
 use clap::Args;
 use serde_json::json;
@@ -12,7 +13,6 @@ use smallstep::vectors::{LineError, Opened};
 use smallstep_semantics::number::Arithmetic;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on both of its engines.
 #[derive(Args)]
@@ -33,7 +33,7 @@ pub(crate) struct Replay {
     fuel: Option<u64>,
     /// One JSON object a line on standard output: each case, then a summary.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 fn engine(text: &str) -> Result<Ours, String> {
@@ -52,7 +52,7 @@ struct Counts {
 }
 
 impl Replay {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let opened: Result<Box<dyn BufRead>, String> = match self.file.as_os_str() == "-" {
             true => Ok(Box::new(std::io::stdin().lock())),
@@ -104,8 +104,12 @@ impl Replay {
             }
         };
         bar.finish_and_clear();
+        if counts.cases == [0; 6] {
+            tell!("{name}: there are no cases, so that nothing was checked");
+            counts.code = exit::UNCHECKED;
+        }
         self.summary(&name, &on, &counts);
-        counts.code.into()
+        Ok(counts.code)
     }
 
     fn count(&self, name: &str, counts: &mut Counts, result: Result<Replayed, LineError>) {

@@ -3,6 +3,7 @@
 use super::amber::{self, ScriptArgs};
 use super::compute::{ComputeArgs, Failure, Running};
 use super::draw::{self, DrawArgs};
+use super::exit::Ended;
 use super::grid::{self, GridArgs};
 use super::memory::Memory;
 use super::{exit, input};
@@ -24,7 +25,6 @@ use smallstep_semantics::spirv::environment::Limits;
 use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Pixels times outputs that are printed one by one.
 pub(super) const FEW: usize = 16;
@@ -40,14 +40,14 @@ pub(crate) struct Run {
     #[arg(long, value_parser = input::size)]
     size: Option<(u32, u32)>,
     /// Write a PNG, of an Amber script the colour attachment of the last graphics pipeline that runs: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN is magenta, a pixel without a value cyan.
-    #[arg(long)]
+    #[arg(long, value_name = "FILE.png", value_parser = png)]
     image: Option<PathBuf>,
     /// Let the fourth component be the picture's alpha; else it is opaque.
     #[arg(long, requires = "image")]
     alpha: bool,
     /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on the translation), or an adapter's name or index.
     /// The machine if not given; for a compute module that it does not compile, and for WSL programs, the reference.
-    #[arg(long)]
+    #[arg(long, visible_alias = "device")]
     engine: Option<String>,
     /// How words reach a device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
@@ -74,7 +74,7 @@ pub(crate) struct Run {
     values: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
     compute: ComputeArgs,
     /// What an input of a fragment module holds, drawn over the whole screen: LOC=type:v,…, or LOC=screen for the place on it, 0 to 1 from the top left.
@@ -92,17 +92,31 @@ pub(crate) struct Run {
     grid: GridArgs,
     #[command(flatten)]
     draw: DrawArgs,
+    /// What of all this stands on the command line.
+    #[arg(skip)]
+    pub(super) given: Vec<String>,
+}
+
+/// What every program takes.
+const ALWAYS: &[&str] = &["file", "json", "engine", "fuel", "values"];
+/// What draws take.
+const PICTURE: &[&str] = &["size", "image", "alpha", "output", "pixel"];
+
+/// Reads `--image`.
+fn png(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        true => Ok(path),
+        false => Err(format!("\"{text}\" is no name of a PNG, which is what is written; write it as picture.png")),
+    }
 }
 
 /// The most steps on one pixel without `--fuel`.
 const FUEL: u64 = 1_000_000;
 
 impl Run {
-    pub(crate) fn run(self) -> ExitCode {
-        match self.try_run() {
-            Ok(code) => code.into(),
-            Err((code, message)) => input::fail_with(code, &message),
-        }
+    pub(crate) fn run(self) -> Ended {
+        self.try_run()
     }
 
     fn try_run(&self) -> Result<u8, (u8, String)> {
@@ -135,6 +149,7 @@ impl Run {
         if let Some(option) = self.given_for_compute() {
             return Err(invalid(format!("{name}: {option} is for SPIR-V modules, and this is none")));
         }
+        self.only("a program that runs for pixels alone", &[PICTURE, &["route", "entry", "buffer"]])?;
         let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
         let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
@@ -185,11 +200,19 @@ impl Run {
                 values: self.values,
                 json: self.json,
             };
+            self.only(
+                "a draw of a WSL program",
+                &[PICTURE, &["entry", "input", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS, DrawArgs::OPTIONS],
+            )?;
             return self.draw.run(&self.grid, running);
         }
         if let Some(option) = self.draw.given().or_else(|| self.given_for_pixels()) {
             return Err(invalid(format!("{option} is for draws, and this is a compute entry point")));
         }
+        self.only(
+            "a compute entry point of a WSL program",
+            &[&["entry", "groups", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS],
+        )?;
         if !self.compute.spec.is_empty() {
             let specialized = compute_entry(program, self.entry.as_deref())
                 .and_then(|entry| Specialization::new(program, &[entry], &self.compute.specialized()));
@@ -227,6 +250,7 @@ impl Run {
         if self.keep_going {
             return Err((exit::INVALID, format!("error: {name}: --keep-going is for compute modules, and this draws")));
         }
+        self.only("a draw of a module", &[PICTURE, &["route", "entry", "input", "out"], ComputeArgs::OPTIONS])?;
         let wanted = self.engine.as_deref().unwrap_or("machine");
         if matches!(wanted, "machine" | "spirv" | "reference") {
             let limits = self.fuel.map_or(Limits::default(), Limits::of_fuel);
@@ -236,7 +260,11 @@ impl Run {
                 tell!("note: the machine does not draw this ({what}); the reference does");
             }
             let Outcome::Observed(shown) = outcome else {
-                return Ok(super::compute::ending_of(screen.module(), &outcome, name));
+                let code = super::compute::ending_of(screen.module(), &outcome, name);
+                if self.json {
+                    say!("{}", super::compute::summary_of(name, engine, &outcome, code));
+                }
+                return Ok(code);
             };
             return self.finish_screen(name, engine, screen, shown, size);
         }
@@ -317,6 +345,10 @@ impl Run {
         Ok(code)
     }
 
+    fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), Failure> {
+        super::only(&self.given, what, &[taken, &[ALWAYS]].concat())
+    }
+
     /// The option that only compute modules have, if one was given.
     fn given_for_compute(&self) -> Option<&'static str> {
         let own = [(!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
@@ -349,6 +381,7 @@ impl Run {
         if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
+        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "lenient", "glsl-compiler"]])?;
         let running = amber::Running {
             args: &self.script,
             engine: self.engine.as_deref(),
@@ -373,6 +406,7 @@ impl Run {
         if let Some(option) = self.given_for_pixels() {
             return Err((exit::INVALID, format!("error: {option} is for programs that run for pixels; this is a compute module")));
         }
+        self.only("a compute module", &[&["route", "entry", "out", "keep-going"], ComputeArgs::OPTIONS])?;
         let running = Running {
             args: &self.compute,
             entry: self.entry.as_deref(),

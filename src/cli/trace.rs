@@ -1,6 +1,7 @@
 //! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
 
 use super::compute::{self, ComputeArgs, Tracing};
+use super::exit::Ended;
 use super::grid::GridArgs;
 use super::{exit, grid, input};
 use clap::Args;
@@ -18,7 +19,6 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::validate::validate;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Print how a λV program reduces, how a WSL function is executed, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
 #[derive(Args)]
@@ -48,7 +48,7 @@ pub(crate) struct Trace {
     width: usize,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),
@@ -74,6 +74,9 @@ pub(crate) struct Trace {
     /// Only the steps in this function, by id or name.
     #[arg(long, value_name = "%ID", help_heading = "Compute modules")]
     function: Option<String>,
+    /// What of all this stands on the command line.
+    #[arg(skip)]
+    pub(super) given: Vec<String>,
 }
 
 /// The most steps of a λV program without `--fuel`.
@@ -92,6 +95,10 @@ impl Trace {
             let what = "a WSL program without compute entry point is traced by a call of one of its functions: --call 'foo(42)'";
             return Err((exit::INVALID, format!("error: {name}: {what}")));
         }
+        self.only(
+            "a compute entry point of a WSL program",
+            &[&["thread", "entry", "groups", "set", "texture", "sampler"], GridArgs::OPTIONS],
+        )?;
         let running = grid::Running {
             name,
             text,
@@ -107,28 +114,24 @@ impl Trace {
         self.grid.trace(&running, self.thread)
     }
 
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         if let Some(expression) = &self.call {
+            self.only("an expression", &[&["call", "unspecified", "precision", "ways"]])?;
             return match source::text(&name, &bytes) {
                 Ok(text) => super::call::trace(&self.file, text, expression, &self.grid.evaluation, self.fuel.unwrap_or(FUEL), self.json),
                 Err(e) => input::fail(exit::INVALID, &e.text),
             };
         }
         if Language::of(&name, &bytes) == Language::Wsl {
-            return match self.dispatch(&name, &bytes) {
-                Ok(code) => code.into(),
-                Err((code, message)) => input::fail_with(code, &message),
-            };
+            return self.dispatch(&name, &bytes);
         }
-        match self.compute(&name, &bytes) {
-            Ok(None) => {}
-            Ok(Some(code)) => return code.into(),
-            Err((code, message)) => return input::fail_with(code, &message),
+        if let Some(code) = self.compute(&name, &bytes)? {
+            return Ok(code);
         }
         let text = match source::text(&name, &bytes) {
             Ok(text) => text,
@@ -137,10 +140,10 @@ impl Trace {
         let program = match Program::read(text) {
             Ok(program) => program,
             Err(e) => {
-                tell_part!("{}", Diagnostic::from(e).render(&name, text));
-                return exit::INVALID.into();
+                return input::fail_with(exit::INVALID, &Diagnostic::from(e).render(&name, text));
             }
         };
+        self.only("a λV program", &[&["pixel", "output", "strategy", "seed", "theorem", "width"]])?;
         let output = match self.output {
             None => program.outputs[0],
             Some(n) => match program.outputs.iter().find(|o| o.location == n) {
@@ -189,6 +192,7 @@ impl Trace {
                 if pixel.0 >= self.size.0 || pixel.1 >= self.size.1 {
                     return invalid(format!("pixel ({},{}) is outside of {}x{}", pixel.0, pixel.1, self.size.0, self.size.1));
                 }
+                self.only("a fragment module", &[&["pixel", "size", "input", "entry"], ComputeArgs::OPTIONS])?;
                 return compute::trace_screen(name, &screen, pixel, self.fuel, self.json).map(Some);
             }
             let own = given.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
@@ -201,6 +205,7 @@ impl Trace {
         if let Some((_, option)) = of_terms.iter().find(|(given, _)| *given) {
             return invalid(format!("{option} is for λV programs, and this is a compute module"));
         }
+        self.only("a compute module", &[&["entry", "invocation", "function"], ComputeArgs::OPTIONS])?;
         let tracing = Tracing {
             args: &self.compute,
             entry: self.entry.as_deref(),
@@ -212,12 +217,22 @@ impl Trace {
         tracing.run(module).map(Some)
     }
 
+    fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), (u8, String)> {
+        super::only(&self.given, what, &[taken, &[&["file", "fuel", "json"]]].concat())
+    }
+
     /// Every ending that some order of reduction reaches.
-    fn explore(&self, reduction: &mut Reduction, e: TermId) -> ExitCode {
+    fn explore(&self, reduction: &mut Reduction, e: TermId) -> Ended {
         let fuel = self.fuel.unwrap_or(FUEL);
         let Some(endings) = reduction.explore(e, fuel as usize) else {
             return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", fuel));
         };
+        // As many terms as there are, and none that ends: every order of reduction goes on for ever.
+        let endings = match endings.is_empty() {
+            true => vec![Outcome::Diverges("every order of reduction comes back to a term that it had before".into())],
+            false => endings,
+        };
+        let code = if let [ending] = &endings[..] { ending_code(ending) } else { exit::DISAGREE };
         for ending in &endings {
             match self.json {
                 true => say!(
@@ -228,9 +243,9 @@ impl Trace {
             }
         }
         if self.json {
-            say!("{}", json!({"schema": 1, "kind": "summary", "endings": endings.len()}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "endings": endings.len(), "exit": code}));
         }
-        if endings.len() == 1 { ending_code(&endings[0]).into() } else { exit::DISAGREE.into() }
+        Ok(code)
     }
 
     fn show(&self, reduction: &Reduction, symbols: &Symbols, e: TermId) -> String {
@@ -238,14 +253,17 @@ impl Trace {
         Printer { terms: &reduction.terms, symbols, ext: &ext, limit: self.width }.print(e)
     }
 
-    fn ending(&self, outcome: &Outcome<Value>, steps: u64) -> ExitCode {
+    fn ending(&self, outcome: &Outcome<Value>, steps: u64) -> Ended {
         if self.json {
             let value = outcome.observed().map(|v| json!({"type": v.ty.to_string(), "text": v.to_string(), "bits": v.bits().map(|b| format!("{b:#010x}")).collect::<Vec<_>>()}));
-            say!("{}", json!({"schema": 1, "kind": "summary", "ending": outcome.name(), "value": value, "steps": steps}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "ending": outcome.name(), "value": value, "steps": steps, "exit": ending_code(outcome)})
+            );
         } else {
             say!("{} after {steps} steps", ending_text(outcome));
         }
-        ending_code(outcome).into()
+        Ok(ending_code(outcome))
     }
 }
 

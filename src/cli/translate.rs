@@ -1,6 +1,7 @@
 //! `smallstep translate`: λV to SPIR-V.
 
 use super::check::constants;
+use super::exit::Ended;
 use super::{exit, input, output};
 use clap::Args;
 use serde_json::json;
@@ -11,7 +12,6 @@ use smallstep::source;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Translate a λV program to SPIR-V, as assembly or as words.
 #[derive(Args)]
@@ -38,7 +38,7 @@ pub(crate) struct Translate {
     witness: bool,
     /// One JSON object a line on standard output: the witness, if it is asked for, then a summary.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// Reads `--profile`.
@@ -60,11 +60,8 @@ pub(super) fn untranslatable_code(error: &Untranslatable) -> u8 {
 }
 
 impl Translate {
-    pub(crate) fn run(self) -> ExitCode {
-        match self.try_run() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err((code, message)) => input::fail_with(code, &message),
-        }
+    pub(crate) fn run(self) -> Ended {
+        self.try_run().map(|()| exit::DONE)
     }
 
     fn try_run(&self) -> Result<(), (u8, String)> {
@@ -112,7 +109,8 @@ impl Translate {
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "file": name, "words": module.words.len(), "words_hash": hash, "entry": module.entry,
-                    "outputs": outputs, "constants": module.constants.len(), "instructions": module.instructions, "rules": rules})
+                    "outputs": outputs, "constants": module.constants.len(), "instructions": module.instructions, "rules": rules,
+                    "exit": exit::DONE})
             );
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! `smallstep type`: the type of each output, and the derivation.
 
+use super::exit::Ended;
 use super::{exit, input, wsl};
 use clap::Args;
 use serde_json::json;
@@ -10,7 +11,6 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::lambda_v::typing::{self, Derivation, Limits, NodeId, StackId, Step};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Print the type of a program, and how it is derived.
 #[derive(Args)]
@@ -22,11 +22,11 @@ pub(crate) struct TypeOf {
     derivation: bool,
     /// One JSON object a line on standard output.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl TypeOf {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
@@ -44,12 +44,13 @@ impl TypeOf {
         let (program, derivation) = match typed {
             Ok(typed) => typed,
             Err(d) => {
+                let code = if d.code == "lv/limit" { exit::LIMIT } else { exit::INVALID };
                 if self.json {
                     let error = json!({"code": d.code, "message": d.message, "span": [d.span.start, d.span.end]});
-                    say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "error": error}));
+                    say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "error": error, "exit": code}));
                 }
                 tell_part!("{}", d.render(&name, text));
-                return if d.code == "lv/limit" { exit::LIMIT.into() } else { exit::INVALID.into() };
+                return Ok(code);
             }
         };
         if let Err(e) = typing::check(&derivation) {
@@ -75,9 +76,12 @@ impl TypeOf {
             }
         }
         if self.json {
-            say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "nodes": derivation.nodes.len(), "roots": derivation.roots}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "nodes": derivation.nodes.len(), "roots": derivation.roots, "exit": exit::DONE})
+            );
         }
-        ExitCode::SUCCESS
+        Ok(exit::DONE)
     }
 }
 

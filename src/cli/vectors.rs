@@ -1,6 +1,7 @@
 //! `smallstep vectors`: programs with what every conforming engine must show, for other machines.
 
 use super::check::constants;
+use super::exit::Ended;
 use super::output::Making;
 use super::translate::profile;
 use super::{exit, input};
@@ -17,7 +18,6 @@ use smallstep::vectors::wsl::record as wsl;
 use smallstep_semantics::number::Profile;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,11 +76,16 @@ pub(crate) struct Vectors {
     threads: usize,
     /// One JSON object on standard output (standard error, if the file goes there).
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl Vectors {
-    pub(crate) fn run(self) -> ExitCode {
+    /// Where JSON goes: not where the cases go.
+    pub(crate) fn lines(&self) -> super::Lines {
+        super::beside(self.json, &self.out)
+    }
+
+    pub(crate) fn run(self) -> Ended {
         if self.format == Format::Amber {
             return self.scripts();
         }
@@ -128,7 +133,11 @@ impl Vectors {
                     RecordError::Disagree { .. } => exit::DISAGREE,
                     RecordError::TooFew(_) => exit::UNCHECKED,
                 };
-                return input::fail(code, &failed(&e));
+                // What is wrong with the program is not the file's fault.
+                return match (&e, &self.program) {
+                    (RecordError::Unfit(_), Some(program)) => input::fail(code, &format!("{}: {e}", program.display())),
+                    _ => input::fail(code, &failed(&e)),
+                };
             }
         };
         if let Err(e) = flushed.and_then(|()| making.map_or(Ok(()), Making::keep)) {
@@ -136,7 +145,7 @@ impl Vectors {
         }
         let said = if self.json {
             json!({"schema": 1, "kind": "summary", "file": self.out.display().to_string(), "cases": recorded.cases, "tried": recorded.tried,
-                "left_out": recorded.left_out, "lanes": {"checked": recorded.lanes.checked, "undecided": recorded.lanes.undecided}})
+                "left_out": recorded.left_out, "lanes": {"checked": recorded.lanes.checked, "undecided": recorded.lanes.undecided}, "exit": exit::DONE})
             .to_string()
         } else {
             format!(
@@ -153,7 +162,7 @@ impl Vectors {
         } else {
             say!("{said}");
         }
-        exit::DONE.into()
+        Ok(exit::DONE)
     }
 
     /// Options of λV programs alone, and whether they are given.
@@ -182,7 +191,7 @@ impl Vectors {
     }
 
     /// Writes Amber scripts.
-    fn scripts(&self) -> ExitCode {
+    fn scripts(&self) -> Ended {
         if self.out.as_os_str() == "-" {
             return input::fail(exit::INVALID, "-o names the folder that the scripts are written to");
         }
@@ -210,11 +219,11 @@ impl Vectors {
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "folder": folder, "scripts": scripts, "tried": recorded.tried,
-                    "left_out": recorded.left_out, "bytes": recorded.bytes})
+                    "left_out": recorded.left_out, "bytes": recorded.bytes, "exit": exit::DONE})
             );
         } else {
             say!("{scripts} scripts of {} modules in {folder}; {} bytes expected", recorded.tried, recorded.bytes);
         }
-        exit::DONE.into()
+        Ok(exit::DONE)
     }
 }

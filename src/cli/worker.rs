@@ -1,8 +1,8 @@
 //! `smallstep worker`: the process that holds a device. Started by the library, not by people.
 
 use std::io;
-use std::process::ExitCode;
 
+use super::exit::{self, Ended};
 use clap::Args;
 use smallstep::gpu::{Route, Selection, worker};
 
@@ -24,7 +24,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self) -> Ended {
         worker::abort_on_panic();
         let options = worker::ServeOptions { selection: self.adapter, route: self.route, compile_threads: self.compile_threads };
         let served = frames_out().map_err(Into::into).and_then(|output| match self.list {
@@ -32,18 +32,15 @@ impl Worker {
             false => worker::serve(options, io::stdin(), output),
         });
         match served {
-            Ok(worker::End::Done) => ExitCode::SUCCESS,
+            Ok(worker::End::Done) => Ok(exit::DONE),
             Ok(worker::End::Abandoned) => killed(),
-            Err(error) => {
-                tell!("the worker stops: {error}");
-                ExitCode::from(4)
-            }
+            Err(error) => Err((exit::FAILED, format!("the worker stops: {error}"))),
         }
     }
 }
 
 /// Ends this process without the drivers' exit routines, which would wait for what they are still drawing.
-fn killed() -> ExitCode {
+fn killed() -> Ended {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()

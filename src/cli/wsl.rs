@@ -1,6 +1,6 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
-use super::exit;
+use super::exit::{self, Ended};
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::source;
@@ -11,7 +11,6 @@ use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
-use std::process::ExitCode;
 
 /// What became of a program.
 pub(super) enum Checked {
@@ -138,19 +137,19 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 }
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if asked for.
-pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool) -> ExitCode {
+pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool) -> Ended {
     let (text, program) = match read(name, bytes) {
         Ok(read) => read,
         Err(invalid) => {
             if as_json {
                 let mut object = invalid.json(name);
-                object["kind"] = json!("summary");
+                (object["kind"], object["exit"]) = (json!("summary"), json!(invalid.code()));
                 say!("{object}");
             }
             if let Checked::Invalid { text, .. } = &invalid {
                 tell_part!("{text}");
             }
-            return exit::INVALID.into();
+            return Ok(invalid.code());
         }
     };
     let show = Show::new(&program, &text);
@@ -172,10 +171,10 @@ pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool)
     if as_json {
         say!(
             "{}",
-            json!({"schema": 1, "kind": "summary", "file": name, "functions": program.bodies.len(), "nodes": program.exprs.len() + program.stmts.len()})
+            json!({"schema": 1, "kind": "summary", "file": name, "functions": program.bodies.len(), "nodes": program.exprs.len() + program.stmts.len(), "exit": exit::DONE})
         );
     }
-    ExitCode::SUCCESS
+    Ok(exit::DONE)
 }
 
 /// A line for each node, premises under their conclusion. Nesting costs no stack.

@@ -224,6 +224,7 @@ pub fn json(subject: &Subject, all: &[Measured]) -> Vec<Value> {
             .collect();
         values.push(json!({
             "schema": 1,
+            "kind": "function",
             "function": measured.function.label(),
             "inputs": tally.inputs,
             "exhaustive": measured.exhaustive,
@@ -249,6 +250,7 @@ pub fn json(subject: &Subject, all: &[Measured]) -> Vec<Value> {
     for answer in all.iter().flat_map(|measured| &measured.answers) {
         values.push(json!({
             "schema": 1,
+            "kind": "corner",
             "corner": answer.question.about,
             "function": answer.question.function,
             "operands": bits(&answer.question.words().collect::<Vec<_>>()),
@@ -260,6 +262,7 @@ pub fn json(subject: &Subject, all: &[Measured]) -> Vec<Value> {
     let count = |verdict: Verdict| all.iter().filter(|measured| measured.verdict() == verdict).count();
     values.push(json!({
         "schema": 1,
+        "kind": "summary",
         "summary": "precision",
         "adapter": subject.adapter,
         "driver": subject.driver,

@@ -291,9 +291,11 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
 
 /// The programs under these paths: files as they are, folders searched for λV and WSL programs (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
 ///
+/// Beside them, the SPIR-V and WGSL modules in these folders (`.spv`, `.spvasm`, `.wgsl`), which are none of these.
+///
 /// Errors: a path that is not there or cannot be read, by name.
-pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
-    let mut files = Vec::new();
+pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String> {
+    let (mut files, mut modules) = (Vec::new(), Vec::new());
     for path in paths {
         if path.as_os_str() == "-" || path.is_file() {
             files.push(path.clone());
@@ -304,15 +306,15 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
             return Err(format!("{}: {why}", path.display()));
         }
         let before = files.len();
-        folder(path, 0, &mut files)?;
+        folder(path, 0, (&mut files, &mut modules))?;
         if files.len() == before {
             return Err(format!("{}: the folder holds no .lv file, no .wsl or .whlsl file and no .amber script", path.display()));
         }
     }
-    Ok(files)
+    Ok((files, modules))
 }
 
-fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn folder(path: &Path, depth: u32, (files, modules): (&mut Vec<PathBuf>, &mut Vec<PathBuf>)) -> Result<(), String> {
     if depth > 32 {
         return Err(format!("{}: folders are nested more than 32 deep", path.display()));
     }
@@ -323,9 +325,11 @@ fn folder(path: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), Strin
     for entry in entries {
         // A link to a folder could lead back here.
         if entry.is_dir() && !entry.is_symlink() {
-            folder(&entry, depth + 1, files)?;
+            folder(&entry, depth + 1, (&mut *files, &mut *modules))?;
         } else if is_wsl(&entry) || entry.extension().is_some_and(|e| e == "lv" || e == "amber") {
             files.push(entry);
+        } else if entry.extension().is_some_and(|e| e == "spv" || e == "spvasm" || e == "wgsl") {
+            modules.push(entry);
         }
     }
     Ok(())
