@@ -100,7 +100,11 @@ impl FromStr for Contents {
 
     fn from_str(text: &str) -> Result<Contents, String> {
         let Some((name, values)) = text.split_once(':') else {
-            let is_number = |item: &str| number(item.split('*').next().unwrap_or(item).trim(), NumberType::Float { width: 64 }).is_some();
+            let read = [NumberType::Float { width: 64 }, NumberType::Integer { width: 64, signed: false }];
+            let is_number = |item: &str| {
+                let value = item.split('*').next().unwrap_or(item).trim();
+                read.into_iter().any(|type_| number(value, type_).is_some())
+            };
             return match text {
                 "" => Err("there is neither a file nor type:v,v,…".into()),
                 values if values.split(',').all(is_number) => {
