@@ -34,7 +34,7 @@ fn stages() {
     rejects("wsl/ep-stage-buckets", "[numthreads(1, 1, 1)] compute void f() : SV_Position { }");
     rejects("wsl/ep-stage-buckets", "vertex void f() : register(u0) { }");
     rejects("wsl/ep-bucket", "fragment void f() : SV_Target 4294967296 { }");
-    rejects("wsl/ep-resource-type", "struct R { device int[] a : register(u0); } vertex void f(R r : register(u0)) { }");
+    rejects("wsl/ep-resource-type", "struct R { sampler s : register(s0); } vertex void f(R r : register(s0)) { }");
     rejects("wsl/ep-specialized", "struct R { int a : specialized; } vertex void f(R r : specialized) { }");
     accepts("struct O { float a : SV_Depth; } O f(O o : SV_VertexID) : SV_Depth { return o; } void g() : SV_Position { }");
     rejects("wsl/ep-builtin", "vertex float3 f() : SV_Position { return float3(); }");

@@ -17,11 +17,23 @@ pub(super) struct Statement {
     behaviours: u8,
     /// It ends in an `if` without `else`.
     open: bool,
+    /// It is a declaration of variables, which stands in a block.
+    declares: bool,
 }
 
 impl Statement {
     pub(super) fn new(text: impl Into<String>, behaviours: u8) -> Statement {
-        Statement { text: text.into(), behaviours, open: false }
+        Statement { text: text.into(), behaviours, open: false, declares: false }
+    }
+
+    /// A declaration of variables.
+    pub(super) fn declaration(text: String) -> Statement {
+        Statement { declares: true, ..Statement::new(text, NOTHING) }
+    }
+
+    /// It, ending in an `if` without `else` or not.
+    fn open(self, open: bool) -> Statement {
+        Statement { open, ..self }
     }
 }
 
@@ -207,11 +219,9 @@ impl Generator {
         }
         self.frames.push(Frame::default());
         let s = self.statement(around);
+        self.frames.pop();
         // A declaration is no body but in a block (ERRATA WSL-B2).
-        match self.frames.pop() {
-            Some(frame) if !frame.variables.is_empty() => Statement::new(format!("{{ {} }}", s.text), s.behaviours),
-            _ => s,
-        }
+        if s.declares { Statement::new(format!("{{ {} }}", s.text), s.behaviours) } else { s }
     }
 
     fn wrong_condition(&mut self, fault: Fault, rule: Rule) -> Option<Expression> {
@@ -235,18 +245,13 @@ impl Generator {
             }
         }
         if !other {
-            let open = Statement { text: format!("if ({}) {}", c.text, then.text), behaviours: then.behaviours | NOTHING, open: true };
-            return open;
+            return Statement::new(format!("if ({}) {}", c.text, then.text), then.behaviours | NOTHING).open(true);
         }
         if then.open {
             then.text = format!("{{ {} }}", then.text);
         }
         let or = self.inner(around);
-        Statement {
-            text: format!("if ({}) {} else {}", c.text, then.text, or.text),
-            behaviours: then.behaviours | or.behaviours,
-            open: or.open,
-        }
+        Statement::new(format!("if ({}) {} else {}", c.text, then.text, or.text), then.behaviours | or.behaviours).open(or.open)
     }
 
     fn looped(b: u8) -> u8 {
@@ -256,7 +261,7 @@ impl Generator {
     fn while_statement(&mut self, around: Around) -> Statement {
         let c = self.value_or_basic(TypeId::BOOL);
         let s = self.inner(Around { loops: true, breaks: true, ..around });
-        Statement { text: format!("while ({}) {}", c.text, s.text), behaviours: Generator::looped(s.behaviours), open: s.open }
+        Statement::new(format!("while ({}) {}", c.text, s.text), Generator::looped(s.behaviours)).open(s.open)
     }
 
     fn do_statement(&mut self, around: Around) -> Statement {
@@ -296,11 +301,7 @@ impl Generator {
             }
         }
         self.frames.pop();
-        Statement {
-            text: format!("for ({init}; {condition}; {each}) {}", s.text),
-            behaviours: Generator::looped(s.behaviours),
-            open: s.open,
-        }
+        Statement::new(format!("for ({init}; {condition}; {each}) {}", s.text), Generator::looped(s.behaviours)).open(s.open)
     }
 
     fn switch_statement(&mut self, around: Around) -> Statement {

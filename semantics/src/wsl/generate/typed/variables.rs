@@ -1,6 +1,6 @@
 //! Declarations of variables.
 
-use super::statements::{NOTHING, Statement};
+use super::statements::Statement;
 use super::{Expression, Fault, Flavour, Generator, Kind, Level, Variable};
 use crate::rule::Rule;
 use crate::wsl::syntax::AddressSpace;
@@ -26,7 +26,7 @@ impl Generator {
             return self.threadgroup_declaration();
         }
         let text = self.declarations_text();
-        Statement::new(format!("{text};"), NOTHING)
+        Statement::declaration(format!("{text};"))
     }
 
     fn threadgroup_declaration(&mut self) -> Statement {
@@ -34,7 +34,7 @@ impl Generator {
         let name = self.fresh("g");
         let written = self.written_with(ty, false);
         self.bind(name.clone(), ty, AddressSpace::Threadgroup);
-        Statement::new(format!("threadgroup {written} {name};"), NOTHING)
+        Statement::declaration(format!("threadgroup {written} {name};"))
     }
 
     fn bind(&mut self, name: String, ty: TypeId, space: AddressSpace) {
