@@ -149,16 +149,15 @@ impl Fuzz {
         };
         let bar = Bar::new(plan.count.map(|c| c / plan.shard.1));
         let begun = std::time::Instant::now();
-        let Ended { tally, outage } = match campaign::run(&plan, device.as_ref(), journal, &bar) {
+        let ended = match campaign::run(&plan, device.as_ref(), journal, &bar) {
             Ok(ended) => ended,
             Err(e) => return input::fail(exit::FAILED, &format!("the journal: {e}")),
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         // On a device that is gone nothing can be looked at again.
-        let unrepeated = device.as_ref().map(Device::unrepeated);
-        let device = if outage.is_some() { None } else { device.as_mut() };
-        self.report(&plan, &Ended { tally, outage }, name.as_deref(), unrepeated, device, quirks.as_deref(), seconds)
+        let device = if ended.outage.is_some() { None } else { device.as_mut() };
+        self.report(&plan, &ended, name.as_deref(), device, quirks.as_deref(), seconds)
     }
 
     /// Judges one program alone, with the relations.
@@ -196,9 +195,8 @@ impl Fuzz {
     fn report(
         &self,
         plan: &Plan,
-        Ended { tally, outage }: &Ended,
+        Ended { tally, outage, unrepeated }: &Ended,
         name: Option<&str>,
-        unrepeated: Option<u64>,
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,
         seconds: f64,
@@ -255,7 +253,7 @@ impl Fuzz {
             }
             if let Some(name) = name {
                 say!("{name}, under {}: {}", plan.settings.profile, counts_text(&tally.device, explained.as_ref()));
-                say_unrepeated(unrepeated);
+                say_unrepeated(Some(*unrepeated));
             }
             say!("relations and derivation check beside the machines: {} programs", tally.referenced);
             let rejected = tally.near_misses.saturating_sub(tally.findings.iter().filter(|f| f.near_miss).count() as u64);

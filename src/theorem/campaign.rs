@@ -399,6 +399,8 @@ pub struct Ended {
     pub tally: Tally,
     /// Why the device was given up, if it was: then other programs are left.
     pub outage: Option<String>,
+    /// Failures of workers that no program repeated ([`Device::unrepeated`]).
+    pub unrepeated: u64,
 }
 
 /// Runs a campaign. What the journal holds already is not run again, and counted once.
@@ -438,7 +440,8 @@ pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dy
     journal.flush()?;
     let mut tally = journal.tally().clone();
     tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
-    Ok(Ended { tally, outage: shared.outage.into_inner().unwrap_or_else(|e| e.into_inner()) })
+    let outage = shared.outage.into_inner().unwrap_or_else(|e| e.into_inner());
+    Ok(Ended { tally, outage, unrepeated: device.map_or(0, Device::unrepeated) })
 }
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

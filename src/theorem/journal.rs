@@ -255,7 +255,8 @@ fn ranges(line: &Value, plan: &Plan) -> Result<Vec<Range<u64>>, String> {
     if let Some(chunk) = line.get("chunk") {
         let chunk = chunk.as_u64().ok_or(none)?;
         let first = chunk.saturating_mul(CHUNK);
-        return Ok(vec![first..first.saturating_add(CHUNK).min(plan.count.unwrap_or(u64::MAX))]);
+        let past = first.saturating_add(CHUNK).min(plan.count.unwrap_or(u64::MAX));
+        return Ok(std::iter::once(first..past).collect());
     }
     let pair = |pair: &Value| match pair.as_array()?.as_slice() {
         [first, past] => Some(first.as_u64()?..past.as_u64()?),
