@@ -11,6 +11,7 @@ use smallstep::theorem::Verdict;
 use smallstep::theorem::device::UnderTest;
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice};
 use smallstep::theorem::quirk::Quirk;
+use smallstep_spec_tests::tools;
 
 use super::{open, options};
 
@@ -95,9 +96,11 @@ fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
     for quirk in &quirks {
         let name = &quirk.name;
         let found = quirk.on(&mut device).unwrap_or_else(|why| panic!("{name}: {why}"));
-        match quirk.is_of(&device) {
-            true => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{name}: {why}")),
-            false => assert_eq!(found, OnDevice::Agrees, "{name}: seen elsewhere, and on this device too"),
+        match (quirk.is_of(&device), &found) {
+            (true, _) => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{name}: {why}")),
+            // Integers of other widths, say, which not every device has.
+            (false, OnDevice::Unchecked(why)) => tools::not_run(&format!("{name}: {why}")),
+            (false, _) => assert_eq!(found, OnDevice::Agrees, "{name}: seen elsewhere, and on this device too"),
         }
     }
     let known = Known::on(&mut device, &quirks);
