@@ -12,6 +12,9 @@ use smallstep::gpu::{Options, Route, Selection, ShaderCache};
 use smallstep::theorem::campaign;
 use smallstep::theorem::device::profile_of;
 
+/// The length of the chains of compute programs, if not given: about what a generated λV program executes.
+const OPERATIONS: u32 = 64;
+
 /// Set for the process that measures; see [`Bench::run`].
 const COLD: &str = "SMALLSTEP_BENCH_COLD";
 
@@ -33,11 +36,11 @@ pub(crate) struct Bench {
     /// Width and height of the grid, in pixels
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     size: u32,
-    /// Chains of so many operations in the place of generated λV programs
+    /// Chains of so many operations in the place of generated λV programs; of compute programs 64, if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     operations: Option<u32>,
     /// Compute programs of 64 invocations in the place of fragment programs
-    #[arg(long, requires = "operations")]
+    #[arg(long)]
     compute: bool,
     /// Where the programs begin
     #[arg(long, default_value_t = 1)]
@@ -48,8 +51,8 @@ pub(crate) struct Bench {
     /// Threads of the bare half; 0 for one for each core
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// Worker processes of the harness
-    #[arg(long, default_value_t = 1, value_parser = super::input::threads())]
+    /// Worker processes of the harness; 0 for as many as suit it: 2 for a software adapter or from 16 cores on, else 1
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     workers: usize,
     /// Programs that one worker holds at once
     #[arg(long, default_value_t = 256, value_parser = super::input::threads())]
@@ -73,7 +76,7 @@ impl Bench {
             device: Options { workers: self.workers, window: self.window, program_limit: Duration::from_secs(60), ..Options::default() },
         };
         let programs = |route| -> Box<dyn Iterator<Item = Dispatch>> {
-            let programs: Box<dyn Iterator<Item = _>> = match self.operations {
+            let programs: Box<dyn Iterator<Item = _>> = match self.operations() {
                 None => Box::new(campaign::dispatches(self.seed, profile_of(route), (self.size, self.size)).map(Dispatch::from)),
                 Some(operations) if self.compute => Box::new(rate::computations(self.seed, operations as usize).map(Dispatch::from)),
                 Some(operations) => Box::new(rate::programs(self.seed, operations as usize, self.size).map(Dispatch::from)),
@@ -98,8 +101,13 @@ impl Bench {
         }
     }
 
+    /// How long chains are; None for generated λV programs.
+    fn operations(&self) -> Option<u32> {
+        self.operations.or(self.compute.then_some(OPERATIONS))
+    }
+
     fn programs_are(&self) -> String {
-        match self.operations {
+        match self.operations() {
             None => format!("generated programs of seed {}", self.seed),
             Some(operations) if self.compute => format!("chains of {operations} operations by 64 invocations each"),
             Some(operations) => format!("chains of {operations} operations"),
@@ -126,7 +134,7 @@ impl Bench {
                 "{}",
                 json!({
                     "schema": 1, "kind": "summary", "summary": "bench", "adapter": rates.adapter.name, "driver": rates.adapter.driver, "route": rates.route.name(),
-                    "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "programs_are": self.programs_are(), "workers": self.workers,
+                    "programs": programs, "rounds": rates.rounds.len(), "size": self.size, "programs_are": self.programs_are(), "workers": rates.workers,
                     "bare": bare, "harness": harness, "ratio": ratio, "exit": exit::DONE,
                 })
             );
@@ -135,7 +143,7 @@ impl Bench {
             let at = if self.compute { String::new() } else { format!(" at {0}x{0}", self.size) };
             say!("{programs} {}{at}, medians of {} rounds", self.programs_are(), rates.rounds.len());
             say!("bare     {bare:10.1} programs/s");
-            say!("harness  {harness:10.1} programs/s");
+            say!("harness  {harness:10.1} programs/s, {}", super::device::workers(rates.workers));
             say!("ratio    {ratio:10.2}");
         }
     }

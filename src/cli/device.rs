@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
+use smallstep::gpu::{self, Device, Route, Selection};
 use smallstep::theorem::check::Devices;
 use smallstep::theorem::device::NoProfile;
 
 use super::check::devices;
 use super::exit;
-
-/// Worker processes for a software adapter.
-const SOFTWARE_WORKERS: usize = 2;
 
 /// Which device a campaign runs on beside the interpreters.
 #[derive(Args)]
@@ -22,9 +19,9 @@ pub(crate) struct DeviceArgs {
     /// How words reach the device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
     pub(crate) route: Option<Route>,
-    /// Worker processes for the device; 2 for a software adapter, else 1, if not given.
-    #[arg(long, value_parser = super::input::threads())]
-    workers: Option<usize>,
+    /// Worker processes for the device; 0 for as many as suit it: 2 for a software adapter or from 16 cores on, else 1.
+    #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
+    workers: usize,
     /// How long the device may take for one program, as 20s.
     #[arg(long, value_parser = time, default_value = "20s")]
     program_limit: Duration,
@@ -40,12 +37,9 @@ impl DeviceArgs {
             Devices::Auto | Devices::Required => Selection::First,
             Devices::Named(names) => names.into_iter().next().unwrap_or_default(),
         };
-        let (program_limit, start_attempts) = (self.program_limit, self.start_attempts);
-        let mut options = gpu::Options { program_limit, start_attempts, ..gpu::Options::default() };
-        if let Some(workers) = self.workers {
-            options.workers = workers.max(1);
-        }
-        match self.open_with_workers(&selection, options) {
+        let (program_limit, start_attempts, workers) = (self.program_limit, self.start_attempts, self.workers);
+        let options = gpu::Options { program_limit, start_attempts, workers, ..gpu::Options::default() };
+        match Device::open(&selection, self.route, options) {
             Ok(device) => Ok(Some(device)),
             Err(e) if self.device == "auto" => {
                 tell!("unchecked on devices: {e}");
@@ -54,17 +48,11 @@ impl DeviceArgs {
             Err(e) => Err(e.to_string()),
         }
     }
+}
 
-    /// A software adapter compiles on one thread for each device, so that two workers make more programs a second than one. Which adapter it is shows
-    /// when it is open.
-    fn open_with_workers(&self, selection: &Selection, options: gpu::Options) -> Result<Device, NoDevice> {
-        let device = Device::open(selection, self.route, options.clone())?;
-        if self.workers.is_some() || device.adapter().kind != "software" {
-            return Ok(device);
-        }
-        drop(device);
-        Device::open(selection, self.route, gpu::Options { workers: SOFTWARE_WORKERS, ..options })
-    }
+/// Worker processes in words.
+pub(crate) fn workers(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "worker" } else { "workers" })
 }
 
 /// Says how many failures of workers no program is to blame for, if there were any.

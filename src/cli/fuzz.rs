@@ -208,6 +208,7 @@ impl Fuzz {
         for (group, findings) in &groups {
             tell!("{} of {group}", findings.len());
         }
+        let workers = super::device::workers(device.as_ref().map_or(0, |device| device.workers()));
         let explained = self.explain(plan, &groups, device, quirks);
         let missed = tally.missed_floors(name.is_some());
         let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
@@ -252,7 +253,7 @@ impl Fuzz {
                 say!("what may be anything has no bound from: {causes}");
             }
             if let Some(name) = name {
-                say!("{name}, under {}: {}", plan.settings.profile, counts_text(&tally.device, explained.as_ref()));
+                say!("{name}, {workers}, under {}: {}", plan.settings.profile, counts_text(&tally.device, explained.as_ref()));
                 say_unrepeated(Some(*unrepeated));
             }
             say!("relations and derivation check beside the machines: {} programs", tally.referenced);

@@ -27,8 +27,8 @@ pub struct Options {
     /// After so many workers in a row that did not start, the device is given up. Between them are pauses of 0.2 s, then twice as long each time,
     /// up to 10 s. The first worker of all is started once only.
     pub start_attempts: u32,
-    /// Worker processes, each with a device of its own on the same adapter. More than one helps where a driver compiles on one thread for each device, as
-    /// lavapipe does.
+    /// Worker processes, each with a device of its own on the same adapter; 0 for as many as a stream of small programs wants on this adapter and machine
+    /// ([`Device::workers`] says how many that are).
     pub workers: usize,
     /// How many programs one worker holds at once.
     pub window: usize,
@@ -60,6 +60,7 @@ impl Default for Options {
 pub struct Device {
     record: AdapterRecord,
     route: Route,
+    workers: usize,
     shared: Arc<Shared>,
     coordinators: Coordinators,
     /// Removed when the workers have ended.
@@ -139,7 +140,22 @@ impl Device {
     ///
     /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
-        let workers = options.workers.max(1);
+        if options.workers > 0 {
+            return Device::with_workers(options.workers, selection, route, options);
+        }
+        // Which adapter it is shows when it is open.
+        let one = Device::with_workers(1, selection, route, options.clone())?;
+        match suitable_workers(&one.record.kind, thread::available_parallelism().map_or(1, usize::from)) {
+            1 => Ok(one),
+            workers => {
+                drop(one);
+                Device::with_workers(workers, selection, route, options)
+            }
+        }
+    }
+
+    fn with_workers(workers: usize, selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
+        let options = Options { workers, ..options };
         let cache =
             ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
         let mut launch = Launch::new(selection, route, &options)?;
@@ -175,7 +191,7 @@ impl Device {
             opened = Some(is_ready.recv().map_err(early)??);
         }
         let (record, route) = opened.ok_or_else(|| NoDevice("no worker was started".into()))?;
-        Ok(Device { record, route, shared, coordinators, _cache: cache })
+        Ok(Device { record, route, workers, shared, coordinators, _cache: cache })
     }
 
     /// The adapter.
@@ -186,6 +202,11 @@ impl Device {
     /// The route that every program takes.
     pub fn route(&self) -> Route {
         self.route
+    }
+
+    /// How many worker processes it has.
+    pub fn workers(&self) -> usize {
+        self.workers
     }
 
     /// How many workers were started again, because one crashed, hung or lost its device.
@@ -265,6 +286,17 @@ impl Device {
     }
 }
 
+/// How many workers run a stream of small programs fastest on an adapter of this kind.
+fn suitable_workers(kind: &str, cores: usize) -> usize {
+    match kind {
+        // lavapipe compiles on one thread for each device.
+        "software" => 2,
+        // One process keeps some eight cores at work. More processes than that get in each other's way: on 16 cores and an H200 two were
+        // fastest, and four slower than the bare device.
+        _ => (cores / 8).clamp(1, 2),
+    }
+}
+
 /// The outcomes of [`Device::run_all`].
 pub struct RunAll<'d, I> {
     device: &'d Device,
@@ -294,5 +326,17 @@ impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
             }
         }
         self.device.receive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suitable_workers;
+
+    #[test]
+    fn the_cores_of_a_machine_are_shared_out() {
+        let of = |kind| [1, 2, 4, 7, 8, 16, 32, 128].map(|cores| suitable_workers(kind, cores));
+        assert_eq!(of("discrete"), [1, 1, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(of("software"), [2; 8]);
     }
 }

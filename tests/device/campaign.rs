@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use smallstep::generate;
-use smallstep::gpu::worker;
+use smallstep::gpu::{Options, worker};
 use smallstep::theorem::campaign::Plan;
 use smallstep::theorem::case::{Case, Settings};
 use smallstep::theorem::device::profile_of;
@@ -96,6 +96,27 @@ fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("naga takes no float controls"));
 }
 
+/// As many workers as suit the adapter, if not told otherwise, and chains of a length of its own for compute programs.
+#[test]
+fn rates_are_measured_with_workers_by_the_adapter() {
+    let Some(device) = open(None, Options { workers: 0, ..options() }) else { return };
+    let (index, suitable) = (device.adapter().index.to_string(), device.workers());
+    assert!(device.adapter().kind != "software" || suitable == 2, "{suitable} workers for a software adapter");
+    drop(device);
+    let bench = |more: &[&str]| {
+        let all = ["bench", "--adapter", &index, "--count", "24", "--rounds", "2", "--json"];
+        let output = Command::new(env!("CARGO_BIN_EXE_smallstep")).args(all).args(more).output().expect("starts");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let summary: Value = serde_json::from_str(said.lines().find(|line| line.contains("summary")).expect("a summary")).expect("JSON");
+        (summary["workers"].as_u64(), summary["programs_are"].as_str().expect("words").to_string())
+    };
+    let chains = |length: u32| format!("chains of {length} operations by 64 invocations each");
+    assert_eq!(bench(&["--compute"]), (Some(suitable as u64), chains(64)));
+    assert_eq!(bench(&["--compute", "--operations", "8", "--workers", "1"]), (Some(1), chains(8)));
+    assert_eq!(bench(&[]), (Some(suitable as u64), "generated programs of seed 1".into()));
+}
+
 #[test]
 fn a_crash_costs_one_verdict_and_exit_code_4() {
     let Some(found) = campaign("crash-run", &[]) else { return };
@@ -153,7 +174,7 @@ fn what_a_device_that_is_gone_has_not_answered_is_done_by_the_next_campaign() {
 
 #[test]
 fn listing_survives_a_driver_that_crashes_or_hangs() {
-    use smallstep::gpu::{Options, list};
+    use smallstep::gpu::list;
     use std::time::Duration;
     let with = |fault: &str| Options {
         start_limit: Duration::from_millis(500),

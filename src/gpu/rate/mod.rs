@@ -69,6 +69,8 @@ pub struct Rates {
     pub adapter: AdapterRecord,
     /// The route that both took.
     pub route: Route,
+    /// Worker processes of the harness.
+    pub workers: usize,
     /// The rounds, in order.
     pub rounds: Vec<Round>,
 }
@@ -176,7 +178,7 @@ pub fn measure<I: Iterator<Item = Dispatch>>(
         progress(&round);
         rounds.push(round);
     }
-    Ok(Rates { adapter: bare.record.clone(), route: bare.route, rounds })
+    Ok(Rates { adapter: bare.record.clone(), route: bare.route, workers: harness.workers(), rounds })
 }
 
 /// The two that are measured.
