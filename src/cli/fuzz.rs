@@ -9,7 +9,7 @@ use serde_json::json;
 use smallstep::generate::{self, Mode};
 use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
-use smallstep::theorem::campaign::{self, Ended, Finding, Plan};
+use smallstep::theorem::campaign::{self, Finding, Plan, Report};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::device::{Choice, UnderTest};
 use smallstep::theorem::journal::Journal;
@@ -195,7 +195,7 @@ impl Fuzz {
     fn report(
         &self,
         plan: &Plan,
-        Ended { tally, outage, unrepeated }: &Ended,
+        Report { tally, outage, unrepeated }: &Report,
         name: Option<&str>,
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,

@@ -394,7 +394,7 @@ struct Shared<'a> {
 
 /// How a campaign ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct Report {
     /// What the programs that are done came to.
     pub tally: Tally,
     /// Why the device was given up, if it was: then other programs are left.
@@ -406,7 +406,7 @@ pub struct Ended {
 /// Runs a campaign. What the journal holds already is not run again, and counted once.
 ///
 /// Errors: the journal cannot be written.
-pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dyn Progress) -> std::io::Result<Ended> {
+pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dyn Progress) -> std::io::Result<Report> {
     let shared = Shared {
         plan,
         device,
@@ -441,7 +441,7 @@ pub fn run(plan: &Plan, device: Option<&Device>, journal: Journal, progress: &dy
     let mut tally = journal.tally().clone();
     tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
     let outage = shared.outage.into_inner().unwrap_or_else(|e| e.into_inner());
-    Ok(Ended { tally, outage, unrepeated: device.map_or(0, Device::unrepeated) })
+    Ok(Report { tally, outage, unrepeated: device.map_or(0, Device::unrepeated) })
 }
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
