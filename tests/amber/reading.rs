@@ -81,7 +81,8 @@ fn words_of_shaders() {
     assert_eq!(words[1], 0x1_0300);
     assert_eq!(compute.shaders[1].words(None).map(|w| w.len()), Ok(5));
     let error = compute.shaders[2].words(None).expect_err("GLSL needs a compiler");
-    assert_eq!(error.to_string(), "unsupported: line 28: shader source is GLSL, and no compiler is given for that");
+    let what = "unsupported: line 28: shader source is GLSL, and no compiler is given for that: --glsl-compiler CMD gives one";
+    assert_eq!(error.to_string(), what);
     assert_eq!(compute.shaders[2].words(Some(&|_| Ok(vec![1, 2]))), Ok(vec![1, 2]));
     assert!(matches!(compute.shaders[2].words(Some(&|_| Err("no".into()))), Err(ShaderError::Invalid(_))));
     // The passthrough shader is a module that loads.

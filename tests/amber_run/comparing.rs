@@ -223,13 +223,13 @@ fn a_device_is_judged_by_runs_over_sets() {
     assert_eq!(leg.verdict, Verdict::Agree);
     // After two dispatches, and of both buffers at the end.
     assert_eq!((leg.compared.within, leg.compared.left), (4 * 4, 0));
-    // An interpreter that lets a quotient be a quarter only finds the device to be wrong.
+    // An interpreter that lets a quotient be a quarter only finds the device to be wrong. A set of one value is that value, and is shown with its bits.
     let mut interpreter = Interpreter::default();
     interpreter.engines.sets.polynomials = |_, of| Some(of[0].0.into());
     interpreter.engines.sets.bound = |_| Set::point(0.25);
     let verdict = legs(&thirds(), &interpreter, Some(&mut device)).remove(1).verdict;
     let Verdict::Disagree(difference) = verdict else { panic!("{verdict:?}") };
     let place = difference.place.as_ref().expect("a place");
-    assert_eq!((place.buffer.as_str(), place.offset, difference.expected.as_str()), ("data", Some(4), "0.25"));
+    assert_eq!((place.buffer.as_str(), place.offset, difference.expected.as_str()), ("data", Some(4), "0.25 (0x3e800000)"));
     assert!(difference.found.starts_with("0.333333"), "{}", difference.found);
 }

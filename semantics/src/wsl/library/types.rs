@@ -151,7 +151,7 @@ pub fn matrix(types: &Types, name: &str, arguments: Arguments) -> Option<Found> 
     })
 }
 
-/// each name of a texture, followed by <T>, is a type for T uint, int, float or a vector of them;
+/// each name of a texture, followed by \<T\>, is a type for T uint, int, float or a vector of them;
 /// of depth textures for float alone                                [wsl/lib-texture, 004 Textures]
 ///
 /// `Texture2D<float4>`, `TextureDepth2D<float>`.
@@ -177,7 +177,7 @@ pub fn texture(types: &mut Types, name: &str, arguments: Arguments) -> Option<Fo
     Some(Ok(types.intern(Type::Texture(kind, of))))
 }
 
-/// the name of a texture without <T> is the type for float4, of depth textures for float
+/// the name of a texture without \<T\> is the type for float4, of depth textures for float
 ///                                                          [wsl/lib-texture-default, 004 Textures]
 ///
 /// The elements of a texture type without arguments: `float4`, of a depth texture `float`.
