@@ -276,7 +276,8 @@ fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     let at = lines.iter().position(|line| defines(line))?;
     let comment = lines[..at].iter().rev().skip_while(|line| line.starts_with("#[")).map_while(|line| line.strip_prefix("///"));
     // A backslash keeps rustdoc from taking a bracket for markup.
-    let mut comment: Vec<String> = comment.map(|line| line.trim().replace('\\', "")).collect();
+    let plain = |line: &str| ["[", "]", "<", ">"].iter().fold(line.trim().to_string(), |line, of| line.replace(&format!("\\{of}"), of));
+    let mut comment: Vec<String> = comment.map(plain).collect();
     comment.reverse();
     let name = format!("[{}", rule.name());
     let tagged = comment.iter().position(|line| line.split_once(&name).is_some_and(|(_, behind)| behind.starts_with([',', ';', ']'])))?;
