@@ -171,20 +171,64 @@ fn a_device_is_measured_in_the_shape() {
     }
 }
 
-/// A device shows a sum whatever the module does; that it means nothing is said, and stands in JSON.
+/// A device shows something whatever the module does; that it means nothing is said, and stands in JSON: of a dispatch, a script, a draw and pixels.
 #[test]
 fn undefined_behaviour_is_told_beside_what_a_device_shows() {
     if device::open(None, device::options()).is_none() {
         return;
     }
     let adapter = std::env::var("SMALLSTEP_ADAPTER").unwrap_or("0".into());
-    let run = |file: &str| smallstep(&["run", file, "--set", "0.0=u32:1*8", "--set", "0.1=u32:0", "--engine", &adapter, "--json"], "");
-    let shown = run("examples/spirv/race.spvasm");
+    let read = |file: &str| std::fs::read_to_string(file).expect("an example");
+    let (grid, race, sum) = (read(GRID), read("tests/amber_run/scripts/race.amber"), read(SUM));
+    let yellow = smallstep(&["translate", "examples/yellow.lv"], "").out;
+    let int = "%void = OpTypeVoid\n%word = OpTypeInt 32 0\n%zero = OpConstant %word 0\n";
+    let yellow = yellow.replace("%4 = OpTypeVoid\n", &int.replace("%void", "%4"));
+    let of_a_dispatch: [&str; 4] = ["--set", "0.0=u32:1*8", "--set", "0.1=u32:0"];
+    let of_a_draw: [&str; 4] = ["--input", "0=screen", "--push", "f32:8"];
+    let divides = |text: &str, before: &str, division: &str| text.replacen(before, &format!("%q = {division}\n{before}"), 1);
+    let cases: [(&str, String, String, &[&str], &str); 4] = [
+        ("sum.spvasm", read("examples/spirv/sum.spvasm"), read("examples/spirv/race.spvasm"), &of_a_dispatch, "spirv/data-race"),
+        ("sum.amber", sum, race, &[], "spirv/data-race"),
+        ("grid.spvasm", grid.clone(), divides(&grid, "%at = OpLoad", "OpSDiv %int %i0 %i0"), &of_a_draw, "spirv/division-by-zero"),
+        ("yellow.spvasm", yellow.clone(), divides(&yellow, "OpReturn", "OpUDiv %word %zero %zero"), &[], "spirv/division-by-zero"),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, defined, undefined, options, id) in cases {
+        let path = folder.path().join(name).display().to_string();
+        let run = |text: &str| {
+            std::fs::write(&path, text).expect("written");
+            smallstep(&[&["run", &path, "--engine", &adapter, "--json"], options].concat(), "")
+        };
+        assert_ne!(defined, undefined, "{name}");
+        let shown = run(&defined);
+        let summary = shown.lines().pop().expect("a summary");
+        assert!(
+            shown.code == 0 && shown.err.is_empty() && summary["undefined"] == serde_json::json!([]),
+            "{name}: {} {}",
+            shown.code,
+            shown.err
+        );
+        let shown = run(&undefined);
+        let summary = shaped(&[], &shown, &shown.out).pop().expect("a summary");
+        assert!(shown.code == 5 && shown.err.contains("shows may be anything"), "{name}: {} {}", shown.code, shown.err);
+        assert!(shown.err.contains(&format!("undefined[{id}]")) && summary["undefined"][0]["id"] == id, "{name}: {summary}");
+        assert!(shown.lines().len() > 1, "{name}: what the device shows is printed");
+    }
+}
+
+/// Two invocations race; both places stand in JSON: the functions, the blocks, the invocations and the lines of the assembly.
+#[test]
+fn a_race_of_invocations_has_its_places() {
+    let race = "examples/spirv/race.spvasm";
+    let text = std::fs::read_to_string(race).expect("the example");
+    let shown = smallstep(&["run", race, "--set", "0.0=u32:1*8", "--set", "0.1=u32:0", "--json"], "");
     let summary = shown.lines().pop().expect("a summary");
-    assert!(shown.code == 5 && shown.err.contains("undefined[spirv/data-race]"), "{} {}", shown.code, shown.err);
-    assert_eq!((&summary["exit"], &summary["undefined"][0]["id"]), (&5.into(), &"spirv/data-race".into()), "{summary}");
-    let shown = run("examples/spirv/sum.spvasm");
-    assert!(shown.code == 0 && shown.err.is_empty(), "{} {}", shown.code, shown.err);
+    let [later, earlier] = [&summary["undefined"][0], &summary["undefined"][0]["races_with"]];
+    let line = |place: &Value| text.lines().nth(place["assembly_line"].as_u64().expect("a line") as usize - 1).expect("in the file");
+    assert!(line(later).contains("OpLoad") && line(earlier).contains("OpStore"), "{summary}");
+    assert_eq!((&later["invocation"], &earlier["invocation"]), (&[0, 0, 0].into(), &[4, 0, 0].into()), "{summary}");
+    assert!(earlier["function"] == later["function"] && earlier["block"].is_u64() && earlier["block"] != later["block"], "{summary}");
+    assert!(shown.err.contains("with the access in %main, block %") && shown.err.contains(", invocation (4,0,0)"), "{}", shown.err);
 }
 
 /// Two threads race; both places stand in JSON.

@@ -258,6 +258,23 @@ pub struct Site {
     pub global: [u32; 3],
     /// How many rules the invocation had applied before.
     pub step: u64,
+    /// Of a data race, the access that this one races with.
+    pub earlier: Option<Box<Earlier>>,
+}
+
+/// The access that another one races with: the earlier of the two in the run that met the race.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Earlier {
+    /// The index of the instruction in the module.
+    pub instruction: u32,
+    /// The id of the function.
+    pub function: u32,
+    /// The label of the block.
+    pub block: u32,
+    /// What OpLine says: file, line and column.
+    pub line: Option<(String, u32, u32)>,
+    /// The invocation as GlobalInvocationId.
+    pub global: [u32; 3],
 }
 
 impl std::fmt::Display for Site {

@@ -17,6 +17,7 @@ use smallstep::theorem::check::Checker;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::Limits;
 
+use super::compute::{no_meaning, not_known, undefined_json};
 use super::exit;
 use super::run::write_image;
 
@@ -65,6 +66,16 @@ impl ScriptArgs {
             Modules::load(name, &script, &Options { glsl, lenient }).map_err(|e: ReadError| (super::run::read_code(&e), e.text))?;
         Ok((script, modules))
     }
+}
+
+/// How a script ends on an interpreter where it does not come to its end.
+fn met_beside(script: &Script, modules: &Modules, interpreter: Interpreter) -> Option<End> {
+    let mut engine = Engine::Interpreter(Box::new(interpreter));
+    let mut player = Player::new(script, modules);
+    playing::commands(script).find_map(|command| match player.step(command, &mut engine) {
+        Step::Done | Step::Ran(_) | Step::Judged(_) => None,
+        Step::Ended(_, end) => Some(end),
+    })
 }
 
 fn error_code(error: &ScriptError) -> u8 {
@@ -133,6 +144,7 @@ impl Running<'_> {
         let (script, modules) = self.args.prepare(name, bytes, self.lenient)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
+        let beside = interpreter.is_none().then(Interpreter::default);
         let mut device;
         let (mut engine, engine_name) = match interpreter {
             Some(interpreter) => (Engine::Interpreter(Box::new(interpreter)), "interpreter".to_string()),
@@ -149,7 +161,7 @@ impl Running<'_> {
         };
         let mut player = Player::new(&script, &modules);
         let (mut code, mut counts) = (exit::DONE, [0u64; 4]);
-        let mut end = None;
+        let (mut end, mut met) = (None, Vec::new());
         for command in playing::commands(&script) {
             match player.step(command, &mut engine) {
                 Step::Done | Step::Ran(_) => {}
@@ -172,22 +184,37 @@ impl Running<'_> {
             let picture = show::picture(&player, id).ok_or_else(|| invalid(format!("{} is no image", script[id].name)))?;
             write_image(&picture, 0, *alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
+        if let (Some(interpreter), None) = (beside, &end) {
+            // What a device has shown means something only where no RUN met undefined behaviour.
+            match met_beside(&script, &modules, interpreter) {
+                None => {}
+                Some(End::Undefined { undefined, report, assembly }) => {
+                    tell!("{}\n{report}", no_meaning(&engine_name));
+                    code = exit::worse(code, exit::UNDEFINED);
+                    met.push(undefined_json(&undefined, assembly.as_ref()));
+                }
+                Some(other) => tell!("{}", not_known(name, &other.why())),
+            }
+        }
         if let Some((_, ending)) = &end {
             code = exit::worse(code, end_code(ending));
             match ending {
-                End::Undefined(_, report) => tell!("{report}"),
+                End::Undefined { report, .. } => tell!("{report}"),
                 other => tell!("{name}: {}", other.why()),
             }
         }
         let [holds, fails, undecided, undefined] = counts;
         if self.json {
             let end = end.as_ref().map(|(line, end)| {
-                let id = if let End::Undefined(undefined, _) = end { Some(undefined.ub.id()) } else { None };
-                json!({"line": line.0, "kind": end.name(), "id": id, "why": end.why()})
+                let undefined = match end {
+                    End::Undefined { undefined, assembly, .. } => Some(undefined_json(undefined, assembly.as_ref())),
+                    _ => None,
+                };
+                json!({"line": line.0, "kind": end.name(), "undefined": undefined, "why": end.why()})
             });
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "exit": code,
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "undefined": met, "exit": code,
                     "expectations": {"holds": holds, "fails": fails, "undecided": undecided, "undefined": undefined}})
             );
         } else {
@@ -267,7 +294,7 @@ fn decision_code(decision: Decision) -> u8 {
 
 fn end_code(end: &End) -> u8 {
     match end {
-        End::Undefined(..) => exit::UNDEFINED,
+        End::Undefined { .. } => exit::UNDEFINED,
         End::Unsupported(_) => exit::UNSUPPORTED,
         End::Limit(_) => exit::LIMIT,
         End::Invalid(_) => exit::INVALID,

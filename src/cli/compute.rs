@@ -355,19 +355,8 @@ impl Running<'_> {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.show(prepared, &observation)?;
-        // A device shows something whatever the module does; only the interpreters know whether it means anything.
         let looked = prepared.run(&Interpreter::Any).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
-        let code = match &looked.outcome {
-            Outcome::Observed(_) => exit::DONE,
-            Outcome::Undefined(_) => {
-                tell!("note: the module has undefined behaviour, so that what {engine} shows may be anything:");
-                ending(&prepared.module.module, &looked.outcome, &looked.undefined, assembly, name)
-            }
-            other => {
-                tell!("note: {name}: it is not known whether behaviour is undefined: {}", why(other).unwrap_or_default());
-                exit::DONE
-            }
-        };
+        let code = told_beside(&engine, &prepared.module.module, &looked.outcome, &looked.undefined, assembly, name);
         if self.json {
             let undefined: Vec<_> = looked.undefined.iter().map(|u| undefined_json(u, assembly)).collect();
             say!(
@@ -395,6 +384,39 @@ impl Running<'_> {
 pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) -> u8 {
     let undefined = if let Outcome::Undefined(undefined) = outcome { std::slice::from_ref(undefined) } else { &[] };
     ending(module, outcome, undefined, None, name)
+}
+
+/// Says on standard error what an interpreter found of what a device has shown, and gives the code. A device shows something whatever a module does;
+/// only the interpreters know whether it means anything.
+pub(super) fn told_beside<O>(
+    engine: &str,
+    module: &Module,
+    outcome: &Outcome<O>,
+    undefined: &[Undefined],
+    assembly: Option<&AssemblyLines>,
+    name: &str,
+) -> u8 {
+    match outcome {
+        Outcome::Observed(_) => exit::DONE,
+        Outcome::Undefined(_) => {
+            tell!("{}", no_meaning(engine));
+            ending(module, outcome, undefined, assembly, name)
+        }
+        other => {
+            tell!("{}", not_known(name, &why(other).unwrap_or_default()));
+            exit::DONE
+        }
+    }
+}
+
+/// The line before a report of undefined behaviour of what a device has shown.
+pub(super) fn no_meaning(engine: &str) -> String {
+    format!("note: behaviour is undefined, so that what {engine} shows may be anything:")
+}
+
+/// The line where no interpreter can say whether what a device has shown means anything.
+pub(super) fn not_known(name: &str, why: &str) -> String {
+    format!("note: {name}: it is not known whether behaviour is undefined: {why}")
 }
 
 /// The summary of a draw that has no picture.
@@ -437,13 +459,20 @@ fn why<O>(outcome: &Outcome<O>) -> Option<String> {
 
 pub(super) fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLines>) -> serde_json::Value {
     let mut object = json!({"id": undefined.ub.id(), "clause": undefined.ub.clause(), "what": undefined.what, "at": undefined.at});
+    let assembly_line = |instruction| assembly.and_then(|lines| lines.of(instruction));
     if let Some(site) = &undefined.site {
         object["function"] = json!(site.function);
         object["block"] = json!(site.block);
         object["invocation"] = json!(site.global);
         object["step"] = json!(site.step);
         object["source"] = json!(site.line);
-        object["assembly_line"] = json!(assembly.and_then(|lines| lines.of(site.instruction)));
+        object["assembly_line"] = json!(assembly_line(site.instruction));
+        if let Some(earlier) = &site.earlier {
+            object["races_with"] = json!({
+                "function": earlier.function, "block": earlier.block, "invocation": earlier.global,
+                "source": earlier.line, "assembly_line": assembly_line(earlier.instruction),
+            });
+        }
     }
     object
 }

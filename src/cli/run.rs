@@ -1,7 +1,7 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
 use super::amber::{self, ScriptArgs};
-use super::compute::{ComputeArgs, Failure, Running};
+use super::compute::{ComputeArgs, Failure, Running, no_meaning, not_known, told_beside, undefined_json};
 use super::draw::{self, DrawArgs};
 use super::exit::Ended;
 use super::grid::{self, GridArgs};
@@ -154,7 +154,14 @@ impl Run {
         let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
-        self.finish(&name, &engine, &picture, size, || Ok(()))
+        self.finish(&name, &engine, &picture, size, || match &source {
+            Source::Spirv(_) if Interpreter::from_name(self.engine.as_deref().unwrap_or("machine")).is_none() => {
+                let looked = run::interpret(&source, Interpreter::Spirv, &grid, &|_| {});
+                let endings = looked.map_err(|e| (not_run_code(&e), format!("error: {name}: {e}")))?.endings;
+                Ok(told_of_pixels(&name, &engine, &endings))
+            }
+            _ => Ok(Meaning::default()),
+        })
     }
 
     /// An entry point of a WSL program: a grid, or a draw.
@@ -266,7 +273,7 @@ impl Run {
                 }
                 return Ok(code);
             };
-            return self.finish_screen(name, engine, screen, shown, size);
+            return self.finish_screen(name, engine, screen, shown, size, || Ok(Meaning::default()));
         }
         let selection: Selection = wanted.parse().unwrap_or_default();
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
@@ -276,17 +283,31 @@ impl Run {
             let code = if matches!(outcome, DeviceOutcome::Unchecked(_)) { exit::UNCHECKED } else { exit::FAILED };
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
-        self.finish_screen(name, &engine, screen, shown, size)
+        self.finish_screen(name, &engine, screen, shown, size, || {
+            let looked = screen.interpret(false, Limits::default()).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?.2;
+            let undefined = if let Outcome::Undefined(undefined) = &looked { std::slice::from_ref(undefined) } else { &[] };
+            let code = told_beside(&engine, screen.module(), &looked, undefined, None, name);
+            Ok(Meaning { code, undefined: undefined.iter().map(|u| undefined_json(u, None)).collect() })
+        })
     }
 
     /// Prints the picture, and what the fragments have left in buffers and images.
-    fn finish_screen(&self, name: &str, engine: &str, screen: &Screen, shown: Shown, size: (u32, u32)) -> Result<u8, Failure> {
+    fn finish_screen(
+        &self,
+        name: &str,
+        engine: &str,
+        screen: &Screen,
+        shown: Shown,
+        size: (u32, u32),
+        beside: impl FnOnce() -> Result<Meaning, Failure>,
+    ) -> Result<u8, Failure> {
         let Shown { mut picture, buffers, images } = shown;
         self.cut(&mut picture);
         let memory = Memory { out: &self.out, values: self.values, json: self.json };
         let invocations = Invocations::OfFragments(screen.module());
         self.finish(name, engine, &picture, size, || {
-            memory.show(screen.uses(), invocations, (&buffers, &images), |place| screen.given(place))
+            memory.show(screen.uses(), invocations, (&buffers, &images), |place| screen.given(place))?;
+            beside()
         })
     }
 
@@ -308,7 +329,7 @@ impl Run {
         engine: &str,
         picture: &Picture,
         size: (u32, u32),
-        beside: impl FnOnce() -> Result<(), Failure>,
+        beside: impl FnOnce() -> Result<Meaning, Failure>,
     ) -> Result<u8, Failure> {
         let chosen: Vec<usize> = match self.output {
             None => (0..picture.outputs.len()).collect(),
@@ -318,7 +339,7 @@ impl Run {
             },
         };
         self.print(picture, &chosen);
-        beside()?;
+        let meaning = beside()?;
         if let Some(path) = &self.image {
             let [first, rest @ ..] = chosen.as_slice() else {
                 return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));
@@ -333,13 +354,13 @@ impl Run {
             let others = if ending.pixels > 1 { format!(" ({} pixels ended so)", ending.pixels) } else { String::new() };
             tell!("no value at pixel ({x},{y}): {}{others}", ending.text());
         }
-        let code = picture.endings.iter().map(ending_code).fold(exit::DONE, exit::worse);
+        let code = picture.endings.iter().map(ending_code).fold(meaning.code, exit::worse);
         if self.json {
             let endings: Vec<_> = picture.endings.iter().map(ending_json).collect();
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "file": name, "engine": engine, "size": [size.0, size.1],
-                    "steps": picture.steps, "endings": endings, "exit": code})
+                    "steps": picture.steps, "endings": endings, "undefined": meaning.undefined, "exit": code})
             );
         }
         Ok(code)
@@ -523,6 +544,30 @@ fn summary_json(summary: &picture::Summary) -> serde_json::Value {
 
 fn ending_json(ending: &Ending) -> serde_json::Value {
     json!({"ending": ending.outcome.name(), "text": ending.text(), "pixel": [ending.pixel.0, ending.pixel.1], "pixels": ending.pixels})
+}
+
+/// What the interpreters found of what a device has shown: the exit code, and the reports of undefined behaviour.
+#[derive(Default)]
+struct Meaning {
+    code: u8,
+    undefined: Vec<serde_json::Value>,
+}
+
+/// The same of pixels that each ran alone, where some have no value in an interpreter.
+fn told_of_pixels(name: &str, engine: &str, endings: &[Ending]) -> Meaning {
+    let mut meaning = Meaning::default();
+    for ending in endings {
+        let (x, y) = ending.pixel;
+        match &ending.outcome {
+            Outcome::Undefined(undefined) => {
+                tell!("{}\n  at pixel ({x},{y}): {undefined}", no_meaning(engine));
+                meaning.code = exit::UNDEFINED;
+                meaning.undefined.push(undefined_json(undefined, None));
+            }
+            _ => tell!("{}, at pixel ({x},{y})", not_known(name, &ending.text())),
+        }
+    }
+    meaning
 }
 
 fn ending_code(ending: &Ending) -> u8 {

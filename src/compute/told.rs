@@ -70,8 +70,18 @@ pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&Assem
             if let Some((file, line, column)) = &site.line {
                 text += &format!("\n  source {file}:{line}:{column}");
             }
-            if let Some((name, line)) = assembly.and_then(|lines| Some((&lines.name, lines.of(site.instruction)?))) {
-                text += &format!("\n  at {name}:{line}");
+            if let Some(place) = assembly.and_then(|lines| lines.place(site.instruction)) {
+                text += &format!("\n  at {place}");
+            }
+            if let Some(earlier) = &site.earlier {
+                let (function, block) = (id(module, earlier.function), id(module, earlier.block));
+                text += &format!("\n  with the access in {function}, block {block}, invocation {}", invocation(earlier.global));
+                if let Some((file, line, column)) = &earlier.line {
+                    text += &format!("\n    source {file}:{line}:{column}");
+                }
+                if let Some(place) = assembly.and_then(|lines| lines.place(earlier.instruction)) {
+                    text += &format!("\n    at {place}");
+                }
             }
         }
     }
@@ -82,6 +92,7 @@ pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&Assem
 ///
 /// Only functions are mapped, from the end of the text, since freezing specialization constants and putting sections in order change what stands
 /// before them.
+#[derive(Clone, Debug, PartialEq)]
 pub struct AssemblyLines {
     name: String,
     /// The index of the first instruction that is mapped.

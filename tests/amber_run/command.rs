@@ -34,7 +34,12 @@ fn run_prints_expectations_and_buffers() {
     assert_eq!(shown.code, 5);
     let lines = shown.lines();
     let summary = lines.last().expect("a summary");
-    assert_eq!((&summary["end"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
+    assert_eq!((&summary["end"]["undefined"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
+    let [place, other] = [&summary["end"]["undefined"], &summary["end"]["undefined"]["races_with"]];
+    let at =
+        |place: &serde_json::Value| RACE.lines().nth(place["assembly_line"].as_u64().expect("a line") as usize - 1).expect("in the script");
+    assert!([place, other].iter().all(|p| at(p).contains("OpStore") || at(p).contains("OpLoad")), "{place}");
+    assert_ne!(place["invocation"], other["invocation"]);
     assert_eq!(summary["expectations"], json!({"holds": 0, "fails": 0, "undecided": 0, "undefined": 0}));
     assert_eq!((&lines[1]["name"], &lines[1]["first"]), (&json!("result"), &json!(0)));
     assert_eq!(lines[1]["elements"][0], json!({"offset": 0, "value": "0", "known": "decided", "why": null}));

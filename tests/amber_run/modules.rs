@@ -38,7 +38,7 @@ fn resources_that_do_not_fit_are_named_at_the_run() {
     invalid(&SUM.replace(bound, ""), "nothing is bound at descriptor set 0, binding 1");
     invalid(&SUM.replace(bound, &bound.replace("storage", "uniform")), "is a storage buffer, and what line");
     let (at, range) = ("DESCRIPTOR_OFFSET 16 DESCRIPTOR_RANGE 16", "DESCRIPTOR_OFFSET 16 DESCRIPTOR_RANGE 0");
-    assert!(matches!(played(&REPEAT.replace(at, range)).1, Some(End::Undefined(..))), "an array of no elements");
+    assert!(matches!(played(&REPEAT.replace(at, range)).1, Some(End::Undefined { .. })), "an array of no elements");
     invalid(&REPEAT.replace("  BIND BUFFER factor AS push_constant\n", ""), "needs 4 bytes of push constants, and is given 0");
     let unsupported = |text: &str, said: &str| {
         let (_, end) = played(text);

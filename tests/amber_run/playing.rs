@@ -88,7 +88,7 @@ fn agrees_on(text: &str, device: Option<&mut smallstep::gpu::Device>) {
 #[test]
 fn undefined_behaviour_ends_the_script_at_its_line() {
     let (expected, end) = played(RACE);
-    let Some(End::Undefined(undefined, report)) = end else { panic!("{end:?}") };
+    let Some(End::Undefined { undefined, report, .. }) = end else { panic!("{end:?}") };
     assert_eq!((expected.len(), undefined.ub.id()), (0, "spirv/data-race"));
     let run = 1 + RACE.lines().position(|line| line.starts_with("RUN ")).expect("it runs");
     // The report names the line of the script where the instruction stands.

@@ -538,6 +538,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             invocation: number,
             global,
             step: invocation.map_or(0, |i| i.step),
+            earlier: None,
         }
     }
 

@@ -8,7 +8,7 @@ use super::module::Module;
 use super::object::Fault;
 use super::value::Origin;
 use super::words::Instruction;
-use crate::undefined::Ub;
+use crate::undefined::{Earlier, Ub};
 
 /// OpUnreachable is executed.
 pub(super) const UNREACHABLE: &str = "OpUnreachable was reached";
@@ -89,6 +89,13 @@ pub(super) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for e
 pub(super) fn data_race(module: &Module, race: &Race, object: &str) -> String {
     let (second, first) = (name(module, race.second.instruction), name(module, race.first.instruction));
     format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction)
+}
+
+/// Where the earlier access of a race is, by an instruction and the GlobalInvocationId of an invocation.
+pub(super) fn earlier(module: &Module, instruction: u32, global: [u32; 3]) -> Box<Earlier> {
+    let place = module.place(instruction as usize);
+    let line = module.source_line(instruction as usize);
+    Box::new(Earlier { instruction, function: place.function, block: place.block, line, global })
 }
 
 /// What the other invocation of a divergent barrier does.

@@ -193,7 +193,7 @@ impl Leg {
     /// The script ended early.
     fn ended(&mut self, line: Line, end: End) {
         self.note(match end {
-            End::Undefined(_, report) => Verdict::Undefined(report),
+            End::Undefined { report, .. } => Verdict::Undefined(report),
             End::Unsupported(why) => Verdict::Unsupported(why),
             End::Limit(why) => Verdict::Limit(why),
             End::Invalid(why) => Verdict::Invalid(why),
@@ -295,7 +295,7 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
                     ended = true;
                     for one in beside.iter_mut().filter(|b| b.live) {
                         match &end {
-                            End::Undefined(undefined, _) => {
+                            End::Undefined { undefined, .. } => {
                                 one.live = false;
                                 one.leg.note(Verdict::Undefined(format!("not compared from line {line} on: {undefined}")));
                             }

@@ -69,8 +69,15 @@ impl Default for Interpreter {
 /// Why a script is not played on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// A RUN met undefined behaviour: it, and the report in some lines.
-    Undefined(Box<Undefined>, String),
+    /// A RUN met undefined behaviour.
+    Undefined {
+        /// What it met.
+        undefined: Box<Undefined>,
+        /// The report, in some lines.
+        report: String,
+        /// Where the instructions of the shader stand in the script, if its text is there.
+        assembly: Option<AssemblyLines>,
+    },
     /// Something that is not modeled.
     Unsupported(String),
     /// A limit of an engine, or fuel.
@@ -89,7 +96,7 @@ impl End {
     /// The word that reports use.
     pub fn name(&self) -> &'static str {
         match self {
-            End::Undefined(..) => "undefined",
+            End::Undefined { .. } => "undefined",
             End::Unsupported(_) => "unsupported",
             End::Limit(_) => "limit",
             End::Invalid(_) => "invalid",
@@ -102,7 +109,7 @@ impl End {
     /// Why, in a sentence.
     pub fn why(&self) -> String {
         match self {
-            End::Undefined(undefined, _) => undefined.to_string(),
+            End::Undefined { undefined, .. } => undefined.to_string(),
             End::Unsupported(why) => format!("unsupported: {why}"),
             End::Limit(why) | End::Invalid(why) | End::Unchecked(why) | End::Refused(why) | End::Failed(why) => why.clone(),
         }
@@ -440,8 +447,8 @@ pub(super) fn observed<T>(
     Err(match outcome {
         Outcome::Observed(observation) => return Ok(observation),
         Outcome::Undefined(undefined) => {
-            let report = told::undefined(module, &undefined, lines);
-            End::Undefined(Box::new(undefined), format!("{report}\n  in RUN, line {line}"))
+            let report = format!("{}\n  in RUN, line {line}", told::undefined(module, &undefined, lines));
+            End::Undefined { undefined: Box::new(undefined), report, assembly: lines.cloned() }
         }
         Outcome::Unsupported(what) => End::Unsupported(format!("line {line}: {what}")),
         Outcome::OutOfFuel => End::Limit(format!("line {line}: {}", limits.out_of_fuel())),

@@ -12,7 +12,7 @@ use crate::spirv::environment::{Draw, ObservedBuffer};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
 use crate::spirv::grid::work::{Begin, Work};
-use crate::spirv::lockstep::{Broke, FragmentProgram, Quads};
+use crate::spirv::lockstep::{Broken, FragmentProgram, Quads};
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::step::Relation;
 use crate::spirv::value::{Origin, Scalars};
@@ -71,7 +71,7 @@ fn drawn(
     };
     dispatch.limits.instructions -= instructions;
     let mut quads = fragment.quads(&dispatch, exact, fragments.quads());
-    if let Err(ended) = all(&mut fragments, &mut quads, dispatch.limits.instructions) {
+    if let Err(ended) = all(fragment.module(), &mut fragments, &mut quads, dispatch.limits.instructions) {
         return Ok(ended);
     }
     let (targets, depth) = fragments.finish();
@@ -89,7 +89,7 @@ fn drawn(
 }
 
 /// All quads, in their order.
-fn all(fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) -> Result<(), Outcome<Picture>> {
+fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) -> Result<(), Outcome<Picture>> {
     let (mut first, mut more) = (0, true);
     while more {
         quads.begin(first);
@@ -119,7 +119,7 @@ fn all(fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) 
             count += 1;
         }
         if count > 0 {
-            quads.run(count, fuel).map_err(|broke| ending(fragments, broke))?;
+            quads.run(count, fuel).map_err(|broken| ending(fragments, module, broken))?;
         }
         for quad in 0..count {
             let lane = |of_quad| Lane { quads, lane: 4 * quad as usize + of_quad, number: 4 * (first + quad) + of_quad as u32 };
@@ -130,12 +130,13 @@ fn all(fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) 
     Ok(())
 }
 
-fn ending(fragments: &Fragments<'_, '_>, broke: Broke) -> Outcome<Picture> {
-    match broke {
-        Broke::OutOfFuel => Outcome::OutOfFuel,
-        Broke::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
-        Broke::Undefined(ub, what, mut site) => {
-            site.global = fragments.global(Agent { workgroup: site.invocation / 4, local: site.invocation % 4 });
+fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Broken) -> Outcome<Picture> {
+    match broken {
+        Broken::OutOfFuel => Outcome::OutOfFuel,
+        Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
+        Broken::Undefined(met) => {
+            let global = |invocation: u32| fragments.global(Agent { workgroup: invocation / 4, local: invocation % 4 });
+            let (ub, what, site) = met.placed(module, global);
             Outcome::Undefined(Undefined { ub, what, at: fragments.at(&site), site: Some(site) })
         }
     }

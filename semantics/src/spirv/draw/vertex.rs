@@ -228,8 +228,9 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
                     let what = format!("item {item} of the vertex attribute at location {location} is beyond the end of its buffer");
                     let instruction = variable.instruction;
                     let agent = Agent { workgroup, local: 0 };
+                    let global = self.global(agent);
                     let site =
-                        Site { instruction, function: 0, block: 0, line: None, invocation: workgroup, global: self.global(agent), step: 0 };
+                        Site { instruction, function: 0, block: 0, line: None, invocation: workgroup, global, step: 0, earlier: None };
                     let at = self.at(&site);
                     return Err(Outcome::Undefined(Undefined { ub: Ub::VertexOutOfBounds, what, at, site: Some(Box::new(site)) }));
                 }

@@ -77,7 +77,8 @@ fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &
         ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
     };
     let what = report::data_race(grid.module, race, &object);
-    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
+    let earlier = Some(report::earlier(grid.module, race.first.instruction, grid.work.global(race.first.agent)));
+    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(Site { earlier, ..site.clone() })) });
 }
 
 /// bytes are written through one variable and accessed through another, not both Aliased: undefined

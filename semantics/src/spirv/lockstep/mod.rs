@@ -19,7 +19,7 @@ pub(super) use compile::compiles;
 pub use program::{
     Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space,
 };
-pub(super) use run::{Broke, Quads};
+pub(super) use run::{Broken, Quads};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.

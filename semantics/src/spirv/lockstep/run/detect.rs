@@ -124,10 +124,14 @@ impl Warp {
     #[cold]
     fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, in_workgroup_memory: bool) -> Broken {
         let module = &shared.program.module;
-        let what = match found {
-            Some(race) => report::data_race(module, &race, if in_workgroup_memory { report::WORKGROUP_VARIABLE } else { report::BUFFER }),
+        let what = match &found {
+            Some(race) => report::data_race(module, race, if in_workgroup_memory { report::WORKGROUP_VARIABLE } else { report::BUFFER }),
             None => format!("{} races with another invocation's access that conflicts with it", report::name(module, code.at)),
         };
-        self.broken(shared, Ub::DataRace, what, code.at, 1 << lane)
+        let mut broken = self.broken(shared, Ub::DataRace, what, code.at, 1 << lane);
+        if let (Broken::Undefined(met), Some(Race { first, .. })) = (&mut broken, found) {
+            met.earlier = Some((first.instruction, shared.program.number(first.agent)));
+        }
+        broken
     }
 }

@@ -12,8 +12,9 @@ mod warp;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use super::super::concurrency::{Arrival, Detector, Divergence, Scope, Topology, Wait, arrival};
+use super::super::concurrency::{Agent, Arrival, Detector, Divergence, Scope, Topology, Wait, arrival};
 use super::super::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
+use super::super::module::Module;
 use super::super::object::MAX_BYTES;
 use super::super::report::{self, Elsewhere};
 use super::super::value::Origin;
@@ -22,13 +23,13 @@ use super::program::{BufferVariable, End, Program};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use memory::Buffers;
-pub(in crate::spirv) use quads::{Broke, Quads};
+pub(in crate::spirv) use quads::Quads;
 use races::Shadow;
 use warp::{Path, Stop, Warp};
 
 /// Why a workgroup did not end.
 #[derive(Clone, Debug)]
-pub(super) enum Broken {
+pub(in crate::spirv) enum Broken {
     /// Undefined behaviour.
     Undefined(Box<Met>),
     /// The fuel was used up.
@@ -39,12 +40,26 @@ pub(super) enum Broken {
 
 /// Undefined behaviour at an instruction, in an invocation; the step is known only where the run counts.
 #[derive(Clone, Debug)]
-pub(super) struct Met {
+pub(in crate::spirv) struct Met {
     pub(super) ub: Ub,
     pub(super) what: String,
     pub(super) instruction: u32,
     pub(super) invocation: u32,
     pub(super) step: u64,
+    /// Of a data race, the instruction of the access that this one races with, and its invocation.
+    pub(super) earlier: Option<(u32, u32)>,
+}
+
+impl Met {
+    /// Which, in words, and where in the module; given the GlobalInvocationId of an invocation.
+    pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
+        let Met { ub, what, instruction, invocation, step, earlier } = self;
+        let place = module.place(instruction as usize);
+        let line = module.source_line(instruction as usize);
+        let earlier = earlier.map(|(instruction, by)| report::earlier(module, instruction, global(by)));
+        let (function, block, global) = (place.function, place.block, global(invocation));
+        (ub, what, Box::new(Site { instruction, function, block, line, invocation, global, step, earlier }))
+    }
 }
 
 /// What all workgroups share.
@@ -281,7 +296,7 @@ impl Program {
         let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
         let step = warps.get(waiting / LANES).map_or(0, |warp| warp.step_of_arrival(waiting % LANES));
         let invocation = workgroup * each + waiting as u32;
-        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step }))
+        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None }))
     }
 
     /// GlobalInvocationId.
@@ -294,17 +309,17 @@ impl Program {
 
     /// The place and time of undefined behaviour.
     fn undefined(&self, dispatch: &Dispatch<'_>, met: Met) -> Undefined {
-        let Met { ub, what, instruction, invocation, step } = met;
-        let place = self.module.place(instruction as usize);
-        let line = self.module.source_line(instruction as usize);
-        let global = self.global(dispatch, invocation);
-        let site = Site { instruction, function: place.function, block: place.block, line, invocation, global, step };
-        Undefined { ub, what, at: site.to_string(), site: Some(Box::new(site)) }
+        let (ub, what, site) = met.placed(&self.module, |invocation| self.global(dispatch, invocation));
+        Undefined { ub, what, at: site.to_string(), site: Some(site) }
     }
 
     fn invocation(&self, number: u32) -> InvocationId {
         let each = self.invocations().max(1) as u32;
         InvocationId { workgroup: number / each, local: number % each }
+    }
+
+    fn number(&self, by: Agent) -> u32 {
+        by.workgroup * self.invocations().max(1) as u32 + by.local
     }
 }
 

@@ -8,9 +8,9 @@ use super::super::super::value::{Origin, Scalar};
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
 use super::warp::{Kept, Stop, Warp};
-use super::{Broken, Detector, Group, Met, Outcome, Shared, Topology, races};
+use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
-use crate::undefined::{Site, Unspecified};
+use crate::undefined::Unspecified;
 
 /// How many quads run side by side.
 const QUADS: u32 = LANES as u32 / 4;
@@ -167,7 +167,7 @@ impl Quads<'_> {
     ///
     /// # Errors
     /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
-    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broke> {
+    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
         self.shared.fuel = fuel;
         self.warp.narrow(self.shared.program, 4 * quads);
         let ended = self.warp.run(&self.shared, &mut self.group);
@@ -176,17 +176,8 @@ impl Quads<'_> {
         }
         match ended {
             Ok(Stop::Ended) => Ok(()),
-            Ok(Stop::Waits) => Err(Broke::Stuck("lanes wait in a fragment stage".into())),
-            Err(Broken::OutOfFuel) => Err(Broke::OutOfFuel),
-            Err(Broken::Stuck(why)) => Err(Broke::Stuck(why)),
-            Err(Broken::Undefined(met)) => {
-                let Met { ub, what, instruction, invocation, step } = *met;
-                let module = &self.shared.program.module;
-                let place = module.place(instruction as usize);
-                let line = module.source_line(instruction as usize);
-                let site = Site { instruction, function: place.function, block: place.block, line, invocation, global: [0; 3], step };
-                Err(Broke::Undefined(ub, what, Box::new(site)))
-            }
+            Ok(Stop::Waits) => Err(Broken::Stuck("lanes wait in a fragment stage".into())),
+            Err(broken) => Err(broken),
         }
     }
 
@@ -219,17 +210,6 @@ impl Quads<'_> {
 
 fn held(program: &Program, variable: u32) -> Option<&InterfaceVariable> {
     program.interface.iter().find(|held| held.id == variable)
-}
-
-/// How quads end that do not end as they should.
-#[derive(Clone, Debug)]
-pub(in crate::spirv) enum Broke {
-    /// Undefined behaviour: which, in words, and where.
-    Undefined(crate::undefined::Ub, String, Box<Site>),
-    /// The fuel was used up.
-    OutOfFuel,
-    /// The program does what compiled programs do not.
-    Stuck(String),
 }
 
 #[cfg(test)]

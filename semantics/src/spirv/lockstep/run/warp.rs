@@ -521,7 +521,7 @@ impl Warp {
         // The rules from the instruction to the end of the block, which are counted already; none of them is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
         let step = self.rules.as_ref().map_or(0, |rules| rules[lane as usize].saturating_sub(left));
-        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step }))
+        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
     }
 
     /// How many rules the relation would have applied to a lane before it waited.
