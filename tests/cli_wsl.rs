@@ -369,6 +369,14 @@ fn bytes_that_are_no_program_are_told() {
     said(&["run", &file("empty.wsl", b"")], 2, "no compute entry point");
     let nested = format!("int f() {{ return {}1{}; }}", "(".repeat(1_000_000), ")".repeat(1_000_000));
     said(&["call", &file("nested.wsl", nested.as_bytes()), "f()"], 2, "nested more than 10000 deep");
+    let sum = file("sum.wsl", format!("int f(int x) {{ return x{}; }}", " + x".repeat(199_999)).as_bytes());
+    said(&["call", &sum, "f(1)"], 0, "int 200000");
+    said(
+        &["call", &sum, "f(1)", "--engine", "reference"],
+        7,
+        "more than 16384 expressions in one another, which only the machine executes",
+    );
+    said(&["check", "--device", "none", &sum], 0, "1 valid");
     let doubled: String = (1..60).map(|i| format!("struct S{i} {{ S{} a; S{} b; }} ", i - 1, i - 1)).collect();
     let doubled = format!("struct S0 {{ int a; int b; }} {doubled} int f() {{ S59 s; return 1; }}");
     said(&["call", &file("doubled.wsl", doubled.as_bytes()), "f()"], 7, "limit exceeded");

@@ -87,7 +87,7 @@ macro_rules! wsl_syntax_rules {
             WslGEffPrefix "wsl/g-eff-prefix" Grammar "004 Expressions" "wsl::parse::expr::eff_prefix" "effPrefix ::= (\"++\" | \"--\") exprPrefix | effSuffix";
             WslGEffSuffix "wsl/g-eff-suffix" Grammar "004 Expressions; WSL-B15" "wsl::parse::expr::eff_suffix" "effSuffix ::= exprSuffix (\"++\" | \"--\") | callExpression | \"(\" expr \")\"";
             WslGConstexpr "wsl/g-constexpr" Grammar "004 Expressions" "wsl::parse::expr::constexpr" "constexpr ::= Literal | Identifier \".\" Identifier";
-            WslGNesting "wsl/g-nesting" Grammar "a limit of this implementation" "wsl::parse::nesting" "no tree is higher than 10000 expressions, statements and types";
+            WslGNesting "wsl/g-nesting" Grammar "a limit of this implementation" "wsl::parse::nesting" "no tree has more than 10000 levels of expressions, statements and types, where a chain of operators is one, or more than 262144 nodes from the top to the bottom";
 
             // Desugaring.
             WslDIf "wsl/d-if" Desugaring "004 Statements" "wsl::desugar::d_if" "if (e) s ⇝ if (e) s else {}";

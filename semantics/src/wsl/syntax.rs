@@ -12,8 +12,10 @@ pub use operator::{BinaryOp, Fix, Step, UnaryOp};
 use super::arena::nodes;
 use crate::text::{Span, Symbol, Symbols};
 
-/// The deepest nesting of expressions, statements and types that is read: the height of the tree, so that a long chain of operators counts too.
-pub const MAX_NESTING: usize = 10_000;
+/// The deepest nesting of expressions, statements and types that is read; a chain of operators, as `a + b + c`, is one level.
+pub const MAX_NESTING: u32 = 10_000;
+/// The most nodes from the top of a tree to its bottom, where each operator of a chain counts.
+pub const MAX_HEIGHT: u32 = 1 << 18;
 /// The longest program text, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
 

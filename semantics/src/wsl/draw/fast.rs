@@ -95,7 +95,7 @@ impl Draw<'_> {
         if settings.precision.is_some() {
             return Err(Ending::Other(Outcome::Unsupported("sets of floats on the fast engine".into())));
         }
-        let stages = self.stages(settings)?;
+        let stages = self.stages(settings, Shared::laid_out)?;
         let words = |compiled: &Compiled| u64::from(compiled.words());
         if 4 * words(compiled.1) > u64::from(machine::MAX_WORDS) || compiled.0.is_some_and(|c| words(c) > u64::from(machine::MAX_WORDS)) {
             return Err(limit("words of memory of the threads of a quad", machine::MAX_WORDS.into()));

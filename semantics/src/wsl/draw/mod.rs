@@ -299,6 +299,9 @@ pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &Entr
     Ok(resources)
 }
 
+/// [`Shared::new`] for the relation, [`Shared::laid_out`] for the machine.
+type LayOut<'p> = fn(&'p Program, crate::wsl::environment::FunctionId, Planted) -> Result<Shared<'p>, crate::outcome::Limit>;
+
 /// The stores that are known to race, of both stages.
 type Known = [race::Known; 2];
 
@@ -331,10 +334,10 @@ impl<'p> Draw<'p> {
         self.try_run(settings).unwrap_or_else(|ending| ending)
     }
 
-    /// Both stages, if they fit together.
-    fn stages(&self, settings: &Settings) -> Result<Stages<'p>, Ending> {
+    /// Both stages, if they fit together, with what their threads share.
+    fn stages(&self, settings: &Settings, lay_out: LayOut<'p>) -> Result<Stages<'p>, Ending> {
         let shared = |entry: &EntryPoint| {
-            Shared::new(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
+            lay_out(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
         };
         let vertex = self.vertex().map(shared).transpose()?;
         let fragment = shared(self.fragment)?;
@@ -347,7 +350,7 @@ impl<'p> Draw<'p> {
         if settings.schedule == Schedule::All {
             return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
         }
-        let Stages { vertex, fragment, interface } = self.stages(settings)?;
+        let Stages { vertex, fragment, interface } = self.stages(settings, Shared::new)?;
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);

@@ -55,6 +55,8 @@ use term::{Env, Expr, Form, Stmt, Value};
 
 /// The most bytes that the stores of a thread or a group take.
 pub const MAX_STORES: u64 = 64 << 20;
+/// The most expressions in one another that the relation executes: each step begins at the top. The machine executes all that is read.
+pub const MAX_DEPTH: u32 = 1 << 14;
 
 /// A memory event: seed 004 "Memory events and program order".
 #[derive(Clone, Debug, PartialEq)]
@@ -166,11 +168,22 @@ pub struct Shared<'p> {
 }
 
 impl<'p> Shared<'p> {
+    /// What the threads share that the relation executes from a function on.
+    ///
+    /// # Errors
+    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`] deep in one another.
+    pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
+        if reachable(program, root).into_iter().any(|f| depth(program, f) > MAX_DEPTH) {
+            return Err(Limit { what: "expressions in one another, which only the machine executes", bound: MAX_DEPTH.into() });
+        }
+        Shared::laid_out(program, root, planted)
+    }
+
     /// Lays the stores of a function and of all that it calls out.
     ///
     /// # Errors
     /// If a thread's or a group's stores take more than [`MAX_STORES`].
-    pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
+    pub fn laid_out(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
         let mut layouts = Layouts::default();
         let (mut thread, mut group) = (0u64, 0u64);
         let limit = Limit { what: "bytes of variables", bound: MAX_STORES };
@@ -537,6 +550,18 @@ fn reachable(program: &Program, root: FunctionId) -> Vec<FunctionId> {
         }
     }
     (0..program.bodies.len() as u32).map(FunctionId).filter(|f| reached[f.0 as usize]).collect()
+}
+
+/// How many expressions of a function stand in one another at most.
+fn depth(program: &Program, f: FunctionId) -> u32 {
+    let exprs = program.body(f).exprs.clone();
+    let mut depths: Vec<u32> = Vec::with_capacity(exprs.len());
+    for e in exprs.clone() {
+        // Children stand before their parents.
+        let below = program.children(ExprId(e)).into_iter().map(|child| depths[(child.0 - exprs.start) as usize]).max();
+        depths.push(below.unwrap_or(0) + 1);
+    }
+    depths.into_iter().max().unwrap_or(0)
 }
 
 /// The bits of a constant of that type.

@@ -34,7 +34,7 @@ impl Dispatch<'_> {
         let (Some(groups), Some(threads)) = (count(self.groups), count(size)) else {
             return Err("there are more than 2^32 threads or groups".into());
         };
-        let shared = Shared::new(self.program, self.entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
+        let shared = Shared::laid_out(self.program, self.entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
             // What a thread of a compute entry point is given is definite.

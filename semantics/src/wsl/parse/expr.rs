@@ -1,6 +1,6 @@
 //! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so they need no stack.
 
-use super::{Parser, Result, literal};
+use super::{Height, Parser, Result, literal};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::syntax::{BinaryOp, Expr, ExprId, Fix, Literal, Step, UnaryOp};
@@ -21,8 +21,7 @@ pub(super) fn expr(p: &mut Parser<'_>) -> Result<ExprId> {
 
 /// `left, right`
 fn comma(p: &mut Parser<'_>, left: ExprId, right: ExprId) -> Result<ExprId> {
-    let span = p.since(p.tree.expr_span(left).start);
-    p.push_expr(Expr::Comma(left, right), span, p.height(left).max(p.height(right)))
+    p.push_chained(Expr::Comma(left, right), left, right)
 }
 
 /// ```text
@@ -87,8 +86,7 @@ fn expr_logical_or(p: &mut Parser<'_>) -> Result<ExprId> {
     while p.eat(T::PipePipe) {
         p.fire(Rule::WslGExprLogicalOr);
         let right = expr_logical_and(p)?;
-        let span = p.since(p.tree.expr_span(left).start);
-        left = p.push_expr(Expr::Or(left, right), span, p.height(left).max(p.height(right)))?;
+        left = p.push_chained(Expr::Or(left, right), left, right)?;
     }
     Ok(left)
 }
@@ -101,8 +99,7 @@ fn expr_logical_and(p: &mut Parser<'_>) -> Result<ExprId> {
     while p.eat(T::AmpersandAmpersand) {
         p.fire(Rule::WslGExprLogicalAnd);
         let right = expr_bitwise_or(p)?;
-        let span = p.since(p.tree.expr_span(left).start);
-        left = p.push_expr(Expr::And(left, right), span, p.height(left).max(p.height(right)))?;
+        left = p.push_chained(Expr::And(left, right), left, right)?;
     }
     Ok(left)
 }
@@ -312,11 +309,11 @@ fn limited_suffix_op(p: &mut Parser<'_>, base: ExprId) -> Result<Option<ExprId>>
     let (suffixed, below) = match p.peek() {
         T::Dot => {
             p.bump();
-            (Expr::Dot(base, p.identifier(rule, "`.`", "the name of a field")?), 0)
+            (Expr::Dot(base, p.identifier(rule, "`.`", "the name of a field")?), Height::default())
         }
         T::Arrow => {
             p.bump();
-            (Expr::Arrow(base, p.identifier(rule, "`->`", "the name of a field")?), 0)
+            (Expr::Arrow(base, p.identifier(rule, "`->`", "the name of a field")?), Height::default())
         }
         T::LeftBracket => {
             p.bump();
@@ -339,7 +336,7 @@ fn call_expression(p: &mut Parser<'_>) -> Result<ExprId> {
     p.fire(rule);
     let callee = p.ident();
     p.expect(rule, T::LeftParen, "a call")?;
-    let (mut arguments, mut below) = (Vec::new(), 0);
+    let (mut arguments, mut below) = (Vec::new(), Height::default());
     if !p.eat(T::RightParen) {
         loop {
             let argument = p.nested(ternary_conditional)?;
@@ -367,7 +364,7 @@ fn term(p: &mut Parser<'_>) -> Result<ExprId> {
     match p.peek() {
         T::Identifier => {
             let name = p.ident();
-            p.push_expr(Expr::Name(name.name), name.span, 0)
+            p.push_expr(Expr::Name(name.name), name.span, Height::default())
         }
         T::LeftParen => {
             let open = p.bump();
@@ -401,7 +398,7 @@ fn literal(p: &mut Parser<'_>) -> Result<Option<ExprId>> {
         _ => return Ok(None),
     };
     p.bump();
-    p.push_expr(Expr::Literal(literal), Span { start, end }, 0).map(Some)
+    p.push_expr(Expr::Literal(literal), Span { start, end }, Height::default()).map(Some)
 }
 
 /// What stands before the token `end` where a declaration might, too.
@@ -490,6 +487,6 @@ pub(super) fn constexpr(p: &mut Parser<'_>) -> Result<ExprId> {
     let base = p.ident();
     p.expect(rule, T::Dot, "an element of an enum")?;
     let element = p.identifier(rule, "an enum", "the name of an element")?;
-    let name = p.push_expr(Expr::Name(base.name), base.span, 0)?;
-    p.push_expr(Expr::Dot(name, element), p.since(base.span.start), 1)
+    let name = p.push_expr(Expr::Name(base.name), base.span, Height::default())?;
+    p.push_expr(Expr::Dot(name, element), p.since(base.span.start), Height::ONE)
 }

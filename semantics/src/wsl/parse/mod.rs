@@ -13,7 +13,7 @@ mod ty;
 
 use super::error::{Error, MAX_ERRORS, limited};
 use super::lex;
-use super::syntax::{BinaryOp, Expr, ExprId, Ident, MAX_NESTING, Stmt, StmtId, Tree, TypeArgument, TypeExpr, TypeExprId};
+use super::syntax::{BinaryOp, Expr, ExprId, Ident, MAX_HEIGHT, MAX_NESTING, Stmt, StmtId, Tree, TypeArgument, TypeExpr, TypeExprId};
 use super::token::{Token, TokenKind};
 use crate::rule::Rule;
 use crate::text::{Span, deep};
@@ -38,6 +38,23 @@ struct Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
 
+/// How high a tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Height {
+    /// Its levels of nesting, where a chain of operators, as `a + b + c`, is one.
+    levels: u32,
+    /// Its nodes from the top to the deepest.
+    nodes: u32,
+}
+
+impl Height {
+    const ONE: Height = Height { levels: 1, nodes: 1 };
+
+    fn max(self, other: Height) -> Height {
+        Height { levels: self.levels.max(other.levels), nodes: self.nodes.max(other.nodes) }
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     /// The last is the end.
@@ -47,11 +64,11 @@ struct Parser<'a> {
     end: u32,
     tree: Tree,
     /// The height of each expression, statement and type.
-    expr_heights: Vec<u16>,
-    stmt_heights: Vec<u16>,
-    type_heights: Vec<u16>,
+    expr_heights: Vec<Height>,
+    stmt_heights: Vec<Height>,
+    type_heights: Vec<Height>,
     /// How many nodes that contain what is being read are open.
-    depth: usize,
+    depth: u32,
     errors: Vec<Error>,
     /// The token of the last error: one error for each.
     last_error: usize,
@@ -245,57 +262,54 @@ impl<'a> Parser<'a> {
     /// Reads something within a node that is not yet made.
     #[inline]
     fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        nesting(self, self.depth)?;
+        nesting(self, Height { levels: self.depth, nodes: 0 })?;
         self.depth += 1;
         let read = deep(|| read(self));
         self.depth -= 1;
         read
     }
 
-    fn height(&self, e: ExprId) -> usize {
-        usize::from(self.expr_heights[e.0 as usize])
+    fn height(&self, e: ExprId) -> Height {
+        self.expr_heights[e.0 as usize]
     }
 
-    fn stmt_height(&self, s: StmtId) -> usize {
-        usize::from(self.stmt_heights[s.0 as usize])
+    fn stmt_height(&self, s: StmtId) -> Height {
+        self.stmt_heights[s.0 as usize]
     }
 
-    fn type_height(&self, t: TypeExprId) -> usize {
-        usize::from(self.type_heights[t.0 as usize])
+    fn type_height(&self, t: TypeExprId) -> Height {
+        self.type_heights[t.0 as usize]
     }
 
     /// Adds an expression whose highest child has the height `below`.
     #[inline]
-    fn push_expr(&mut self, expr: Expr, span: Span, below: usize) -> Result<ExprId> {
-        let left = match expr {
-            Expr::Binary(_, left, _) | Expr::Or(left, _) | Expr::And(left, _) | Expr::Comma(left, _) => self.height(left),
-            _ => 0,
-        };
-        if left == MAX_NESTING {
-            let message = format!(
-                "more than {MAX_NESTING} operators stand in one another here, as in a + b + c, which is (a + b) + c; a longer chain needs parentheses about its parts, or variables for them"
-            );
-            self.error_at(Rule::WslGNesting, span, message);
-            self.stop();
-            return Err(Failed);
-        }
-        nesting(self, below)?;
-        self.expr_heights.push(below as u16 + 1);
+    fn push_expr(&mut self, expr: Expr, span: Span, below: Height) -> Result<ExprId> {
+        let height = nesting(self, below)?;
+        self.expr_heights.push(height);
         Ok(self.tree.push_expr(expr, span))
+    }
+
+    /// Adds `left operator right`, which is no deeper than `left` where that is a chain of operators itself.
+    fn push_chained(&mut self, expr: Expr, left: ExprId, right: ExprId) -> Result<ExprId> {
+        let span = self.since(self.tree.expr_span(left).start);
+        let mut below = self.height(left);
+        if matches!(self.tree.expr(left), Expr::Binary(..) | Expr::Or(..) | Expr::And(..) | Expr::Comma(..)) {
+            below.levels -= 1;
+        }
+        self.push_expr(expr, span, below.max(self.height(right)))
     }
 
     /// Adds `left sign right`.
     fn push_binary(&mut self, op: BinaryOp, sign: Span, left: ExprId, right: ExprId) -> Result<ExprId> {
-        let span = self.since(self.tree.expr_span(left).start);
-        let id = self.push_expr(Expr::Binary(op, left, right), span, self.height(left).max(self.height(right)))?;
+        let id = self.push_chained(Expr::Binary(op, left, right), left, right)?;
         self.tree.signs.push((id, sign));
         Ok(id)
     }
 
     /// Adds a statement whose highest child has the height `below`.
-    fn push_stmt(&mut self, stmt: Stmt, span: Span, below: usize) -> Result<StmtId> {
-        nesting(self, below)?;
-        self.stmt_heights.push(below as u16 + 1);
+    fn push_stmt(&mut self, stmt: Stmt, span: Span, below: Height) -> Result<StmtId> {
+        let height = nesting(self, below)?;
+        self.stmt_heights.push(height);
         Ok(self.tree.push_stmt(stmt, span))
     }
 
@@ -306,26 +320,31 @@ impl<'a> Parser<'a> {
             TypeArgument::Constant(e) => self.height(e),
             TypeArgument::Type(t) => self.type_height(t),
         });
-        let below = below.max().unwrap_or(0);
-        nesting(self, below)?;
-        self.type_heights.push(below as u16 + 1);
+        let height = nesting(self, below.fold(Height::default(), Height::max))?;
+        self.type_heights.push(height);
         Ok(self.tree.push_type(ty, span))
     }
 }
 
-/// Whether a node of the height `below` may stand in another. Where not, nothing more is read.
+/// The height of a node whose highest child has the height `below`. Where it is too high, nothing more is read.
 ///
 /// ```text
-/// no tree is higher than 10000 expressions, statements and types        [wsl/g-nesting]
+/// no tree has more than 10000 levels of expressions, statements and types, where a chain of operators is one, or more than 262144 nodes
+/// from the top to the bottom        [wsl/g-nesting]
 /// ```
 #[inline]
-fn nesting(parser: &mut Parser<'_>, below: usize) -> Result<()> {
-    if below < MAX_NESTING {
-        return Ok(());
+fn nesting(parser: &mut Parser<'_>, below: Height) -> Result<Height> {
+    if below.levels < MAX_NESTING && below.nodes < MAX_HEIGHT {
+        return Ok(Height { levels: below.levels + 1, nodes: below.nodes + 1 });
     }
-    let message = format!(
-        "the program is nested more than {MAX_NESTING} deep here; at most that many expressions, statements and types stand in one another"
-    );
+    let message = match below.levels < MAX_NESTING {
+        true => format!(
+            "more than {MAX_HEIGHT} operators stand in one another before this, as in a + b + c, which is (a + b) + c; variables for the parts make it shorter"
+        ),
+        false => format!(
+            "the program is nested more than {MAX_NESTING} deep here; at most that many expressions, statements and types stand in one another"
+        ),
+    };
     parser.error_at(Rule::WslGNesting, parser.span(), message);
     parser.stop();
     Err(Failed)

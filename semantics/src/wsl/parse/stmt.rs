@@ -1,6 +1,6 @@
 //! Statements: seed 004 "Statements".
 
-use super::{Failed, Parser, Result, expr, ty};
+use super::{Failed, Height, Parser, Result, expr, ty};
 use crate::rule::Rule;
 use crate::wsl::syntax::{Case, Declarations, Expr, ExprId, ForInit, Literal, Stmt, StmtId, Variable};
 use crate::wsl::token::TokenKind as T;
@@ -58,7 +58,7 @@ impl Parser<'_> {
             Err(Failed) if self.stopped => Err(Failed),
             Err(Failed) => {
                 self.recover_statement(from);
-                self.push_stmt(Stmt::Empty, self.span(), 0)
+                self.push_stmt(Stmt::Empty, self.span(), Height::default())
             }
         }
     }
@@ -73,8 +73,8 @@ impl Parser<'_> {
     }
 
     /// Reads statements and declarations of variables up to a `}`, or to a `case` or `default` if they end in one.
-    fn statements(&mut self, cases: bool) -> Result<(Vec<StmtId>, usize)> {
-        let (mut stmts, mut below) = (Vec::new(), 0);
+    fn statements(&mut self, cases: bool) -> Result<(Vec<StmtId>, Height)> {
+        let (mut stmts, mut below) = (Vec::new(), Height::default());
         loop {
             match self.peek() {
                 T::RightBrace | T::End => break,
@@ -111,7 +111,7 @@ impl Parser<'_> {
         let read = self.parenthesised(rule, whose);
         if read.is_err() {
             self.recover_parenthesis(from, true)?;
-            return self.push_expr(Expr::Literal(Literal::Bool(true)), self.span(), 0);
+            return self.push_expr(Expr::Literal(Literal::Bool(true)), self.span(), Height::default());
         }
         read
     }
@@ -150,7 +150,7 @@ fn stmt(p: &mut Parser<'_>) -> Result<StmtId> {
             p.expect(Rule::WslGStmt, T::Semicolon, "a statement")?;
             match effect {
                 Some(e) => p.push_stmt(Stmt::Expr(e), p.since(start), p.height(e)),
-                None => p.push_stmt(Stmt::Empty, p.since(start), 0),
+                None => p.push_stmt(Stmt::Empty, p.since(start), Height::default()),
             }
         }
     }
@@ -181,16 +181,16 @@ fn compound_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 /// ```text
 /// terminatorStmt ::= "break" | "continue" | "discard" | "fallthrough" | "return" expr?        [wsl/g-terminator-stmt]
 /// ```
-fn terminator_stmt(p: &mut Parser<'_>) -> Result<(Stmt, usize)> {
+fn terminator_stmt(p: &mut Parser<'_>) -> Result<(Stmt, Height)> {
     p.fire(Rule::WslGTerminatorStmt);
     let kind = p.peek();
     p.bump();
     Ok(match kind {
-        T::Break => (Stmt::Break, 0),
-        T::Continue => (Stmt::Continue, 0),
-        T::Discard => (Stmt::Discard, 0),
-        T::Fallthrough => (Stmt::Fallthrough, 0),
-        _ if p.peek() == T::Semicolon => (Stmt::Return(None), 0),
+        T::Break => (Stmt::Break, Height::default()),
+        T::Continue => (Stmt::Continue, Height::default()),
+        T::Discard => (Stmt::Discard, Height::default()),
+        T::Fallthrough => (Stmt::Fallthrough, Height::default()),
+        _ if p.peek() == T::Semicolon => (Stmt::Return(None), Height::default()),
         _ => {
             let value = p.nested(expr::expr)?;
             (Stmt::Return(Some(value)), p.height(value))
@@ -218,7 +218,7 @@ fn if_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 /// ```text
 /// ifElseStmt ::= "if" "(" expr ")" stmt "else" stmt        [wsl/g-if-else-stmt; WSL-B14: an else belongs to the nearest if]
 /// ```
-fn if_else_stmt(p: &mut Parser<'_>, start: u32, condition: ExprId, then: StmtId, below: usize) -> Result<StmtId> {
+fn if_else_stmt(p: &mut Parser<'_>, start: u32, condition: ExprId, then: StmtId, below: Height) -> Result<StmtId> {
     p.fire(Rule::WslGIfElseStmt);
     p.bump();
     let other = p.body()?;
@@ -261,7 +261,7 @@ fn for_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
         Ok(head) => head,
         Err(Failed) => {
             p.recover_parenthesis(from, false)?;
-            (ForInit::Empty, None, None, 0)
+            (ForInit::Empty, None, None, Height::default())
         }
     };
     let body = p.body()?;
@@ -269,7 +269,7 @@ fn for_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// What stands between the parentheses of a `for`, and them.
-fn for_head(p: &mut Parser<'_>) -> Result<(ForInit, Option<ExprId>, Option<ExprId>, usize)> {
+fn for_head(p: &mut Parser<'_>) -> Result<(ForInit, Option<ExprId>, Option<ExprId>, Height)> {
     let rule = Rule::WslGForStmt;
     p.expect(rule, T::LeftParen, "`for`")?;
     let (init, mut below) = if p.at_declaration() {
@@ -278,13 +278,13 @@ fn for_head(p: &mut Parser<'_>) -> Result<(ForInit, Option<ExprId>, Option<ExprI
     } else {
         match p.nested(|p| expr::maybe_effectful_expr(p, T::Semicolon))? {
             Some(e) => (ForInit::Expr(e), p.height(e)),
-            None => (ForInit::Empty, 0),
+            None => (ForInit::Empty, Height::default()),
         }
     };
     p.expect(rule, T::Semicolon, "`for`")?;
     let mut part = |p: &mut Parser<'_>, end| -> Result<Option<ExprId>> {
         let part = if p.peek() == end { None } else { Some(p.nested(expr::expr)?) };
-        below = below.max(part.map_or(0, |e| p.height(e)));
+        below = below.max(part.map_or(Height::default(), |e| p.height(e)));
         p.expect(rule, end, "`for`")?;
         Ok(part)
     };
@@ -321,7 +321,7 @@ fn switch_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 /// ```text
 /// switchCase ::= ("case" constexpr | "default") ":" (stmt | variableDecls ";")*        [wsl/g-switch-case; WSL-B2]
 /// ```
-fn switch_case(p: &mut Parser<'_>) -> Result<(Case, usize)> {
+fn switch_case(p: &mut Parser<'_>) -> Result<(Case, Height)> {
     p.fire(Rule::WslGSwitchCase);
     let start = p.start();
     let label = case_label(p);
@@ -334,13 +334,13 @@ fn switch_case(p: &mut Parser<'_>) -> Result<(Case, usize)> {
         }
         p.eat(T::Colon);
     }
-    let (value, height) = label.unwrap_or((None, 0));
+    let (value, height) = label.unwrap_or((None, Height::default()));
     let (body, below) = p.statements(true)?;
     Ok((Case { value, span: p.since(start), body }, below.max(height)))
 }
 
 /// A case up to its `:`.
-fn case_label(p: &mut Parser<'_>) -> Result<(Option<ExprId>, usize)> {
+fn case_label(p: &mut Parser<'_>) -> Result<(Option<ExprId>, Height)> {
     let value = if p.eat(T::Case) {
         Some(expr::constexpr(p)?)
     } else {
@@ -348,20 +348,20 @@ fn case_label(p: &mut Parser<'_>) -> Result<(Option<ExprId>, usize)> {
         None
     };
     p.expect(Rule::WslGSwitchCase, T::Colon, "a case")?;
-    Ok((value, value.map_or(0, |e| p.height(e))))
+    Ok((value, value.map_or(Height::default(), |e| p.height(e))))
 }
 
 /// ```text
 /// variableDecls ::= (type | addressSpace Identifier typeArguments ("[" IntLiteral "]")*) variableDecl ("," variableDecl)*
 ///                        [wsl/g-variable-decls; WSL-B8: the letter has no address space of variables]
 /// ```
-fn variable_decls(p: &mut Parser<'_>) -> Result<(Declarations, usize)> {
+fn variable_decls(p: &mut Parser<'_>) -> Result<(Declarations, Height)> {
     p.fire(Rule::WslGVariableDecls);
     let (space, ty) = ty::variables_type(p)?;
     let (mut variables, mut below) = (Vec::new(), p.type_height(ty));
     loop {
         let variable = variable_decl(p)?;
-        below = below.max(variable.initializer.map_or(0, |e| p.height(e)));
+        below = below.max(variable.initializer.map_or(Height::default(), |e| p.height(e)));
         variables.push(variable);
         if !p.eat(T::Comma) {
             return Ok((Declarations { space, ty, variables }, below));
