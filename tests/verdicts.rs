@@ -1,0 +1,99 @@
+//! What a λV program's verdict is where something is lacking or wrong: room, an end, a relation.
+
+use smallstep::theorem::case::{Case, NoCase, Planted, Ran, Settings};
+use smallstep::theorem::planted::table;
+use smallstep::theorem::{Engine, Lack, Verdict};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::Theorem;
+use smallstep_semantics::lambda_v::typing::Limits;
+use smallstep_semantics::number::sets::Budget;
+use smallstep_semantics::number::{Arithmetic, Lanes, Op, Tuple, apply};
+
+fn case(text: &str, settings: &Settings) -> Result<Case, NoCase> {
+    Case::new(Program::read(text).expect("reads"), settings)
+}
+
+fn ran(text: &str, settings: &Settings) -> Ran {
+    let Ok(case) = case(text, settings) else { panic!("{text} is no case") };
+    case.run(settings)
+}
+
+/// The settings of a small case with the bug of that name.
+fn with(bug: &str) -> Settings {
+    let planted = table().into_iter().find(|b| b.name == bug).expect("a planted bug").planted;
+    Settings { size: (2, 1), planted, ..Settings::default() }
+}
+
+#[test]
+fn what_is_too_large_to_type_or_translate_is_unchecked() {
+    let few = Settings { limits: Limits { nodes: 2, ..Limits::default() }, ..Settings::default() };
+    let Err(NoCase::Decided(Verdict::Unchecked(Lack::Room, why))) = case("(+ 1 (+ 2 3))", &few) else { panic!("it is typed") };
+    assert!(why.starts_with("typing gave up: "), "{why}");
+    // Each name is twice what it stands for, so that the module is 2^17 additions.
+    let doubled = (0..16).fold("(+ a a)".to_string(), |inner, _| format!("(let ((a (+ a a))) {inner})"));
+    let doubled = format!("(let ((a 1)) {doubled})");
+    let Err(NoCase::Decided(Verdict::Unchecked(Lack::Room, why))) = case(&doubled, &Settings::default()) else { panic!("translated") };
+    assert!(why.starts_with("the translation gave up: "), "{why}");
+}
+
+fn adds_for_multiplies(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
+    if op == Op::Mul { apply(Op::Add, args) } else { result }
+}
+
+/// Fuel that runs out at one pixel hides nothing that is wrong at the next.
+#[test]
+fn a_pixel_without_room_hides_no_disagreement() {
+    // Left, ten thousand rounds; right, a product.
+    let text = "(if (less-than (x (frag-coord)) 1)
+        ((rec-func (n) (if (less-than n 10000) (rec (+ n 1)) n)) 0)
+        (* 2 4))";
+    let settings = Settings { size: (2, 1), fuel: 500, ..Settings::default() };
+    assert!(matches!(ran(text, &settings).verdict, Verdict::Unchecked(Lack::Room, _)));
+    let planted = Planted { target_arithmetic: Arithmetic { planted: Some(adds_for_multiplies) }, ..Planted::default() };
+    let found = ran(text, &Settings { planted, ..settings }).verdict;
+    let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
+    assert_eq!(difference.place.map(|place| place.pixel), Some((1, 0)));
+}
+
+/// Under the printed theorem too, a translation that does not end although the source does is wrong; where the source takes too long, nothing is known.
+#[test]
+fn a_translation_that_does_not_end_disagrees() {
+    let loops = "((rec-func (n) (if (less-than n 3) (rec (+ n 1)) n)) 0)";
+    let printed = Settings { theorem: Theorem::Printed, ..with("tr-rec-func-header-value") };
+    for settings in [printed.clone(), with("tr-rec-func-header-value")] {
+        let found = ran(loops, &settings).verdict;
+        let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
+        assert_eq!(difference.between, (Engine::Machine, Engine::SpirvMachine));
+    }
+    assert_eq!(ran(loops, &Settings { planted: Default::default(), ..printed }).verdict, Verdict::Agree);
+}
+
+#[test]
+fn the_relations_run_where_they_are_wanted() {
+    let settings = Settings { size: (2, 1), ..Settings::default() };
+    assert_eq!(ran("(+ 1 2)", &settings).referenced, 2);
+    assert_eq!(ran("(+ 1 2)", &Settings { references: false, ..settings.clone() }).referenced, 0);
+    let long = "((rec-func (n) (if (less-than n 10000) (rec (+ n 1)) n)) 0)";
+    assert_eq!(ran(long, &settings).referenced, 0, "the source takes too many steps for them");
+}
+
+/// What a run over sets left open says nothing of the outputs beside it.
+#[test]
+fn an_open_output_leaves_the_others_alone() {
+    let text = "(output 0 (+ 1 2)) (output 1 (let ((c (sin 0.5235))) (+ (if (less-than c 0.5) 1 2) (if (less-than c 0.5) 3 4))))";
+    let budget = Budget { paths: 1, ..Budget::default() };
+    let found = ran(text, &Settings { size: (2, 1), budget, ..Settings::default() });
+    assert!(found.verdict == Verdict::Agree && found.undecided.is_some(), "{:?}", found.verdict);
+    let none = Budget { paths: 0, ..budget };
+    assert_eq!(ran(text, &Settings { size: (2, 1), budget: none, ..Settings::default() }).verdict, Verdict::Agree);
+}
+
+/// A wrong value of the relation is seen too where the run over sets is too long to be held to it.
+#[test]
+fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
+    let text = "(- 2 ((rec-func (n) (if (less-than n 1500) (rec (+ n 1)) n)) 0))";
+    assert_eq!(ran(text, &Settings { size: (1, 1), ..Settings::default() }).verdict, Verdict::Agree);
+    let found = ran(text, &Settings { size: (1, 1), ..with("compute-difference-reversed") }).verdict;
+    let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
+    assert_eq!(difference.between, (Engine::SpirvRelation, Engine::SpirvMachine));
+}
