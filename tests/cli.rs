@@ -33,6 +33,11 @@ fn an_expected_verdict_is_the_success() {
     let expecting = |verdict| ["check", "--device", "none", "--expect", verdict, "-"];
     assert_eq!(code(&expecting("invalid[lv/t-if]"), "(if 1 2 3)"), 0);
     assert_eq!(code(&expecting("invalid[lv/t-let]"), "(if 1 2 3)"), 1);
+    assert_eq!(code(&expecting("invalid[lv/syntax-unclosed]"), "(+ 1 2"), 0);
+    assert_eq!(code(&expecting("invalid[lv/unknown-identifier]"), "(+ 1 a)"), 0);
+    for nothing in ["invalid[lv/anything]", "invalid[lv/syntax]", "invalid[wsl/anything]", "invalid[spirv/load]"] {
+        assert_eq!(code(&expecting(nothing), "(if 1 2 3)"), 2, "{nothing} is no error's code");
+    }
     assert_eq!(code(&expecting("vacuous"), LV5), 0);
     assert_eq!(code(&expecting("agree"), LV5), 1);
 }

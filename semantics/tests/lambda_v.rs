@@ -182,3 +182,29 @@ fn deep_programs_end_in_a_value_or_a_limit() {
     assert_eq!(outcome.name(), "observed");
     assert_eq!(steps, 2 * ((1 << 40) - 1), "a shared value costs again at each use");
 }
+
+/// `CODES` has each code that the source gives an error and that is no rule's name.
+#[test]
+fn every_code_of_an_error_is_known() {
+    fn read(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                read(&path, found);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            found.extend(
+                text.split('"')
+                    .filter(|word| {
+                        word.strip_prefix("lv/").is_some_and(|w| !w.is_empty() && w.chars().all(|c| c == '-' || c.is_ascii_lowercase()))
+                    })
+                    .map(str::to_string),
+            );
+        }
+    }
+    let mut found = std::collections::BTreeSet::new();
+    read(std::path::Path::new("src/lambda_v"), &mut found);
+    found.retain(|code| Rule::from_name(code).is_none());
+    assert_eq!(found, smallstep_semantics::lambda_v::parse::CODES.iter().map(ToString::to_string).collect());
+}

@@ -19,6 +19,7 @@ use smallstep::theorem::known::Explained;
 use smallstep::theorem::probe::Unblamed;
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::{Lanes, Verdict};
+use smallstep_semantics::lambda_v::parse::CODES;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
 use std::path::PathBuf;
@@ -77,8 +78,8 @@ pub(crate) struct Judged {
 /// Reads `--expect`.
 fn expected(text: &str) -> Result<String, String> {
     let code = text.strip_prefix("invalid[").and_then(|rest| rest.strip_suffix(']'));
-    // λV's syntax errors have codes and no rules.
-    let is_code = |code: &str| code.starts_with("lv/") || code.starts_with("wsl/") && Rule::from_name(code).is_some();
+    let is_rule = |code: &str| (code.starts_with("lv/") || code.starts_with("wsl/")) && Rule::from_name(code).is_some();
+    let is_code = |code: &str| is_rule(code) || CODES.contains(&code);
     match NAMES.contains(&text) || code.is_some_and(is_code) || text.starts_with("disagree (known: ") {
         true => Ok(text.into()),
         false => Err(format!("no program ends as \"{text}\"; there are {}, and an error's code as invalid[lv/t-if]", NAMES.join(", "))),

@@ -156,6 +156,7 @@ impl FuzzSpirv {
     fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> Ended {
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let unrepeated = device.as_ref().map(|d| d.unrepeated());
+        let workers = super::device::workers(device.as_ref().map_or(0, |d| d.workers()));
         if tally.outage.is_some() {
             // On a device that is gone nothing can be looked at again.
             device = None;
@@ -225,7 +226,7 @@ impl FuzzSpirv {
                 let unchecked: u64 = tally.device_unchecked.values().sum();
                 let wrong = unknown.iter().filter(|f| f.runner == Runner::Device).count();
                 let known = if quirks.is_empty() { String::new() } else { format!(", {explained}") };
-                say!("{name}: {} agree, {wrong} disagree or failed{known}, {unchecked} unchecked", tally.device_agrees);
+                say!("{name}, {workers}: {} agree, {wrong} disagree or failed{known}, {unchecked} unchecked", tally.device_agrees);
                 for (why, count) in &tally.device_unchecked {
                     say!("unchecked on the device: {count}: {why}");
                 }

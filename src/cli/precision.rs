@@ -1,5 +1,6 @@
 //! `smallstep precision`: what a device computes against what it may, function by function.
 
+use super::device::say_unrepeated;
 use super::exit::Ended;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -102,6 +103,9 @@ impl Precision {
             }
         }
         self.print(&subject, &all);
+        if !self.prints_json() {
+            say_unrepeated(Some(device.unrepeated()));
+        }
         Ok(worst(&all))
     }
 

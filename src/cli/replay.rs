@@ -1,5 +1,6 @@
 //! `smallstep replay`: an engine or a device against a vectors file.
 
+use super::device::say_unrepeated;
 use super::exit::Ended;
 use super::{exit, input};
 use clap::Args;
@@ -68,6 +69,7 @@ impl Replay {
             bar.inc(1);
             self.count(&name, &mut counts, result);
         };
+        let mut unrepeated = None;
         let on = match (opened, self.engine) {
             (Opened::Wsl(mut reader), engine) => {
                 let (engines, on) = match engine {
@@ -98,6 +100,7 @@ impl Replay {
                     Err(e) => return input::fail(exit::UNCHECKED, &format!("{e}; --engine checks an engine of smallstep instead")),
                     Ok(mut device) => {
                         replay(&mut reader, Subject::Device(&mut device), &mut each);
+                        unrepeated = Some(device.unrepeated());
                         format!("{} ({})", device.adapter().name, device.route())
                     }
                 }
@@ -108,7 +111,7 @@ impl Replay {
             tell!("{name}: there are no cases, so that nothing was checked");
             counts.code = exit::UNCHECKED;
         }
-        self.summary(&name, &on, &counts);
+        self.summary(&name, &on, &counts, unrepeated);
         Ok(counts.code)
     }
 
@@ -145,19 +148,21 @@ impl Replay {
         }
     }
 
-    fn summary(&self, name: &str, on: &str, counts: &Counts) {
+    fn summary(&self, name: &str, on: &str, counts: &Counts, unrepeated: Option<u64>) {
         let lanes = counts.lanes;
         if self.json {
             let verdicts: serde_json::Map<_, _> = NAMES.iter().zip(counts.cases).map(|(n, c)| (n.to_string(), json!(c))).collect();
             let lanes = json!({"checked": lanes.checked, "undecided": lanes.undecided});
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes, "exit": counts.code})
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes,
+                    "unrepeated_worker_failures": unrepeated, "exit": counts.code})
             );
             return;
         }
         let shown = NAMES.iter().zip(counts.cases).filter(|(name, n)| **name != "invalid" || *n > 0);
         let text: Vec<String> = shown.map(|(name, n)| format!("{n} {name}")).collect();
         say!("{on}: {}; {} lanes checked, {} undecided", text.join(", "), lanes.checked, lanes.undecided);
+        say_unrepeated(unrepeated);
     }
 }

@@ -20,6 +20,36 @@ pub struct SyntaxError {
     pub span: Span,
 }
 
+/// The codes of errors that are no rules' names: of the text, of names and of what a derivation takes.
+pub const CODES: [&str; 26] = [
+    "lv/binder",
+    "lv/binder-duplicate",
+    "lv/define",
+    "lv/form-place",
+    "lv/func",
+    "lv/let",
+    "lv/limit",
+    "lv/no-finite-derivation",
+    "lv/output",
+    "lv/output-duplicate",
+    "lv/output-location",
+    "lv/program-empty",
+    "lv/program-form",
+    "lv/program-output",
+    "lv/rec-func",
+    "lv/rec-outside",
+    "lv/syntax-character",
+    "lv/syntax-identifier-length",
+    "lv/syntax-nesting",
+    "lv/syntax-number",
+    "lv/syntax-number-range",
+    "lv/syntax-size",
+    "lv/syntax-too-long",
+    "lv/syntax-unclosed",
+    "lv/syntax-unopened",
+    "lv/unknown-identifier",
+];
+
 impl SyntaxError {
     pub(super) fn new(code: &'static str, span: Span, message: impl Into<String>) -> SyntaxError {
         SyntaxError { code, message: message.into(), span }
