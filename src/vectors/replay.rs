@@ -236,20 +236,110 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
     });
     for finished in device.run_all(programs) {
         let Some((line, case)) = waiting.borrow_mut().remove(&finished.id) else { continue };
-        let (verdict, lanes) = match finished.outcome {
-            DeviceOutcome::Drawn(frame) if frame.words_hash != case.dispatch.words_hash() => {
-                let why = format!("the device ran the words {:#018x}, not those of the case", frame.words_hash);
-                (Verdict::Unchecked(Lack::Device, why), Lanes::default())
-            }
-            DeviceOutcome::Drawn(frame) => compare(&case, &frame.images, engine.clone()),
-            DeviceOutcome::Refused(why) => {
-                let blamed = if route == Route::Naga { "naga or the driver" } else { "the driver" };
-                let what = format!("{blamed} refuses a module that the semantics runs: {why}");
-                (Difference::of(Engine::Vectors, engine.clone(), what), Lanes::default())
-            }
-            DeviceOutcome::Unchecked(why) => (Verdict::Unchecked(Lack::Device, why), Lanes::default()),
-            other => (Verdict::Failed(other.to_string()), Lanes::default()),
-        };
+        let (verdict, lanes) = judged(&case, finished.outcome, &engine, route);
         tell(Ok(Replayed { line, index: case.index, verdict, lanes }));
+    }
+}
+
+/// What a device made of a case.
+fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) -> (Verdict, Lanes) {
+    let verdict = match outcome {
+        DeviceOutcome::Drawn(frame) if frame.words_hash == case.dispatch.words_hash() => {
+            return compare(case, &frame.images, engine.clone());
+        }
+        DeviceOutcome::Drawn(frame) => {
+            Verdict::Unchecked(Lack::Device, format!("the device ran the words {:#018x}, not those of the case", frame.words_hash))
+        }
+        DeviceOutcome::Refused(why) => {
+            let blamed = if route == Route::Naga { "naga or the driver" } else { "the driver" };
+            Difference::of(Engine::Vectors, engine.clone(), format!("{blamed} refuses a module that the semantics runs: {why}"))
+        }
+        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why),
+        other => Verdict::Failed(other.to_string()),
+    };
+    (verdict, Lanes::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::Provenance;
+    use super::*;
+    use crate::dispatch::{FragmentDispatch, Frame, Target};
+    use smallstep_semantics::number::{Controls, Profile};
+
+    /// Three by two pixels of an output of two components: the first is 1.0 everywhere, the second is open.
+    fn case() -> Case {
+        let words = vec![1, 2, 3].into();
+        let outputs = vec![Target { location: 4, components: 2 }];
+        let one = Expected::Bits(1f32.to_bits());
+        let open = Expected::Undecided(Why::Approximate);
+        Case {
+            index: 7,
+            source: "(vec2 1 (sin 4))".into(),
+            dispatch: FragmentDispatch { words, entry: "main".into(), width: 3, height: 2, outputs, constants: Vec::new() },
+            expected: vec![vec![[one, open, open, open]; 6]],
+            rules: Vec::new(),
+            provenance: Provenance { program: 0, seed: "0".into(), engines: Default::default() },
+        }
+    }
+
+    fn device() -> Engine {
+        Engine::Device("a device".into())
+    }
+
+    /// What is made of a device that shows these values in the first component.
+    fn shown(first: [f32; 6]) -> (Verdict, Lanes) {
+        let case = case();
+        let images = vec![first.iter().map(|x| [x.to_bits(), 5, 6, 7]).collect()];
+        judged(&case, DeviceOutcome::Drawn(Frame { words_hash: case.dispatch.words_hash(), images }), &device(), Route::Passthrough)
+    }
+
+    #[test]
+    fn each_lane_is_compared_at_its_pixel() {
+        let (verdict, lanes) = shown([1.0; 6]);
+        assert!(matches!(verdict, Verdict::Undecided(why) if why.starts_with("6 of 12 lanes were left alone")));
+        assert_eq!((lanes.checked, lanes.undecided), (6, 6));
+        let (Verdict::Disagree(one), _) = shown([1.0, 1.0, 1.0, 1.0, 1.0, 2.0]) else { panic!("2 is not 1") };
+        let place = Place { pixel: (2, 1), location: 4, component: 0 };
+        assert_eq!((one.place, one.bits), (Some(place), Some((1f32.to_bits(), 2f32.to_bits()))));
+        assert!(one.what.starts_with("expected 1") && !one.what.contains("more lanes"), "{}", one.what);
+        let (Verdict::Disagree(three), _) = shown([1.0, 1.0, 1.0, 0.0, 3.0, 2.0]) else { panic!("0 is not 1") };
+        assert_eq!(three.place, Some(Place { pixel: (0, 1), ..place }));
+        assert!(three.what.ends_with(" (and 2 more lanes differ)"), "{}", three.what);
+    }
+
+    #[test]
+    fn an_outcome_that_shows_nothing_has_its_verdict() {
+        let made = |outcome, route| judged(&case(), outcome, &device(), route).0;
+        let other = Frame { words_hash: 0, images: Vec::new() };
+        let verdict = made(DeviceOutcome::Drawn(other), Route::Passthrough);
+        assert!(matches!(verdict, Verdict::Unchecked(Lack::Device, why) if why.contains("not those of the case")));
+        for (route, blamed) in [(Route::Naga, "naga or the driver refuses"), (Route::Passthrough, "the driver refuses")] {
+            let Verdict::Disagree(difference) = made(DeviceOutcome::Refused("no".into()), route) else { panic!("a refusal is wrong") };
+            assert!(difference.what.starts_with(blamed), "{}", difference.what);
+        }
+        assert_eq!(made(DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked(Lack::Device, "no room".into()));
+        assert!(matches!(made(DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
+    }
+
+    #[test]
+    fn modules_with_float_controls_are_not_for_naga() {
+        let header = |profile| Header {
+            version: String::new(),
+            generator: 1,
+            seed: 1,
+            profile,
+            constants: crate::compile::lambda_v::Constants::InModule,
+            cases: 1,
+            command: String::new(),
+        };
+        let nothing = Profile::VulkanDefault.controls();
+        let contraction = Profile::Declared(Controls { no_contraction: true, ..nothing });
+        let special = Profile::Declared(Controls { keeps_special: true, ..nothing });
+        for profile in [Profile::Strict, contraction, special] {
+            assert!(unfit(&header(profile), Route::Naga).is_some(), "{profile}");
+            assert_eq!(unfit(&header(profile), Route::Passthrough), None);
+        }
+        assert_eq!(unfit(&header(Profile::Wgsl), Route::Naga), None);
     }
 }

@@ -10,6 +10,7 @@ use smallstep::run::amber::{Compared, Interpreter, Side, Verdict, requirement};
 use smallstep::theorem::dispatches::Engines;
 use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
+use smallstep_semantics::spirv::environment::Limits;
 use smallstep_semantics::spirv::lockstep::{self, Parts};
 
 use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, device_by, legs, script, script_of};
@@ -232,4 +233,54 @@ fn a_device_is_judged_by_runs_over_sets() {
     let place = difference.place.as_ref().expect("a place");
     assert_eq!((place.buffer.as_str(), place.offset, difference.expected.as_str()), ("data", Some(4), "0.25 (0x3e800000)"));
     assert!(difference.found.starts_with("0.333333"), "{}", difference.found);
+}
+
+/// Where the interpreter has no fuel left a device goes on, and is compared no more: what the interpreter holds is of before.
+#[test]
+fn a_device_goes_on_without_the_interpreter() {
+    let Some(mut device) = device() else { return };
+    // The second word counts up to the first.
+    let types = format!("{WORDS}\n%bool = OpTypeBool\n%one = OpConstant %item 1");
+    let body = "OpBranch %head\n%head = OpLabel\nOpLoopMerge %merge %next None\nOpBranch %test\n%test = OpLabel\n%a = OpLoad %item %p1\n\
+        %n = OpLoad %item %p0\n%c = OpSLessThan %bool %a %n\nOpBranchConditional %c %next %merge\n%next = OpLabel\n%b = OpIAdd %item %a %one\n\
+        OpStore %p1 %b\nOpBranch %head\n%merge = OpLabel";
+    let data = "DATA_TYPE int32 DATA 5 0 0 0 END\nBUFFER many DATA_TYPE int32 DATA 5000 0 0 0 END";
+    let runs = "RUN p 1 1 1\nEXPECT data IDX 4 EQ 5\nCOPY many TO data\nRUN p 1 1 1\nRUN p 1 1 1\nEXPECT data IDX 4 EQ 5000";
+    let text = script_of(&types, body, data, runs);
+    assert!(legs(&text, &Interpreter::default(), Some(&mut device)).iter().all(|leg| leg.verdict == Verdict::Agree));
+    let few = Interpreter { limits: Limits::of_fuel(1_000), ..Interpreter::default() };
+    let both = legs(&text, &few, Some(&mut device));
+    assert!(matches!(&both[0].verdict, Verdict::Limit(why) if why.contains("out of fuel")), "{both:?}");
+    assert!(matches!(&both[1].verdict, Verdict::Unchecked(why) if why.starts_with("not compared from line ")), "{both:?}");
+    assert_eq!((both[1].compared.expectations, both[1].compared.bytes), (2, 16), "one RUN is compared");
+    // What the script expects is held on the device to the end.
+    let both = legs(&text.replace("EQ 5000", "EQ 4999"), &few, Some(&mut device));
+    assert!(matches!(&both[1].verdict, Verdict::Disagree(difference) if difference.found == "5000"), "{both:?}");
+}
+
+/// A module that keeps infinities is held to that where its words reach the device as they are, and not where naga takes the controls away.
+#[test]
+fn float_controls_count_where_the_device_sees_them() {
+    let controls = |text: String| {
+        let text = text.replace(
+            "OpCapability Shader\n",
+            "OpCapability Shader\nOpCapability SignedZeroInfNanPreserve\nOpCapability RoundingModeRTE\nOpExtension \"SPV_KHR_float_controls\"\n",
+        );
+        text.replace(
+            "OpExecutionMode %main LocalSize 1 1 1",
+            "OpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main SignedZeroInfNanPreserve 32\nOpExecutionMode %main RoundingModeRTE 32",
+        )
+    };
+    let body = "%a = OpLoad %item %p0\n%q = OpFAdd %item %a %a\nOpStore %p1 %q";
+    let text = controls(script_of(FLOATS, body, "DATA_TYPE float DATA 3e38 0 0 0 END", "RUN p 1 1 1"));
+    for (route, left) in [(Route::Passthrough, 0), (Route::Naga, 4)] {
+        let Some(mut device) = device_by(Some(route)) else { return };
+        let leg = legs(&text, &Interpreter::default(), Some(&mut device)).remove(1);
+        match &leg.verdict {
+            Verdict::Unchecked(why) if route == Route::Naga => assert!(why.contains("naga refuses"), "{why}"),
+            verdict => {
+                assert_eq!((verdict.name(), leg.compared.left > 0), (if left > 0 { "undecided" } else { "agree" }, left > 0), "{leg:?}")
+            }
+        }
+    }
 }

@@ -439,24 +439,79 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
 
 #[cfg(test)]
 mod tests {
+    use smallstep_semantics::image::Codes;
     use smallstep_semantics::number::sets::{Set, Span};
 
     use super::super::modules::Options;
     use super::*;
     use crate::amber::read;
 
-    /// A device that shows these floats, where the interpreter has left the second one anywhere from 1 to 2.
-    fn compared(shown: [f32; 3]) -> Leg {
-        let script = read("#!amber\nBUFFER data DATA_TYPE float DATA 7 1.5 3 END\n").expect("it is a script");
+    /// What is made of a device that shows these bytes in the one buffer of a script, where something is left open.
+    fn made(script: &str, open: impl FnOnce(&mut Contents), shown: Vec<u8>) -> Leg {
+        let script = read(script).expect("it is a script");
         let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
         let mut own = script.contents();
-        own[BufferId(0)].bound(4, Set::of(Span { low: 1.0, high: 2.0 }));
+        open(&mut own[BufferId(0)]);
         let mut player = Player::new(&script, &modules);
-        player.buffers[BufferId(0)].bytes = shown.iter().flat_map(|x| x.to_le_bytes()).collect();
+        player.buffers[BufferId(0)].bytes = shown;
         let engine = Engine::Interpreter(Box::default());
         let mut beside = Beside { player, engine, leg: Leg::new("a device".into(), true), live: true, same: true };
         beside.compare(&script, &own, [BufferId(0)].into_iter(), Line(9));
         beside.leg
+    }
+
+    const FLOATS: &str = "#!amber\nBUFFER data DATA_TYPE float DATA 7 1.5 3 END\n";
+
+    fn bytes(shown: &[f32]) -> Vec<u8> {
+        shown.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
+    /// A device that shows these floats, where the interpreter has left the second one anywhere from 1 to 2.
+    fn compared(shown: [f32; 3]) -> Leg {
+        made(FLOATS, |own| own.bound(4, Set::of(Span { low: 1.0, high: 2.0 })), bytes(&shown))
+    }
+
+    /// What is wrong: the byte and the element where the first difference is.
+    fn place_of(leg: Leg) -> (Option<u64>, String) {
+        let Verdict::Disagree(difference) = leg.verdict else { panic!("{:?}", leg.verdict) };
+        let place = difference.place.expect("a place");
+        (place.offset, place.element)
+    }
+
+    #[test]
+    fn a_device_shows_one_of_the_values_that_are_left() {
+        let codes =
+            |x: f32, y: f32| Codes { best: x.to_bits().into(), others: [y.to_bits().into()].into_iter().collect(), nan: 0, any: None };
+        let compared = |shown: [f32; 3]| made(FLOATS, |own| own.choose(4, 4, codes(1.5, 1.75)), bytes(&shown));
+        for one in [1.5, 1.75] {
+            let leg = compared([7.0, one, 3.0]);
+            assert_eq!((leg.verdict, leg.compared.bytes, leg.compared.one_of, leg.compared.left), (Verdict::Agree, 12, 4, 0), "{one}");
+        }
+        for none in [1.625, 1.5f32.next_up(), -1.5] {
+            assert_eq!(place_of(compared([7.0, none, 3.0])), (Some(4), "IDX 4, float".into()));
+        }
+    }
+
+    #[test]
+    fn a_difference_is_told_at_its_element() {
+        // 3 and 3.5 differ in their third byte.
+        assert_eq!(place_of(compared([7.0, 1.5, 3.5])), (Some(10), "IDX 8, float".into()));
+        // A vector of three has padding.
+        let vectors = "#!amber\nBUFFER data DATA_TYPE vec3<float> DATA 1 2 3 4 5 6 END\n";
+        let shown = |at: usize| {
+            let mut shown = bytes(&[1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+            shown[at] ^= 1;
+            place_of(made(vectors, |_| {}, shown))
+        };
+        assert_eq!(shown(11), (Some(11), "IDX 8, float".into()));
+        for padding in [12, 15] {
+            assert_eq!(shown(padding), (Some(padding as u64), format!("byte {padding}, padding")));
+        }
+        assert_eq!(shown(16), (Some(16), "IDX 16, float".into()));
+        let image = "#!amber\nIMAGE data FORMAT R32G32_SFLOAT DIM_2D WIDTH 3 HEIGHT 2 FILL 1\n";
+        let mut texels = [1.0; 12];
+        texels[9] = 2.0;
+        assert_eq!(place_of(made(image, |_| {}, bytes(&texels))).1, "texel (1, 1), green");
     }
 
     #[test]
