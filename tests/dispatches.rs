@@ -1,17 +1,32 @@
 //! Generated dispatches through both interpreters, and the oracle that judges them, tested by planted bugs.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
 
-use smallstep::generate::spirv::{Defect, Kind, Limits};
-use smallstep::theorem::dispatches::Engines;
-use smallstep::theorem::dispatches::campaign::{self, Plan, Tally};
+use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
+use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin, shrink::size};
+use smallstep::gpu::{DeviceOutcome, Exit, Route};
+use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
+use smallstep::theorem::dispatches::due::Due;
+use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, compared};
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, OnDevice, Shape};
+use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
+use smallstep_semantics::number::sets::Rules;
+use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
+use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, disassemble};
 use smallstep_semantics::undefined::{Refusal, Ub, Unspecified};
 
 fn plan(count: u64, threads: usize) -> Plan {
     let limits = Limits { executed: 100, shared_percent: 50, ..Limits::default() };
     Plan { seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default(), optimiser: None }
+}
+
+/// The interpreters with that bug.
+fn planted(name: &str) -> Engines {
+    table().into_iter().find(|bug| bug.name == name).expect("it is in the table").engines()
 }
 
 #[test]
@@ -27,8 +42,7 @@ fn the_interpreters_agree_and_report_every_twin() {
 /// Findings too: the machine of these runs is wrong.
 #[test]
 fn a_tally_does_not_depend_on_the_threads() {
-    let bug = table().into_iter().find(|bug| bug.name == "OpBitwiseXor is inclusive").expect("it is in the table");
-    let tally = |threads| campaign::run(&Plan { engines: bug.engines(), ..plan(24, threads) }, None, |_, _| {});
+    let tally = |threads| campaign::run(&Plan { engines: planted("OpBitwiseXor is inclusive"), ..plan(24, threads) }, None, |_, _| {});
     let one: Tally = tally(1);
     assert!(!one.findings.is_empty());
     assert_eq!(one.modules, 24);
@@ -113,4 +127,342 @@ fn a_false_claim_of_equivalence_is_found_out() {
         let fates = Hunt::default().all(&[claimed], &|_, _| {});
         assert!(matches!(fates[..], [Fate::NotEquivalent(_)]), "{name}: {fates:?}");
     }
+}
+
+/// A wrong rule of the relation is seen in the modules that the relation runs, and in no others.
+#[test]
+fn the_relation_runs_one_module_in_so_many() {
+    let found = |references| {
+        let plan = Plan { engines: planted("OpCompositeExtract takes what is first"), references, twins: 0, ..plan(24, 2) };
+        let tally = campaign::run(&plan, None, |_, _| {});
+        (tally.referenced, tally.findings.iter().map(|finding| finding.seed - plan.seed).collect::<BTreeSet<u64>>())
+    };
+    let (all, wrong) = found(1);
+    let thirds: BTreeSet<u64> = wrong.iter().copied().filter(|index| index % 3 == 0).collect();
+    assert!(all == 24 && !thirds.is_empty() && thirds.len() < wrong.len(), "{all}, {wrong:?}");
+    assert_eq!(found(3), (8, thirds));
+    assert_eq!(found(0), (0, BTreeSet::new()));
+}
+
+#[test]
+fn a_tally_in_json_has_every_count_and_finding() {
+    let plan = Plan { engines: planted("OpBitwiseXor is inclusive"), ..plan(24, 2) };
+    let tally = campaign::run(&plan, None, |_, _| {});
+    let shown = tally.to_json();
+    for (key, count) in [("modules", 24), ("referenced", 24), ("agree", tally.agree), ("twins", 72), ("reported", tally.reported)] {
+        assert_eq!(shown[key], count, "{key}");
+    }
+    assert!(tally.agree < 24 && tally.reported < 72, "{tally:?}");
+    let findings = shown["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), tally.findings.len());
+    for (shown, finding) in findings.iter().zip(&tally.findings) {
+        assert_eq!((&shown["seed"], &shown["what"], &shown["failed"]), (&finding.seed.into(), &finding.what.clone().into(), &false.into()));
+        assert_eq!(shown["runner"], "the lockstep machine");
+        assert_eq!(shown["defect"].as_str().map(String::from), finding.defect.map(|defect| format!("{defect:?}")));
+    }
+}
+
+#[test]
+fn a_finding_is_made_minimal_where_it_comes_back() {
+    let plan = Plan { engines: planted("OpBitwiseXor is inclusive"), ..plan(24, 2) };
+    let tally = campaign::run(&plan, None, |_, _| {});
+    let of = |twin: bool| tally.findings.iter().find(|f| f.defect.is_some() == twin).expect("a clean module and a twin have one");
+    for finding in [of(false), of(true)] {
+        let minimal = campaign::minimal(finding, &plan, None).expect("it comes back");
+        let case = minimal.case();
+        assert_eq!(case.twin.as_ref().map(|twin| twin.defect), finding.defect);
+        assert!(matches!(judge(&case, &plan.engines), Judged::Wrong(Runner::Machine, _)), "{finding:?}");
+        let text = disassemble(&case.words).expect("disassembles");
+        assert!(size(&minimal).nodes <= 40 && text.contains("OpBitwiseXor"), "{:?}\n{text}", size(&minimal));
+    }
+    // What is found must come back by the same engine, in the same words.
+    let finding = of(false);
+    for other in [
+        Finding { runner: Runner::Relation, ..finding.clone() },
+        Finding { runner: Runner::Optimiser, ..finding.clone() },
+        Finding { runner: Runner::Device, ..finding.clone() },
+        Finding { what: "a clean module ends with a limit".into(), ..finding.clone() },
+    ] {
+        assert_eq!(campaign::minimal(&other, &plan, None), None, "{other:?}");
+    }
+    let sound = Plan { engines: Engines::default(), ..plan };
+    assert_eq!(campaign::minimal(finding, &sound, None), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_campaign_counts_what_an_optimiser_makes_of_each_module_and_twin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let with = |name: &str, body: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("[ \"$1\" = --version ] && exit 0\n{body}\n")).expect("written");
+        let optimiser = Optimiser::new(&format!("sh {}", path.display()), Duration::from_secs(60)).expect("sh is there");
+        let limits = Limits { executed: 20, ..Limits::default() };
+        Plan { references: 0, limits, optimiser: Some(optimiser), ..plan(12, 2) }
+    };
+    let copies = campaign::run(&with("copies", "cp \"$1\" \"$3\""), None, |_, _| {});
+    let undecided: u64 = copies.optimised_undecided.values().sum();
+    assert_eq!(copies.findings, []);
+    assert_eq!(copies.optimised + copies.optimised_vacuous + undecided, 12 + 36);
+    assert!(copies.optimised >= 12 && copies.optimised_vacuous > 0, "{copies:?}");
+
+    // What no loader has to accept is not given to it.
+    for (body, failed, said) in [
+        ("echo no such pass >&2; exit 1", false, "the optimiser refuses a valid module: no such pass"),
+        ("kill -SEGV $$", true, "the optimiser crashes (signal: 11 (SIGSEGV)"),
+    ] {
+        let plan = with("fails", body);
+        let tally = campaign::run(&plan, None, |_, _| {});
+        assert_eq!((tally.optimised, tally.optimised_undecided.len()), (0, 0));
+        assert_eq!(tally.findings.len() as u64 + tally.optimised_vacuous, 12 + 36);
+        for finding in &tally.findings {
+            assert_eq!((finding.runner, finding.failed), (Runner::Optimiser, failed), "{finding:?}");
+            assert!(finding.what.starts_with(said), "{finding:?}");
+        }
+        let finding = &tally.findings[0];
+        let minimal = campaign::minimal(finding, &plan, None).expect("it comes back");
+        assert!(size(&minimal) < size(&module_of(finding.seed, finding.defect, &plan.limits).expect("a module")));
+        for other in [Finding { failed: !failed, ..finding.clone() }, Finding { what: "it refuses".into(), ..finding.clone() }] {
+            assert_eq!(campaign::minimal(&other, &plan, None), None, "{other:?}");
+        }
+        assert_eq!(campaign::minimal(finding, &Plan { optimiser: None, ..plan }, None), None);
+    }
+}
+
+fn words(text: &str) -> Vec<u32> {
+    assemble(text, Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Divides 100 by each value of the buffer at 0.2.
+const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
+
+/// A module with an instruction that has no rule.
+fn unsupported() -> Vec<u32> {
+    words(&DIVIDE.replace("OpUDiv", "OpExpectKHR"))
+}
+
+#[test]
+fn an_optimised_module_that_is_not_modeled_is_unchecked() {
+    let case = module_of(3, None, &Limits::default()).expect("a module").case();
+    assert_eq!(compared(&case, &unsupported()), Optimised::Unchecked("unsupported: OpExpectKHR".into()));
+    assert!(matches!(compared(&case, &[0]), Optimised::Wrong { .. }), "what is no module is wrong");
+}
+
+/// The first generated twin of which that holds.
+fn twin_with(holds: impl Fn(&Twin) -> bool) -> ComputeCase {
+    let limits = Limits { executed: 20, ..Limits::default() };
+    let twins = (0..100).flat_map(|seed| Defect::ALL.iter().filter_map(move |defect| module_of(seed, Some(*defect), &limits)));
+    twins.map(|twin| twin.case()).find(|case| case.twin.as_ref().is_some_and(&holds)).expect("a twin of that kind")
+}
+
+/// What is wrong, and with whom, by both interpreters and by the machine alone.
+#[track_caller]
+fn is_wrong(case: &ComputeCase, said: &str) {
+    for (without_relation, runner) in [(false, Runner::Relation), (true, Runner::Machine)] {
+        let judged = judge(case, &Engines { without_relation, ..Engines::default() });
+        assert!(matches!(&judged, Judged::Wrong(by, what) if *by == runner && what.contains(said)), "{said}: {judged:?}");
+    }
+}
+
+/// The oracle of generated modules, tested by cases that say something false about themselves.
+#[test]
+fn a_case_that_says_something_false_of_itself_is_wrong() {
+    let clean = module_of(1, None, &Limits { executed: 20, ..Limits::default() }).expect("a module").case();
+    assert!(matches!(judge(&clean, &Engines::default()), Judged::Observed(_)));
+
+    // A twin that is said to be clean.
+    let behaviour = twin_with(|twin| twin.id == "spirv/division-by-zero");
+    let value = twin_with(|twin| twin.kind == Kind::Value && twin.reached.is_some_and(|reached| reached.word.is_some()));
+    let said = behaviour.twin.clone().expect("a twin");
+    for twin in [&behaviour, &value] {
+        assert!(matches!(judge(twin, &Engines::default()), Judged::Reported));
+    }
+    is_wrong(&ComputeCase { twin: None, ..behaviour.clone() }, "a clean module ends with undefined[spirv/division-by-zero]");
+    let id = value.twin.as_ref().expect("a twin").id;
+    is_wrong(&ComputeCase { twin: None, ..value.clone() }, &format!("is undefined ({id}) in a clean module"));
+
+    // A clean module that is said to have a defect.
+    let due = format!("spirv/division-by-zero is due at instruction {}, and it ends with an observation", said.instruction);
+    is_wrong(&ComputeCase { twin: Some(said.clone()), ..clean.clone() }, &due);
+    let undefined = value.twin.clone().expect("a twin");
+    is_wrong(&ComputeCase { twin: Some(undefined.clone()), ..clean.clone() }, "is due in word Some(");
+
+    // Another defect, and another place.
+    is_wrong(&ComputeCase { twin: Some(Twin { id: "spirv/wrap", ..said.clone() }), ..behaviour.clone() }, "spirv/wrap is due");
+    let elsewhere = Twin { instruction: said.instruction + 1, also: Vec::new(), ..said.clone() };
+    is_wrong(&ComputeCase { twin: Some(elsewhere), ..behaviour.clone() }, "and it reports it at");
+    let with = |twin| ComputeCase { twin: Some(twin), ..value.clone() };
+    is_wrong(&with(Twin { id: "spirv/none", ..undefined.clone() }), "an undefined value of spirv/none");
+    is_wrong(&with(Twin { instruction: undefined.instruction + 1, also: Vec::new(), ..undefined.clone() }), "an undefined value of");
+    is_wrong(&with(Twin { reached: None, ..said.clone() }), "and it ends with an observation");
+
+    // A dispatch that cannot be run.
+    is_wrong(&ComputeCase { groups: [1 << 15; 3], ..clean.clone() }, "a clean module ends with limit exceeded: more than ");
+    is_wrong(&ComputeCase { buffers: Vec::new(), ..clean }, "a clean module ends with unsupported: ");
+}
+
+/// A word of another invocation may be the one that the defect is in, another word of the same may not.
+#[test]
+fn an_undefined_value_is_due_in_its_word() {
+    let value = twin_with(|twin| twin.kind == Kind::Value && twin.reached.is_some_and(|reached| reached.word.is_some()));
+    let each = value.words_each;
+    assert!(each > 1);
+    let moved = |by: u32| {
+        let mut case = value.clone();
+        let reached = case.twin.as_mut().and_then(|twin| twin.reached.as_mut()).expect("it reaches the output");
+        reached.word = reached.word.map(|word| word + by);
+        case
+    };
+    assert!(matches!(judge(&moved(each), &Engines::default()), Judged::Reported));
+    is_wrong(&moved(1), "an undefined value of");
+}
+
+#[test]
+fn a_defect_that_must_be_refused_is_refused_for_a_check() {
+    let refused = twin_with(|twin| twin.kind == Kind::Refused);
+    assert!(matches!(judge(&refused, &Engines::default()), Judged::Reported));
+    for (words, said) in [(unsupported(), "OpExpectKHR"), (words(DIVIDE), "is accepted")] {
+        let judged = judge(&ComputeCase { words, ..refused.clone() }, &Engines::default());
+        assert!(matches!(&judged, Judged::Wrong(Runner::Loader, what) if what.contains(said)), "{judged:?}");
+    }
+}
+
+fn observed(set: u32, binding: u32, words: impl IntoIterator<Item = u32>) -> Observation {
+    let bytes = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    Observation { buffers: vec![ObservedBuffer { set, binding, bytes, undefined: Vec::new() }], images: Vec::new(), instructions: 1 }
+}
+
+#[test]
+fn the_first_word_that_differs_is_said() {
+    let (due, mut found) = (observed(1, 3, 0x5eed_0000..0x5eed_0008), observed(1, 3, 0x5eed_0000..0x5eed_0008));
+    assert_eq!(same(&due, &found), Ok(()));
+    found.buffers[0].bytes[22] = 0xff;
+    found.buffers[0].bytes[28] = 0xff;
+    let said = "word 5 of the buffer at set 1, binding 3: expected 0x5eed0005, saw 0x5eff0005";
+    assert_eq!(same(&due, &found), Err(said.into()));
+}
+
+/// A device gets dense bindings, and what is due has the same.
+#[test]
+fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
+    let (mut adapted, mut alike) = (0, 0);
+    for seed in 0..24 {
+        let case = module_of(seed, None, &Limits { executed: 20, ..Limits::default() }).expect("a module").case();
+        let Judged::Observed(observation) = judge(&case, &Engines::default()) else { panic!("seed {seed}") };
+        let Asked { dispatch, due } = asked(&case, &observation, Route::Passthrough).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_eq!((dispatch.entry.as_str(), dispatch.groups), (case.entry.as_str(), case.groups));
+        let given: Vec<Vec<u8>> = case.buffers.iter().map(|b| b.words.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
+        assert!(dispatch.buffers.iter().map(|b| &b.bytes).eq(&given), "seed {seed}");
+        for (binding, buffer) in (0..).zip(&dispatch.buffers) {
+            assert_eq!((buffer.set, buffer.binding), (0, binding), "seed {seed}: the places are dense");
+        }
+        for (kind, written) in dispatch.buffers.iter().map(|b| b.kind).zip(case.buffers.iter().map(|b| b.written)) {
+            assert_eq!(kind == BufferKind::ReadWrite, written, "seed {seed}");
+        }
+        let bytes = |observation: &Observation| observation.buffers.iter().map(|b| b.bytes.clone()).collect::<Vec<_>>();
+        assert_eq!(bytes(&due.observation), bytes(&observation), "seed {seed}");
+        let is_adapted = dispatch.words[..] != case.words[..];
+        *(if is_adapted { &mut adapted } else { &mut alike }) += 1;
+
+        let mut wrong = observation.clone();
+        wrong.buffers[0].bytes[0] ^= 1;
+        let found = asked(&case, &wrong, Route::Passthrough).err();
+        let said = "the pass `bindings` changes what the module shows: word 0 of the buffer";
+        assert_eq!(is_adapted, found.is_some_and(|what| what.starts_with(said)), "seed {seed}");
+    }
+    assert!(adapted > 0 && alike > 0, "{adapted} modules are adapted, {alike} are not");
+}
+
+/// Doubles the float at 0.0.
+const FLOAT: &str = "OpCapability Shader OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main \"main\" OpExecutionMode %main LocalSize 1 1 1
+    OpDecorate %block Block OpMemberDecorate %block 0 Offset 0 OpDecorate %out DescriptorSet 0 OpDecorate %out Binding 0
+    %void = OpTypeVoid %fn = OpTypeFunction %void %float = OpTypeFloat 32 %uint = OpTypeInt 32 0 %c0 = OpConstant %uint 0
+    %block = OpTypeStruct %float %p_block = OpTypePointer StorageBuffer %block %p_float = OpTypePointer StorageBuffer %float
+    %out = OpVariable %p_block StorageBuffer %main = OpFunction %void None %fn %entry = OpLabel
+    %p = OpAccessChain %p_float %out %c0 %x = OpLoad %float %p %y = OpFAdd %float %x %x OpStore %p %y OpReturn OpFunctionEnd";
+
+#[test]
+fn what_is_due_of_floats_is_what_the_relation_shows() {
+    let module = Module::load(&words(FLOAT)).unwrap_or_else(|e| panic!("{e}"));
+    let buffer = BufferBinding { set: 0, binding: 0, kind: BufferKind::ReadWrite, bytes: 1.5f32.to_le_bytes().to_vec() };
+    let dispatch = ComputeDispatch {
+        words: words(FLOAT).into(),
+        entry: "main".into(),
+        groups: [1; 3],
+        buffers: vec![buffer],
+        ..ComputeDispatch::default()
+    };
+    let of = |shown: f32| Due::of(&module, &dispatch, observed(0, 0, [shown.to_bits()]), Route::Passthrough, Rules::default());
+    assert!(of(3.0).is_ok());
+    assert_eq!(of(3.5), Err("the relation ends with observed, and not with what was observed".into()));
+}
+
+#[test]
+fn what_a_device_makes_of_a_dispatch_is_told_apart() {
+    let due = Due::exactly(observed(0, 0, [1, 2]));
+    let computed = |set, binding, words: [u32; 2]| {
+        let buffers = vec![Buffer { set, binding, bytes: words.map(u32::to_le_bytes).concat() }];
+        DeviceOutcome::Computed(ComputeResult { words_hash: 0, buffers, images: Vec::new() })
+    };
+    let wrong = |what: &str, failed| OnDevice::Wrong { what: what.into(), failed };
+    for (outcome, expected) in [
+        (computed(0, 0, [1, 2]), OnDevice::Agrees),
+        (computed(0, 0, [1, 3]), wrong("word 1 of the buffer at set 0, binding 0: expected 0x00000002, saw 0x00000003", false)),
+        (computed(0, 1, [1, 2]), wrong("a buffer at set 0, binding 1 that was not given", false)),
+        (DeviceOutcome::Refused("no such type".into()), wrong("it refuses a valid module: no such type", false)),
+        (DeviceOutcome::Unchecked("no such capability".into()), OnDevice::Unchecked("no such capability".into())),
+        (DeviceOutcome::Outage("it is gone".into()), OnDevice::Unchecked(DeviceOutcome::Outage("it is gone".into()).to_string())),
+        (DeviceOutcome::Crashed { exit: Exit::Signal(11), stderr: String::new() }, wrong("crashed: signal 11 (SIGSEGV)", true)),
+        (DeviceOutcome::Lost("a page fault".into()), wrong(&DeviceOutcome::Lost("a page fault".into()).to_string(), true)),
+    ] {
+        assert_eq!(OnDevice::of(&due, &outcome), expected, "{outcome}");
+    }
+}
+
+/// Names, numbers and types are no part of a shape.
+#[test]
+fn modules_of_one_shape_have_the_same_instructions() {
+    let shape = |text: &str| Shape::of(&words(text));
+    let divide = shape(DIVIDE);
+    for (from, to) in [
+        ("OpName %main \"main\"\n", ""),
+        ("%c1 = OpConstant %u 1\n", "%c1 = OpConstant %u 1\n%c7 = OpConstant %u 7\n"),
+        ("LocalSize 4 1 1", "LocalSize 8 1 1"),
+        ("OpUDiv %u %k %d", "OpUDiv %u %d %k"),
+    ] {
+        assert!(DIVIDE.contains(from), "{from}");
+        assert_eq!(shape(&DIVIDE.replace(from, to)), divide, "{to}");
+    }
+    assert_ne!(shape(&DIVIDE.replace("OpUDiv", "OpUMod")), divide);
+    assert_ne!(shape(&DIVIDE.replace("OpNoLine\n", "")), divide);
+}
+
+const KEYS: &str = ";@ quirk adapter: any\n;@ quirk driver: any\n;@ quirk route: passthrough\n;@ quirk seen: 2026-11-22\n\
+    ;@ quirk says: word 1\n;@ quirk ends: shown\n";
+
+#[test]
+fn what_is_due_of_a_quirk_is_what_both_interpreters_observe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.spvasm");
+    let expected = |set: &str, module: &str| {
+        std::fs::write(&path, format!("{KEYS};@ dispatch set: 0.2=u32:{set}\n{module}")).expect("written");
+        DispatchQuirk::read(&path).expect("reads").expected()
+    };
+    let observation = expected("9,1,2,4,5", DIVIDE).expect("it is defined");
+    assert_eq!(observation.buffers, observed(0, 2, [9, 100, 50, 25, 20]).buffers);
+    let undefined = expected("9,1,2,4,0", DIVIDE).expect_err("a division by zero");
+    assert!(undefined.contains("undefined[spirv/division-by-zero]"), "{undefined}");
+    let open = expected("9,1,2,4,5", &DIVIDE.replace("OpUDiv %u %k %d", "OpUndef %u")).expect_err("any value");
+    assert!(open.starts_with("byte 4 of the buffer at binding 2 is undefined (spirv/undef"), "{open}");
+}
+
+#[test]
+fn every_file_of_a_folder_is_a_quirk() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-spirv");
+    let names: BTreeSet<String> = DispatchQuirk::read_folder(&folder).expect("reads").into_iter().map(|quirk| quirk.name).collect();
+    let files = std::fs::read_dir(&folder).expect("it is there").map(|file| file.expect("an entry").path());
+    let stems = files.filter(|path| path.extension().is_some_and(|ending| ending == "spvasm"));
+    let stems: BTreeSet<String> = stems.filter_map(|path| Some(path.file_stem()?.to_str()?.to_string())).collect();
+    assert!(names == stems && !names.is_empty(), "{names:?}");
 }

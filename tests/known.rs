@@ -7,7 +7,7 @@ use smallstep::gpu::{DeviceOutcome, Route};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::device::UnderTest;
-use smallstep::theorem::known::Known;
+use smallstep::theorem::known::{Explained, Known};
 use smallstep::theorem::probe::Drawer;
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::reduce;
@@ -152,7 +152,7 @@ fn a_device_without_the_bug_is_explained_nothing() {
     assert_eq!(explain(LARGE, &zero_minus_quirk(), nothing), (None, vec![]));
     let mut drawer = Interpreted(nothing);
     let known = Known::on(&mut under_test(&mut drawer), &zero_minus_quirk(), &settings());
-    assert_eq!(known.gone.len(), 1, "the quirk is not shown, and that is said");
+    assert!(known.is_empty() && known.gone.len() == 1, "the quirk is not shown, and that is said");
     assert!(known.gone[0].0 == "zero-minus" && known.gone[0].1.contains("no longer shows it (agree)"), "{:?}", known.gone);
 }
 
@@ -175,6 +175,7 @@ impl Drawer for Flaky {
 fn what_does_not_come_back_is_not_known() {
     let mut drawer = Interpreted(zero_minus);
     let mut known = Known::on(&mut under_test(&mut drawer), &zero_minus_quirk(), &settings());
+    assert!(!known.is_empty() && known.gone.is_empty());
     let tree = parse("(vec2 (- 0 0) 1)").expect("reads");
     let minimal = |draws: u32| {
         let mut flaky = Flaky(draws);
@@ -266,4 +267,14 @@ fn every_generated_program_that_shows_the_known_bug_is_explained() {
     }
     println!("{explained} programs explained");
     assert!(explained > 5);
+}
+
+#[test]
+fn what_is_known_is_counted_by_name() {
+    let mut explained = Explained::default();
+    assert_eq!((explained.all(), explained.to_string()), (0, "0 known".into()));
+    for name in [Some("b"), None, Some("a and b"), Some("b")] {
+        explained.count(name.map(String::from));
+    }
+    assert_eq!((explained.all(), explained.to_string()), (3, "3 known (a and b: 1, b: 2)".into()));
 }

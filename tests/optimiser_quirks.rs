@@ -16,8 +16,12 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-spirv-opt")
 }
 
+/// All of them: one for each file.
 fn quirks() -> Vec<OptimiserQuirk> {
-    OptimiserQuirk::read_folder(&folder()).unwrap_or_else(|e| panic!("{e}"))
+    let quirks = OptimiserQuirk::read_folder(&folder()).unwrap_or_else(|e| panic!("{e}"));
+    let files = std::fs::read_dir(folder()).expect("it is there").map(|file| file.expect("an entry").path());
+    assert_eq!(quirks.len(), files.filter(|path| path.extension().is_some_and(|ending| ending == "spvasm")).count());
+    quirks
 }
 
 fn optimiser(command: &str) -> Option<Optimiser> {

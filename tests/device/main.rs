@@ -7,6 +7,7 @@ mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
 mod computing;
+mod dispatches;
 mod drawing;
 mod failing;
 mod floats;

@@ -1,6 +1,6 @@
 //! The comparison of both engines says no where they run something else.
 
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel, Left};
+use smallstep_semantics::wsl::beside::{self, Bounds, Compared, Fuel, Left};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices};
 use smallstep_semantics::wsl::environment::FunctionId;
@@ -24,6 +24,8 @@ fn another_function_or_entry_point_is_a_difference() {
         int up(int x) { return x + 1; }
         int down(int x) { return x - 1; }
         int gone(int x) { discard; }
+        void nothing(int x) { }
+        void leaves(int x) { discard; }
         [numthreads(2, 1, 1)] compute void one(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[lane] = 1; }
         [numthreads(2, 1, 1)] compute void two(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[lane] = 2; }
         [numthreads(2, 1, 1)] compute void apart(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
@@ -41,6 +43,9 @@ fn another_function_or_entry_point_is_a_difference() {
     assert_eq!(call("down", "up"), Compared::Differ { machine: "3".into(), relation: "5".into() });
     assert_eq!(call("gone", "gone"), Compared::Same("discarded".into()));
     assert!(matches!(call("gone", "up"), Compared::Differ { .. }) && matches!(call("up", "gone"), Compared::Differ { .. }));
+    // Without a result too.
+    assert_eq!(call("leaves", "leaves"), Compared::Same("discarded".into()));
+    assert!(matches!(call("leaves", "nothing"), Compared::Differ { .. }) && matches!(call("nothing", "leaves"), Compared::Differ { .. }));
     let dispatch = |compiled_as: &str, name: &str| {
         let entry = program.entry_points.iter().find(|e| e.function == function(&program, name)).expect("it is there");
         let mut buffers = Resource::of(&program, entry).expect("it is a buffer");
@@ -95,4 +100,64 @@ fn another_stage_or_another_derivative_is_a_difference() {
     };
     assert!(matches!(shaded("near", "near"), Compared::Same(_)));
     assert!(matches!(shaded("far", "near"), Compared::Differ { .. }));
+}
+
+/// What is too large is left out and counted, at the bound not: functions, words of variables, threads.
+#[test]
+fn what_the_bounds_leave_out_is_counted() {
+    let text = "
+        int up(int x) { return x + 1; }
+        int down(int x) { return x - 1; }
+        [numthreads(4, 1, 1)] compute void one(uint lane : SV_GroupIndex) { uint twice = lane + lane; }";
+    let program = validate(text).program.expect("it is valid");
+    let words = ["up", "down", "one"].map(|name| Compiled::new(&program, function(&program, name)).expect("it compiles").words());
+    let words = words.into_iter().max().expect("three");
+    let bounds = Bounds { functions: 3, words: words.max(64), threads: 8, fuel: FUEL };
+    let ran = |bounds: Bounds| {
+        let ran = beside::everything(&program, text, 7, &bounds).expect("the engines agree");
+        (ran.same, ran.left().collect::<Vec<_>>())
+    };
+    // Two calls by three strategies, and two groups of four threads by two.
+    assert_eq!(ran(bounds), (8, vec![]));
+    assert_eq!(ran(Bounds { functions: 2, ..bounds }), (6, vec![(Left::Bounds, 1)]));
+    assert_eq!(ran(Bounds { functions: 0, ..bounds }), (0, vec![(Left::Bounds, 3)]));
+    assert_eq!(ran(Bounds { threads: 7, ..bounds }), (6, vec![(Left::Bounds, 1)]));
+    // Fuel for none of them.
+    let (same, left) = ran(Bounds { fuel: Fuel { relation: 0, ..FUEL }, ..bounds });
+    assert_eq!((same, left), (0, vec![(Left::Fuel, 8)]));
+}
+
+/// A thread's variables are counted in words: as many as the bound are taken, and one fewer are not.
+#[test]
+fn words_of_variables_are_bounded() {
+    let text = "int sum(int x) { int[20] all; all[3] = x; return all[3] + all[4]; }";
+    let program = validate(text).program.expect("it is valid");
+    let words = Compiled::new(&program, function(&program, "sum")).expect("it compiles").words();
+    let left = |words: u32| {
+        let ran =
+            beside::everything(&program, text, 7, &Bounds { functions: 1, words, threads: 1, fuel: FUEL }).expect("the engines agree");
+        ran.left().collect::<Vec<_>>()
+    };
+    assert!(words >= 20 && left(words).is_empty());
+    assert_eq!(left(words - 1), [(Left::Bounds, 1)]);
+}
+
+/// A draw is held to the bound of words too; and what only the machine executes, since it is too deep for the relation, is not compared.
+#[test]
+fn a_draw_is_left_out_where_it_is_too_large() {
+    let text = |sum: &str| {
+        format!("fragment float4 shade(float2 x : attribute(0)) : SV_Target 0 {{ float r = {sum}; return float4(r, r, r, 1.0); }}")
+    };
+    let drawn = |text: &str, words: Option<u32>| {
+        let program = validate(text).program.expect("it is valid");
+        let needs = Compiled::new(&program, function(&program, "shade")).expect("it compiles").words();
+        let bounds = Bounds { functions: 1, words: words.map_or(needs, |less| needs - less), threads: 1, fuel: FUEL };
+        let ran = beside::everything(&program, text, 7, &bounds).expect("the engines agree");
+        (ran.same, ran.left().collect::<Vec<_>>())
+    };
+    let small = text("x.x + 1.0");
+    assert_eq!(drawn(&small, None), (2, vec![]));
+    assert_eq!(drawn(&small, Some(1)), (0, vec![(Left::Bounds, 1)]));
+    let deep = text(&format!("x.x{}", " + 1.0".repeat(20_000)));
+    assert_eq!(drawn(&deep, None), (0, vec![(Left::Unsupported, 2)]));
 }

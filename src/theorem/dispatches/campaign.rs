@@ -41,6 +41,13 @@ pub struct Plan {
     pub optimiser: Option<Optimiser>,
 }
 
+impl Plan {
+    /// Whether the relation runs the module of that number too, with its twins.
+    fn references(&self, index: u64) -> bool {
+        self.references != 0 && index.is_multiple_of(self.references)
+    }
+}
+
 /// What is wrong with one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -143,8 +150,7 @@ fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCas
 
 fn one(plan: &Plan, index: u64) -> Done {
     let seed = plan.seed.wrapping_add(index);
-    let with_relation = plan.references != 0 && index.is_multiple_of(plan.references);
-    let engines = Engines { without_relation: !with_relation, ..plan.engines.clone() };
+    let engines = Engines { without_relation: !plan.references(index), ..plan.engines.clone() };
     let clean = spirv::module(seed, &plan.limits);
     let case = clean.case();
     let judged = judge(&case, &engines);
@@ -213,7 +219,7 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
     for Done { seed, case, judged, twins, optimised } in done {
         count_optimised(tally, *seed, optimised);
         tally.modules += 1;
-        tally.referenced += u64::from(plan.references != 0 && seed.wrapping_sub(plan.seed).is_multiple_of(plan.references));
+        tally.referenced += u64::from(plan.references(seed.wrapping_sub(plan.seed)));
         tally.invocations += u64::from(case.invocations());
         match judged {
             Judged::Observed(observation) => {
