@@ -6,7 +6,7 @@ use smallstep::theorem::{Engine, Lack, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::typing::Limits;
-use smallstep_semantics::number::sets::Budget;
+use smallstep_semantics::number::sets::{Budget, Rules as SetRules, Set, Span};
 use smallstep_semantics::number::{Arithmetic, Lanes, Op, Tuple, apply};
 
 fn case(text: &str, settings: &Settings) -> Result<Case, NoCase> {
@@ -96,4 +96,41 @@ fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
     let found = ran(text, &Settings { size: (1, 1), ..with("compute-difference-reversed") }).verdict;
     let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
     assert_eq!(difference.between, (Engine::SpirvRelation, Engine::SpirvMachine));
+}
+
+/// The machines are held to the relations over sets too: what a machine of ours leaves out of its set, or puts into it, is told where the value is right.
+#[test]
+fn the_machines_are_held_to_the_relations_over_sets() {
+    let settings = Settings { size: (1, 1), ..Settings::default() };
+    let sine = "(sin 0.5)";
+    assert_eq!(ran(sine, &settings).verdict, Verdict::Agree);
+    let too_narrow =
+        SetRules { allowed: |_, _, _| Some([Set::point(f64::from(0.5f32.sin()))].into_iter().collect()), ..SetRules::default() };
+    let too_wide =
+        SetRules { allowed: |_, _, _| Some([Set::of(Span { low: -10.0, high: 10.0 })].into_iter().collect()), ..SetRules::default() };
+    let target = Planted { target_sets: too_narrow, ..Planted::default() };
+    let source = Planted { source_sets: too_wide, ..Planted::default() };
+    for (planted, between) in
+        [(target, (Engine::SpirvRelation, Engine::SpirvMachine)), (source.clone(), (Engine::Reduction, Engine::Machine))]
+    {
+        let found = ran(sine, &Settings { planted, ..settings.clone() }).verdict;
+        let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
+        assert_eq!(difference.between, between);
+    }
+    // By name a run over sets is another one, and is held to nothing.
+    let printed = Settings { theorem: Theorem::Printed, planted: source, ..settings.clone() };
+    assert_eq!(ran(sine, &printed).verdict, Verdict::Agree);
+    // Where the run of the source is too wide the target's is within it, and where it is too narrow it is not.
+    let narrow = Planted { source_sets: too_narrow, ..Planted::default() };
+    let found = ran(sine, &Settings { planted: narrow, references: false, ..settings }).verdict;
+    assert!(matches!(found, Verdict::Disagree(difference) if difference.between == (Engine::Machine, Engine::SpirvMachine)));
+}
+
+/// A relation of λV that gives another value is told.
+#[test]
+fn the_machine_is_held_to_the_value_of_the_relation() {
+    let found = ran("(vec3 1 2 3)", &with("e-builtin-construct-reversed")).verdict;
+    let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
+    assert_eq!(difference.between, (Engine::Reduction, Engine::Machine));
+    assert!(difference.what.contains(" by the relation, ") && difference.what.ends_with(" by the machine"), "{}", difference.what);
 }

@@ -34,6 +34,8 @@ pub struct Planted {
     pub relation: Option<spirv::Rules>,
     /// In the arithmetic of both SPIR-V engines.
     pub target_arithmetic: Arithmetic,
+    /// In the λV machine's runs over sets.
+    pub source_sets: SetRules,
     /// In the SPIR-V machine's runs over sets.
     pub target_sets: SetRules,
 }
@@ -452,7 +454,8 @@ impl Case {
     /// What the source may show of an output, by the machine.
     fn explore_source(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Observation {
         let bounds = Bounds { fuel: spot.settings.fuel, ..Bounds::default() };
-        machine::explore(&self.program, e, value, spot.setting, bounds, spot.settings.exploration())
+        let exploration = Exploration { rules: spot.settings.planted.source_sets, ..spot.settings.exploration() };
+        machine::explore(&self.program, e, value, spot.setting, bounds, exploration)
     }
 
     /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations apply.
