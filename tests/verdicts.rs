@@ -1,13 +1,16 @@
 //! What a λV program's verdict is where something is lacking or wrong: room, an end, a relation.
 
+use smallstep::dispatch::Frame;
+use smallstep::gpu::{DeviceOutcome, FloatControls, Route};
 use smallstep::theorem::case::{Case, NoCase, Planted, Ran, Settings};
+use smallstep::theorem::device::{Awaited, Choice, declared};
 use smallstep::theorem::planted::table;
-use smallstep::theorem::{Engine, Lack, Verdict};
+use smallstep::theorem::{Engine, Lack, Place, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::typing::Limits;
 use smallstep_semantics::number::sets::{Budget, Rules as SetRules, Set, Span};
-use smallstep_semantics::number::{Arithmetic, Lanes, Op, Tuple, apply};
+use smallstep_semantics::number::{Arithmetic, Denormals, Expected, Lanes, Op, Rounding, Tuple, Why, apply};
 
 fn case(text: &str, settings: &Settings) -> Result<Case, NoCase> {
     Case::new(Program::read(text).expect("reads"), settings)
@@ -133,4 +136,69 @@ fn the_machine_is_held_to_the_value_of_the_relation() {
     let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
     assert_eq!(difference.between, (Engine::Reduction, Engine::Machine));
     assert!(difference.what.contains(" by the relation, ") && difference.what.ends_with(" by the machine"), "{}", difference.what);
+}
+
+/// Three by two pixels of the output 4, of two components: the first is 1 everywhere, the second is open.
+fn awaited() -> Awaited {
+    let one = Expected::Bits(1f32.to_bits());
+    let open = Expected::Undecided(Why::Approximate);
+    Awaited { words_hash: 11, outputs: vec![(4, vec![[one, open, open, open]; 6], 2)], undecided: Some("a sine".into()), width: 3 }
+}
+
+fn drawn(first: [f32; 6]) -> DeviceOutcome {
+    DeviceOutcome::Drawn(Frame { words_hash: 11, images: vec![first.iter().map(|x| [x.to_bits(), 5, 6, 7]).collect()] })
+}
+
+#[test]
+fn a_device_is_judged_lane_by_lane() {
+    let judged = |outcome: &DeviceOutcome| awaited().compare(outcome, "a device", Route::Passthrough);
+    let (verdict, lanes) = judged(&drawn([1.0; 6]));
+    assert_eq!(verdict, Verdict::Undecided("6 of 12 lanes were left alone: a sine".into()));
+    assert_eq!((lanes.checked, lanes.undecided), (6, 6));
+    let wrong = drawn([1.0, 1.0, 1.0, 1.0, 2.0, 3.0]);
+    let (Verdict::Disagree(difference), _) = judged(&wrong) else { panic!("2 is not 1") };
+    let place = Place { pixel: (1, 1), location: 4, component: 0 };
+    assert_eq!((difference.place, difference.bits), (Some(place), Some((1f32.to_bits(), 2f32.to_bits()))));
+    // Of several lanes of one component the first of each way to differ.
+    let all = awaited().differences(&wrong, "a device", Route::Passthrough);
+    assert_eq!(all.first(), Some(&*difference));
+    assert!(awaited().differences(&drawn([1.0; 6]), "a device", Route::Passthrough).is_empty());
+}
+
+#[test]
+fn what_a_device_does_not_draw_has_its_verdict() {
+    let judged = |outcome: &DeviceOutcome, route| awaited().compare(outcome, "a device", route).0;
+    let other = DeviceOutcome::Drawn(Frame { words_hash: 12, images: vec![vec![[0; 4]; 6]] });
+    assert!(
+        matches!(judged(&other, Route::Passthrough), Verdict::Unchecked(Lack::Device, why) if why.contains("the device ran the words"))
+    );
+    assert!(awaited().differences(&other, "a device", Route::Passthrough).is_empty(), "of other words nothing is known");
+    let refused = DeviceOutcome::Refused("no".into());
+    for (route, blamed) in [(Route::Naga, "naga or the driver refuses"), (Route::Passthrough, "the driver refuses")] {
+        let Verdict::Disagree(difference) = judged(&refused, route) else { panic!("a refusal is wrong") };
+        assert!(difference.what.starts_with(blamed), "{}", difference.what);
+        assert_eq!(awaited().differences(&refused, "a device", route), [*difference]);
+    }
+    assert_eq!(judged(&DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked(Lack::Device, "no room".into()));
+    assert!(matches!(judged(&DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
+}
+
+/// Rounding to nearest even comes before rounding toward zero, keeping subnormals before flushing them; programs are not rounded toward zero.
+#[test]
+fn what_an_adapter_lets_a_module_declare_is_declared() {
+    let none = FloatControls::default();
+    let of = |controls: FloatControls| declared(&controls).controls();
+    let (rte, rtz) = (FloatControls { rounding_mode_rte: true, ..none }, FloatControls { rounding_mode_rtz: true, ..none });
+    assert_eq!(of(none).rounding, Rounding::Either);
+    assert_eq!(of(rte).rounding, Rounding::NearestEven);
+    assert_eq!(of(rtz).rounding, Rounding::TowardZero);
+    assert_eq!(of(FloatControls { rounding_mode_rte: true, ..rtz }).rounding, Rounding::NearestEven);
+    let (keep, flush) = (FloatControls { denorm_preserve: true, ..none }, FloatControls { denorm_flush_to_zero: true, ..none });
+    assert_eq!(of(none).denormals, Denormals::MayFlush);
+    assert_eq!(of(keep).denormals, Denormals::Preserve);
+    assert_eq!(of(flush).denormals, Denormals::Flush);
+    assert_eq!(of(FloatControls { denorm_preserve: true, ..flush }).denormals, Denormals::Preserve);
+    assert!(!of(none).keeps_special && of(FloatControls { signed_zero_inf_nan_preserve: true, ..none }).keeps_special);
+    let program = |single| Choice::Declared.of_programs(Some([none, single, none]), Route::Passthrough).expect("known").controls().rounding;
+    assert_eq!([program(rte), program(rtz), program(none)], [Rounding::NearestEven, Rounding::Either, Rounding::Either]);
 }
