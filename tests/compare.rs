@@ -8,7 +8,7 @@ use common::command;
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
-use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
+use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 /// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of the output.
@@ -468,6 +468,270 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Each stores element 1 of a buffer of two floats of some width; nothing else runs.
+fn float_frame(width: u32, strict: bool, body: &str) -> String {
+    let when = |text: String| if strict { text } else { String::new() };
+    let bytes = width / 8;
+    let capabilities = when("OpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve\n".into());
+    let extension = when("OpExtension \"SPV_KHR_float_controls\"\n".into());
+    let modes: String = [16, 32, 64]
+        .map(|width| {
+            when(format!("OpExecutionMode %main RoundingModeRTE {width}\nOpExecutionMode %main SignedZeroInfNanPreserve {width}\n"))
+        })
+        .concat();
+    let int = if width == 32 { "".into() } else { format!("%bits = OpTypeInt {width} 0\n") };
+    let bits = if width == 32 { "u" } else { "bits" };
+    format!(
+        r#"OpCapability Shader
+OpCapability Int16
+OpCapability Int64
+OpCapability Float16
+OpCapability Float64
+OpCapability StorageBuffer16BitAccess
+{capabilities}OpExtension "SPV_KHR_storage_buffer_storage_class"
+OpExtension "SPV_KHR_16bit_storage"
+{extension}OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main"
+OpExecutionMode %main LocalSize 1 1 1
+{modes}OpMemberDecorate %block 0 Offset 0
+OpMemberDecorate %block 1 Offset {bytes}
+OpDecorate %block Block
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%u = OpTypeInt 32 0
+{int}%f = OpTypeFloat {width}
+%u1 = OpConstant %u 1
+%block = OpTypeStruct %f %f
+%p_block = OpTypePointer StorageBuffer %block
+%pf = OpTypePointer StorageBuffer %f
+%out = OpVariable %p_block StorageBuffer
+CONSTANTS%main = OpFunction %void None %function
+%entry = OpLabel
+%po = OpAccessChain %pf %out %u1
+{body}
+OpReturn
+OpFunctionEnd
+"#
+    )
+    .replace("CONSTANTS", &if body.contains("%given") { format!("%given = OpConstant %{bits} NUMBER\n") } else { String::new() })
+}
+
+/// A float is another value if its bits differ, but for which NaN it is, and for the sign of a zero where signs of zeros are not kept.
+#[test]
+fn floats_of_every_width_are_told_apart() {
+    for (width, fraction) in [(16, 10), (32, 23), (64, 52)] {
+        let sign = 1u64 << (width - 1);
+        let infinity = sign - (1 << fraction);
+        let one = infinity / 2 >> fraction << fraction;
+        let (two, greatest, nan) = (one + (1 << fraction), infinity - 1, infinity | 1 << (fraction - 1));
+        let stored = |bits: u64, strict: bool| {
+            float_frame(width, strict, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &bits.to_string())
+        };
+        for (strict, what, before, after, expected) in [
+            (true, "nothing is changed", one, one, "agree"),
+            (true, "the double", one, two, "another value"),
+            (true, "the negative", one, sign | one, "another value"),
+            (true, "a zero of another sign that is kept", 0, sign, "another value"),
+            (true, "another zero of another sign that is kept", sign, 0, "another value"),
+            (false, "a zero of another sign", 0, sign, "undecided"),
+            (false, "another zero of another sign", sign, 0, "undecided"),
+            (true, "no zero", 0, one, "another value"),
+            (true, "zero", one, 0, "another value"),
+            (false, "no zero, without controls", 0, one, "another value"),
+            (false, "zero, without controls", one, 0, "another value"),
+            (true, "finite", infinity, greatest, "another value"),
+            (true, "infinite", greatest, infinity, "another value"),
+            (true, "a NaN", infinity, nan, "another value"),
+            (true, "another NaN", nan, nan | 1, "undecided"),
+            (true, "a negative NaN", nan, sign | nan, "undecided"),
+            (true, "no NaN", nan, one, "undecided"),
+        ] {
+            let few = Settings { inputs: 1, ..settings() };
+            // Without controls only a float of 32 bits is sure.
+            let expected = if strict || width == 32 { expected } else { "undecided" };
+            let sides = (side("BEFORE", &stored(before, strict)), side("AFTER", &stored(after, strict)));
+            let summary = refines(&sides.0, &sides.1, &few, |_| {}).expect("the interfaces match");
+            let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+            assert_eq!(found, expected, "{width} bits, {what}: {:?}", summary.undecided);
+        }
+    }
+}
+
+/// Where control or an operand depends on what devices may differ in, undefined behaviour is in doubt, in whichever workgroup it is met.
+#[test]
+fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
+    // About 0.5, and certainly less than 1.
+    let doubt = "%n = OpConvertUToF %f %u1\n%sin = OpExtInst %f %glsl Sin %n\n";
+    let divided = "%d = OpConvertFToU %u %sin\n%q = OpUDiv %u %a %d";
+    let only = |condition: &str, code: &str| {
+        format!(
+            "{doubt}{condition}
+            OpSelectionMerge %end None
+            OpBranchConditional %c %then %end
+            %then = OpLabel
+            {code}
+            OpBranch %end
+            %end = OpLabel
+            OpStore %po %a"
+        )
+    };
+    let sixth = "%u6 = OpIAdd %u %u4 %u2\n%c = OpIEqual %bool %i %u6";
+    let by_control = only("%c = OpFOrdLessThan %bool %sin %n", "%q = OpUDiv %u %a %u0");
+    let settings = Settings { groups: Some([2, 1, 1]), inputs: 4, ..settings() };
+    for (name, after, expected) in [
+        ("an operand", only("%c = OpIEqual %bool %u0 %u0", divided), "undecided"),
+        ("an operand of invocation 6", only(sixth, divided), "undecided"),
+        ("control", by_control, "undecided"),
+        ("neither, in invocation 6", only(sixth, "%q = OpUDiv %u %a %u0"), "spirv/division-by-zero"),
+    ] {
+        let sides = (side("BEFORE", &text("OpStore %po %a", false)), side("AFTER", &text(&after, false)));
+        let summary = refines(&sides.0, &sides.1, &settings, |_| {}).expect("the interfaces match");
+        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+        assert_eq!(found, expected, "{name}: {:?}", summary.undecided);
+    }
+}
+
+/// What is said of a difference: how many bytes if several, who stored them, by an atomic too, and what makes a value undefined.
+#[test]
+fn blame_says_what_differs_and_who_stored_it() {
+    let blamed = |before: &str, after: &str| {
+        let summary = compared_texts(&text(before, false), &text(after, false));
+        summary.disagreement.unwrap_or_else(|| panic!("{before}\n{after}: {:?}", summary.undecided)).2
+    };
+    let one = blamed("OpStore %po %u1", "OpStore %po %u2");
+    assert!(one.what.starts_with("0.1 member 0[0]: BEFORE shows 1, AFTER shows 2"), "{}", one.what);
+    // Two of 4 invocations store words that differ in a byte each.
+    let several = blamed("OpStore %po %u0", "%x = OpISub %u %u0 %u1\nOpStore %po %x").what;
+    assert!(several.ends_with(" bytes differ)"), "{several}");
+    let first = "%first = OpIEqual %bool %i %u0\n%x = OpSelect %u %first %u2 %u1\nOpStore %po %x";
+    assert_eq!(blamed("OpStore %po %u1", first).what, "0.1 member 0[0]: BEFORE shows 1, AFTER shows 2");
+    let any = blamed("OpStore %po %u7", "%x = OpUndef %u\nOpStore %po %x").what;
+    assert!(any.contains("BEFORE shows 7, AFTER shows any value, made at %") && any.contains("= OpUndef by invocation (0,0,0)"), "{any}");
+    let atomic = blamed("OpAtomicStore %po %u1 %u0 %u7", "OpAtomicStore %po %u1 %u0 %u4");
+    assert!(atomic.before.starts_with("OpAtomicStore") && atomic.before.contains(" stores 7\n"), "{}", atomic.before);
+    assert!(atomic.after.starts_with("OpAtomicStore") && atomic.after.contains(" stores 4\n"), "{}", atomic.after);
+    let endless = blamed("OpStore %po %a", ENDLESS);
+    assert_eq!(endless.after, format!("it executes more than {} instructions", endless.difference.fuel));
+    assert_eq!(endless.what, "AFTER ends without an observation: out of fuel");
+}
+
+/// An input that stays vacuous has been drawn seven times, and what ends BEFORE is counted.
+#[test]
+fn what_is_not_compared_is_counted_by_why() {
+    let vacuous = |body: &str| {
+        let one = Settings { inputs: 1, ..settings() };
+        refines(&side("BEFORE", &text(body, false)), &side("AFTER", &text(body, false)), &one, |_| {}).expect("the interfaces match")
+    };
+    for (body, why) in [(ENDLESS, "out of fuel"), ("%q = OpUDiv %u %a %u0\nOpStore %po %q", "spirv/division-by-zero")] {
+        let summary = vacuous(body);
+        assert_eq!((summary.verdict(), summary.redrawn, summary.inputs), (Verdict::Vacuous, 6, 1));
+        assert_eq!(summary.vacuous.into_iter().collect::<Vec<_>>(), [(why.to_string(), 1)]);
+    }
+    let sides = (side("BEFORE", &text("OpStore %po %a", false)), side("AFTER", &text("OpStore %po %a", false)));
+    let many = Settings { groups: Some([1 << 20, 1, 1]), pinned: vec![("0.0".parse().expect("a place"), vec![0; 64]); 1], ..settings() };
+    let summary = refines(&sides.0, &sides.1, &many, |_| {}).expect("the interfaces match");
+    assert_eq!(summary.verdict(), Verdict::Unchecked);
+    assert!(matches!(summary.unchecked, Some((0, Unchecked::Limit(_)))), "{:?}", summary.unchecked);
+    // Of four tickets, all orders are tried or some.
+    let few = Settings { budget: smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 }, inputs: 3, ..settings() };
+    for (settings, sampled) in [(Settings { inputs: 3, ..settings() }, 0), (few, 3)] {
+        let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &text(TICKET, false)), &settings, |_| {});
+        let summary = summary.expect("the interfaces match");
+        assert_eq!((summary.agree, summary.sampled), (3, sampled), "{:?}", summary.undecided);
+    }
+}
+
+/// What the machine does not compile runs by the relation, unless only the machine is asked for.
+#[test]
+fn an_engine_that_was_asked_for_is_not_replaced() {
+    let indexed = text("%k = OpBitwiseAnd %u %a %u0\n%pi = OpAccessChain %p_in %gid %k\n%x = OpLoad %u %pi\nOpStore %po %x", false)
+        .replace("%p_gid =", "%p_in = OpTypePointer Input %u\n%p_gid =");
+    let verdict = |text: &str, engine: Engine| {
+        let settings = Settings { engine, inputs: 3, ..settings() };
+        refines(&side("BEFORE", text), &side("AFTER", text), &settings, |_| {}).expect("the interfaces match")
+    };
+    for engine in [Engine::Any, Engine::Reference] {
+        assert_eq!(verdict(&indexed, engine).agree, 3, "{engine:?}");
+    }
+    let refused = verdict(&indexed, Engine::Machine);
+    assert_eq!(refused.verdict(), Verdict::Unchecked);
+    assert_eq!(refused.unchecked, Some((0, Unchecked::Unsupported("an index that is no constant into a built-in".into()))));
+    assert_eq!(verdict(&text("OpStore %po %a", false), Engine::Machine).agree, 3);
+}
+
+/// Only atomics make the order of invocations matter: each of them, and nothing else.
+#[test]
+fn modules_with_atomics_depend_on_the_schedule() {
+    let depends = |body: &str| side("BEFORE", &text(body, false)).depends_on_schedule();
+    assert!(!depends(EXCHANGE) && !depends(GUARDED) && !depends(""));
+    for atomic in [
+        "%x = OpAtomicLoad %u %po %u1 %u0",
+        "OpAtomicStore %po %u1 %u0 %a",
+        "%x = OpAtomicIAdd %u %po %u1 %u0 %a",
+        "%x = OpAtomicXor %u %po %u1 %u0 %a",
+    ] {
+        assert!(depends(atomic), "{atomic}");
+    }
+}
+
+/// What does not matter is gone from a minimal input, and what matters is small: workgroups, elements of arrays, numbers, push constants.
+#[test]
+fn minimal_inputs_are_minimal() {
+    let minimal = |before: &str, after: &str| {
+        let settings = Settings { inputs: 200, fuel: 1 << 12, ..Settings::default() };
+        let summary = refines(&side("BEFORE", before), &side("AFTER", after), &settings, |_| {}).expect("the interfaces match");
+        summary.disagreement.expect("a disagreement").1
+    };
+    let lengths = |input: &smallstep::theorem::refine::Input| input.buffers.iter().map(|b| b.bytes.len()).collect::<Vec<_>>();
+    // Half of a number that matters still matters, until it is below 200.
+    let big = |value: &str| {
+        text(
+            &format!("%u100 = OpIMul %u %u4 %u25\n%c = OpUGreaterThanEqual %bool %a %u100\n%x = OpSelect %u %c {value} %a\nOpStore %po %x"),
+            false,
+        )
+        .replace("%four =", "%u25 = OpConstant %u 25\n%four =")
+    };
+    let input = minimal(&big("%a"), &big("%b"));
+    let held: Vec<u32> = input.buffers[0].bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("a word"))).collect();
+    assert_eq!(held.iter().filter(|value| **value != 0).count(), 1, "{held:?}");
+    assert!(held.iter().all(|value| *value == 0 || (100..200).contains(value)), "{held:?}");
+    assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![32, 16]));
+    // Nothing of the buffers matters, but that there is one: a block with a word before its array, and one without. Of three push constants one does.
+    let pushed = |value: &str| {
+        text("", false)
+            .replace("OpMemberDecorate %block 0 Offset 0", "OpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %headed 0 Offset 0\nOpMemberDecorate %headed 1 Offset 4\nOpDecorate %headed Block\nOpMemberDecorate %pushed 0 Offset 0\nOpMemberDecorate %pushed 1 Offset 4\nOpMemberDecorate %pushed 2 Offset 8\nOpDecorate %pushed Block")
+            .replace("%out = OpVariable %p_block StorageBuffer", "%headed = OpTypeStruct %u %array\n%p_headed = OpTypePointer StorageBuffer %headed\n%out = OpVariable %p_headed StorageBuffer\n%pushed = OpTypeStruct %u %u %u\n%p_pushed = OpTypePointer PushConstant %pushed\n%p_push = OpTypePointer PushConstant %u\n%push = OpVariable %p_pushed PushConstant")
+            .split("%entry = OpLabel")
+            .next()
+            .expect("there")
+            .to_string()
+            + &format!(
+                "%entry = OpLabel
+                %length = OpArrayLength %u %in 0
+                %pp = OpAccessChain %p_push %push %u1
+                %x = OpLoad %u %pp
+                %id = OpLoad %v3 %gid
+                %i = OpCompositeExtract %u %id 0
+                %first = OpIEqual %bool %i %u0
+                OpSelectionMerge %end None
+                OpBranchConditional %first %then %end
+                %then = OpLabel
+                %po = OpAccessChain %pu %out %u0
+                OpStore %po {value}
+                OpBranch %end
+                %end = OpLabel
+                OpReturn
+                OpFunctionEnd\n"
+            )
+    };
+    let input = minimal(&pushed("%x"), &pushed("%u0"));
+    let words: Vec<u32> = input.push_constants.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("a word"))).collect();
+    assert!(words[0] == 0 && words[1] != 0 && words[2] == 0, "{words:?}");
+    assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![4, 4]));
+}
+
 #[test]
 fn interfaces_must_match() {
     let before = text("OpStore %po %a", false);
@@ -477,7 +741,17 @@ fn interfaces_must_match() {
     let said = mismatch(&before.replace("GLCompute %main \"main\"", "GLCompute %main \"other\""));
     assert!(said.contains("\"main\" before and \"other\" after"), "{said}");
     let said = mismatch(&before.replace("%out Binding 1", "%out Binding 2"));
-    assert!(said.contains("at 0.2") && said.contains("BEFORE uses nothing there"), "{said}");
+    assert!(said.contains("AFTER uses a storage buffer at 0.2 (") && said.contains("BEFORE uses nothing there"), "{said}");
+    let uniform = before
+        .replace(
+            "%in = OpVariable %p_block StorageBuffer",
+            "%words = OpTypeArray %u %u31\n%uniform = OpTypeStruct %words\n%p_uniform = OpTypePointer Uniform %uniform\n%puu = OpTypePointer Uniform %u\n%in = OpVariable %p_uniform Uniform",
+        )
+        .replace("OpAccessChain %pu %in", "OpAccessChain %puu %in")
+        .replace("OpDecorate %array", "OpDecorate %words ArrayStride 16\nOpMemberDecorate %uniform 0 Offset 0\nOpDecorate %uniform Block\nOpDecorate %array");
+    let said = mismatch(&uniform);
+    assert!(said.contains("at 0.0 is a storage buffer before and a uniform buffer after"), "{said}");
+    assert_eq!(smallstep::theorem::refine::Mismatch(said.clone()).to_string(), said);
     let said = mismatch(&before.replace("MemberDecorate %block 0 Offset 0", "MemberDecorate %block 0 Offset 8"));
     assert!(said.contains("AFTER needs 8 bytes at 0.0") && said.contains("BEFORE 0"), "{said}");
     // AFTER may use less: the input is not read.
@@ -562,6 +836,8 @@ fn a_byte_is_blamed_on_its_writers() {
     let (code, out, _) = smallstep(&["compare", &a, &b, "--set", "0.0=u32:5*8", "--groups", "1"]);
     assert!(code == 1 && out.contains("--set '0.0=u32:5*8'"), "{out}");
     assert_eq!(smallstep(&["compare", &a, &b, "--set", "0.0=u32:0*8", "--groups", "1", "--engine", "reference"]).0, 0);
+    let (code, out, _) = smallstep(&["compare", &a, &b, "--set", "0.0=u32:5*8", "--set", "0.1=u32:3*9", "--groups", "1"]);
+    assert!(code == 1 && out.contains("--set '0.1=u32:3*9'"), "{out}");
 }
 
 #[test]

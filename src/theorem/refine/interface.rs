@@ -27,7 +27,7 @@ fn kind(behind: Behind) -> &'static str {
     match behind {
         Behind::Uniform => "a uniform buffer",
         Behind::Storage => "a storage buffer",
-        Behind::Array => "an array of descriptors",
+        // A module with an array of descriptors is not loaded.
         _ => "an image or a sampler",
     }
 }

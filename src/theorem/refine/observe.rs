@@ -129,7 +129,6 @@ fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
 
 fn ending<O>(outcome: &Outcome<O>) -> String {
     match outcome {
-        Outcome::OutOfFuel => "out of fuel".into(),
         Outcome::Undefined(undefined) => undefined.ub.id().into(),
         Outcome::Stuck(stuck) => format!("stuck, at {}: {}", stuck.at, stuck.why),
         other => other.name().into(),
@@ -295,7 +294,7 @@ impl Sides<'_> {
             let Outcome::Observed(before) = before else { continue };
             let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
             let differing = differing(before, after, self.input);
-            let decided: Vec<_> = differing.iter().filter(|(place, at, b, a)| self.is_wrong(&trace, *place, *at, *b, *a, after)).collect();
+            let decided: Vec<_> = differing.iter().filter(|(place, at, _, a)| self.is_wrong(&trace, *place, *at, *a, after)).collect();
             let Some(&&(place, byte, _, shown)) = decided.first() else {
                 return Err("a byte depends on a value that devices may differ in".into());
             };
@@ -311,7 +310,7 @@ impl Sides<'_> {
     }
 
     /// Whether a byte that differs is certain in BEFORE.
-    fn is_wrong(&self, trace: &Traced, place: Place, at: u64, before: Byte, after: Byte, shown: &Observation) -> bool {
+    fn is_wrong(&self, trace: &Traced, place: Place, at: u64, after: Byte, shown: &Observation) -> bool {
         // What nothing wrote is what was given.
         let Some(writer) = trace.writer(place, at) else { return true };
         let profile = trace.profile;
@@ -324,7 +323,7 @@ impl Sides<'_> {
         let (start, width) = (writer.start, writer.width);
         let bytes = bytes_at(shown, self.input, place);
         let of_after: Option<Vec<u8>> = bytes[start as usize..(start + u64::from(width)) as usize].iter().copied().collect();
-        let Some(of_after) = of_after else { return after.is_none() && before.is_some() };
+        let Some(of_after) = of_after else { return after.is_none() };
         let bits = of_after.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
         let all = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
         let magnitude = |bits: u64| bits << 1 & all;

@@ -60,13 +60,12 @@ impl Shrinking<'_> {
             return;
         }
         for axis in 0..3 {
-            for fewer in [1, self.best.groups[axis] / 2, self.best.groups[axis].saturating_sub(1)] {
-                if fewer >= 1 && fewer < self.best.groups[axis] {
-                    let mut input = self.best.clone();
-                    input.groups[axis] = fewer;
-                    if self.takes(input) {
-                        break;
-                    }
+            // Inputs have a few on each axis.
+            for fewer in 1..self.best.groups[axis] {
+                let mut input = self.best.clone();
+                input.groups[axis] = fewer;
+                if self.takes(input) {
+                    break;
                 }
             }
         }
