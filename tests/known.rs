@@ -152,6 +152,7 @@ fn a_device_without_the_bug_is_explained_nothing() {
     assert_eq!(explain(LARGE, &zero_minus_quirk(), nothing), (None, vec![]));
     let mut drawer = Interpreted(nothing);
     let known = Known::on(&mut under_test(&mut drawer), &zero_minus_quirk(), &settings());
+    assert_eq!(under_test(&mut drawer).name(), "Interpreted (passthrough)");
     assert!(known.is_empty() && known.gone.len() == 1, "the quirk is not shown, and that is said");
     assert!(known.gone[0].0 == "zero-minus" && known.gone[0].1.contains("no longer shows it (agree)"), "{:?}", known.gone);
 }
