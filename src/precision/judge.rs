@@ -222,7 +222,76 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use super::ulp;
+    use super::*;
+    use smallstep_semantics::number::sets::Span;
+
+    fn within(low: f64, high: f64) -> Exact {
+        Exact::Within(Enclosure { low, high })
+    }
+
+    #[test]
+    fn an_error_is_counted_from_the_precise_result() {
+        assert_eq!(middle(Enclosure { low: 1.0, high: 3.0 }), 2.0);
+        assert_eq!(error(1.0, within(1.0, 1.0)), Some(0.0));
+        assert_eq!(error(1f32.next_up(), within(1.0, 1.0)), Some(2.0), "above a power of two floats are twice as far apart");
+        assert_eq!(error(1f32.next_down(), within(1.0, 1.0)), Some(1.0));
+        assert_eq!(error(-3f32.next_up(), within(-3.0, -3.0)), Some(1.0));
+        assert_eq!(error(0.0, within(1.0, 1.0)), Some(2f64.powi(24)), "a zero where there is a number");
+        // What is no normal number has no error, nor has a result that is none.
+        for (result, exact) in
+            [(0.0, within(0.0, 0.0)), (1e-40, within(1e-40, 1e-40)), (f32::MAX, within(1e39, 1e39)), (1.0, Exact::Undefined)]
+        {
+            assert_eq!(error(result, exact), None, "{result}");
+        }
+        assert_eq!([f32::INFINITY, f32::NAN].map(|result| error(result, within(1.0, 1.0))), [None; 2]);
+    }
+
+    #[test]
+    fn a_set_reaches_as_far_as_its_farther_end() {
+        let unit = 2f64.powi(-23);
+        let set = Set::of(Span { low: 1.5 - 2.0 * unit, high: 1.5 + 3.0 * unit });
+        assert_eq!(reach(&set, within(1.5, 1.5)), Some(3.0));
+        assert_eq!(reach(&set, within(1.5 + 3.0 * unit, 1.5 + 3.0 * unit)), Some(5.0));
+        assert_eq!(reach(&set, within(0.0, 0.0)), None);
+        assert_eq!(reach(&set, Exact::Undefined), None);
+    }
+
+    #[test]
+    fn zeros_and_normal_numbers_are_ordinary() {
+        let bits = |x: f32| x.to_bits();
+        assert!(are_ordinary(&[bits(0.0), bits(-0.0), bits(1.0), bits(f32::MAX), bits(-f32::MIN_POSITIVE)]));
+        for no in [1e-40f32, f32::INFINITY, f32::NAN] {
+            assert!(!are_ordinary(&[bits(1.0), bits(no)]), "{no}");
+        }
+    }
+
+    /// What is told of inputs one by one, of a range, and of a batch on every core is the same; and it is what the results are.
+    #[test]
+    fn inputs_are_judged_alike_one_by_one_and_together() {
+        let function = Function::named("sqrt").into_iter().next().expect("there is one");
+        let judge = Judge::new(&function, Profile::Strict);
+        let first = 4f32.to_bits();
+        let mut results: Vec<u32> = (0..100).map(|i| f32::from_bits(first + i).sqrt().to_bits()).collect();
+        // One is a hundred floats off, and one is no number.
+        results[40] += 100;
+        results[60] = f32::NAN.to_bits();
+        let (mut singly, mut together) = (Tally::default(), Tally::default());
+        for (i, &shown) in (0u32..).zip(&results) {
+            judge.judge(&[first + i], &[shown], &mut singly);
+        }
+        judge.judge_range(first, &results, &mut together);
+        let range = judge.judge_batch(&Batch::Range { first, count: 100 }, &results);
+        let given = judge.judge_batch(&Batch::Given((first..first + 100).collect()), &results);
+        for tally in [&singly, &together, &range, &given] {
+            assert_eq!((tally.inputs, tally.decided, tally.any, tally.outside, tally.measured), (100, 100, 0, 2, 99));
+            let worst = tally.worst.as_ref().expect("an error");
+            assert!((worst.operands.as_slice(), worst.result) == (&[first + 40][..], results[40]) && worst.ulp > 90.0, "{worst:?}");
+        }
+        // A root of a negative number is anything.
+        let mut any = Tally::default();
+        judge.judge(&[(-4f32).to_bits()], &[7], &mut any);
+        assert_eq!((any.inputs, any.decided, any.any, any.measured), (1, 0, 1, 0));
+    }
 
     #[test]
     fn the_unit_at_a_power_of_two_is_that_below_it() {

@@ -190,19 +190,16 @@ impl Run {
     /// Whether the order of an access and all others that may come before or after it shows nowhere.
     fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
-        let open = |other: &&&Access| !self.is_fixed(access, other, class) && !self.is_fixed(other, access, class);
+        let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);
+        let open = |other: &&&Access| other.by != access.by && !fixed(other);
         access.blind.is_some() && there.iter().filter(open).all(|other| other.blind == access.blind)
     }
 
-    /// Whether a control barrier has the one access happen before the other, in these classes.
+    /// Whether a control barrier has the one access happen before the other, of another invocation, in these classes.
     fn is_fixed(&self, one: &Access, other: &Access, classes: Classes) -> bool {
-        one.by == other.by && one.at < other.at
-            || one.by.workgroup == other.by.workgroup
-                && one.passed < other.passed
-                && self.barriers.get(&one.by.workgroup).is_some_and(|barriers| {
-                    let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
-                    barriers[one.passed..other.passed].iter().any(orders)
-                })
+        let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
+        let barriers = self.barriers.get(&one.by.workgroup).and_then(|barriers| barriers.get(one.passed..other.passed));
+        one.by.workgroup == other.by.workgroup && barriers.is_some_and(|between| between.iter().any(orders))
     }
 
     /// Whether a fence of an invocation between these places of it satisfies a condition.
@@ -246,7 +243,7 @@ impl<'r> Search<'r> {
             return true;
         }
         self.left -= 1;
-        if path.len() > 1 && last.second.location == start.first.location {
+        if last.second.location == start.first.location {
             return self.hops(last.second, start.first) && open + u32::from(!self.synchronizes(last, start)) >= 2;
         }
         let next: Vec<&'r Access> = self.at.get(&last.second.location).into_iter().flatten().copied().collect();
@@ -289,13 +286,13 @@ impl<'r> Search<'r> {
         let release = |fence: &Ordered| fence.releases(classes, scope);
         let acquire = |fence: &Ordered| fence.acquires(classes, scope);
         let mutual = from.ordered.scope >= scope && to.ordered.scope >= scope;
-        let fenced = run.fenced(from.by, (one.first.at, from.at), release);
-        let releases = fenced || release(&from.ordered);
+        let releases = release(&from.ordered) || run.fenced(from.by, (one.first.at, from.at), release);
         let acquires = acquire(&to.ordered) || run.fenced(to.by, (to.at, other.second.at), acquire);
-        // A store in between ends the release sequence; what reads and writes goes on with it.
+        // A store in between ends the release sequence; what reads and writes goes on with it. The hop from a later store of the same invocation is
+        // looked at by itself.
         let ends = |g: &&&Access| {
-            let own = g.by == from.by && (g.at <= from.at || fenced || release(&g.ordered));
-            g.op == AtomicOp::Store && g.by != to.by && !own && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
+            let others = g.by != from.by && g.by != to.by;
+            g.op == AtomicOp::Store && others && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
         };
         mutual && from.op.writes() && to.op.reads() && releases && acquires && self.at[&from.location].iter().find(ends).is_none()
     }
