@@ -291,6 +291,32 @@ mod tests {
         let mut any = Tally::default();
         judge.judge(&[(-4f32).to_bits()], &[7], &mut any);
         assert_eq!((any.inputs, any.decided, any.any, any.measured), (1, 0, 1, 0));
+        // Of a subnormal operand no error is measured, though the result is normal.
+        let mut small = Tally::default();
+        judge.judge(&[1e-40f32.to_bits()], &[1e-40f32.sqrt().to_bits()], &mut small);
+        assert_eq!((small.inputs, small.outside, small.measured), (1, 0, 0));
+    }
+
+    /// However a batch is shared between cores, each input is judged by its own results: of several words each.
+    #[test]
+    fn inputs_of_several_words_are_judged_by_their_own_results() {
+        let function = Function::named("normalize").into_iter().find(|f| f.words() == 2).expect("there is one of two components");
+        let judge = Judge::new(&function, Profile::Strict);
+        let count = 2 * SHARE + 5;
+        let inputs: Vec<u32> = (0..count).flat_map(|i| [3f32, 4.0 + 3.0 * i as f32].map(f32::to_bits)).collect();
+        let mut results: Vec<u32> = (inputs.chunks_exact(2))
+            .flat_map(|v| {
+                let [x, y] = [v[0], v[1]].map(|bits| f64::from(f32::from_bits(bits)));
+                [x, y].map(|z| ((z / x.hypot(y)) as f32).to_bits())
+            })
+            .collect();
+        assert_eq!(judge.judge_batch(&Batch::Given(inputs.as_slice().into()), &results).outside, 0);
+        let last = results.len() - 1;
+        results[last] = 7f32.to_bits();
+        let tally = judge.judge_batch(&Batch::Given(inputs.as_slice().into()), &results);
+        assert_eq!((tally.inputs, tally.decided, tally.outside), (count as u64, count as u64, 1));
+        let wrong = tally.reproducer.expect("one is outside");
+        assert_eq!((wrong.operands.as_slice(), wrong.component), (&inputs[last - 1..], 1));
     }
 
     #[test]
