@@ -289,12 +289,14 @@ fn an_outage_of_a_second_costs_nothing_but_time() {
 #[test]
 fn a_failure_that_no_program_repeats_is_counted() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let (script, once) = (folder.path().join("worker"), folder.path().join("once"));
-    // The first worker dies after a while, in the middle of what it has.
+    let [script, once, go] = ["worker", "once", "go"].map(|name| folder.path().join(name));
+    // The first worker dies when it is told to, in the middle of what it has.
     let text = format!(
-        "#!/bin/sh\nif mkdir '{}' 2>/dev/null; then (sleep 6; kill -9 $$) & exec '{}' \"$@\"; fi\nSMALLSTEP_TEST_FAULT= exec '{1}' \"$@\"\n",
+        "#!/bin/sh\nif mkdir '{0}' 2>/dev/null; then\n(while [ -d '{0}' ] && [ ! -e '{2}' ]; do sleep 0.1; done; kill -9 $$) & exec '{1}' \"$@\"; fi\n\
+         SMALLSTEP_TEST_FAULT= exec '{1}' \"$@\"\n",
         once.display(),
-        env!("CARGO_BIN_EXE_smallstep")
+        env!("CARGO_BIN_EXE_smallstep"),
+        go.display()
     );
     std::fs::write(&script, text).expect("written");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -309,9 +311,12 @@ fn a_failure_that_no_program_repeats_is_counted() {
     for i in 0..10 {
         device.submit(i, program(i));
     }
-    for _ in 0..10 {
+    for received in 0..10 {
         let finished = device.receive().expect("every program comes back");
         is_of(finished.id, finished.outcome);
+        if received == 0 {
+            std::fs::write(&go, "").expect("written");
+        }
     }
     assert_eq!((device.restarts(), device.unrepeated()), (1, 1));
 }
