@@ -524,7 +524,7 @@ fn floats_of_every_width_are_told_apart() {
     for (width, fraction) in [(16, 10), (32, 23), (64, 52)] {
         let sign = 1u64 << (width - 1);
         let infinity = sign - (1 << fraction);
-        let one = infinity / 2 >> fraction << fraction;
+        let one = ((infinity / 2) >> fraction) << fraction;
         let (two, greatest, nan) = (one + (1 << fraction), infinity - 1, infinity | 1 << (fraction - 1));
         let stored = |bits: u64, strict: bool| {
             float_frame(width, strict, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &bits.to_string())

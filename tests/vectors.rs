@@ -181,6 +181,30 @@ fn an_engine_without_fuel_is_unchecked_and_no_agreement() {
     assert_eq!(unchecked, 5);
 }
 
+/// One pixel without fuel hides no other that provably has no value.
+#[test]
+fn a_pixel_without_fuel_hides_no_divergence() {
+    let file = recorded(&Plan { count: 1, ..PLAN });
+    let long = "((rec-func (n) (if (less-than n 1e7) (rec (+ n 1)) n)) 0)";
+    let endless = "((rec-func (n) (if (less-than n 1) (rec n) n)) 0)";
+    let source = |right: &str| altered(&file, 0, |case| case.source = format!("(if (less-than (x (frag-coord)) 1) {long} {right})"));
+    let verdict = |file: &str| verdicts(file, Ours::Machine, Arithmetic::default()).remove(0);
+    let Verdict::Disagree(difference) = verdict(&source(endless)) else { panic!("a pixel diverges") };
+    assert!(difference.what.contains("at pixel (1, 0)"), "{}", difference.what);
+    assert!(matches!(verdict(&source("2")), Verdict::Unchecked(_, why) if why.contains("at pixel (0, 0)")));
+}
+
+/// Words and sources must have the outputs that a case expects, at their locations.
+#[test]
+fn an_output_at_another_location_is_missing() {
+    let file = recorded(&Plan { count: 1, ..PLAN });
+    let moved = altered(&file, 0, |case| case.dispatch.outputs[0].location += 5);
+    for engine in Ours::ALL {
+        let error = replayed(&moved, engine, Arithmetic::default()).remove(0).expect_err("there is no such output");
+        assert!(error.what.contains("no output of") && error.what.contains("at location 5"), "{}", error.what);
+    }
+}
+
 #[test]
 fn lanes_read_back_and_nothing_else_is_a_lane() {
     let whys = [Why::Approximate, Why::Subnormal, Why::Infinite, Why::NaN, Why::Tie, Why::Domain, Why::Control];

@@ -99,6 +99,9 @@ fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
     let found = ran(text, &Settings { size: (1, 1), ..with("compute-difference-reversed") }).verdict;
     let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
     assert_eq!(difference.between, (Engine::SpirvRelation, Engine::SpirvMachine));
+    let [relation, machine] = [1498f32, -1498.0].map(|x| format!("\"{:#010x}\"", x.to_bits()));
+    let what = &difference.what;
+    assert!(what.contains(&format!("[{relation}")) && what.contains(&format!("[{machine}")) && what.ends_with(" by the machine"), "{what}");
 }
 
 /// The machines are held to the relations over sets too: what a machine of ours leaves out of its set, or puts into it, is told where the value is right.
@@ -119,6 +122,8 @@ fn the_machines_are_held_to_the_relations_over_sets() {
         let found = ran(sine, &Settings { planted, ..settings.clone() }).verdict;
         let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
         assert_eq!(difference.between, between);
+        let what = &difference.what;
+        assert!(what.contains("over sets, ") && what.contains(" by the relation, ") && what.ends_with(" by the machine"), "{what}");
     }
     // By name a run over sets is another one, and is held to nothing.
     let printed = Settings { theorem: Theorem::Printed, planted: source, ..settings.clone() };
