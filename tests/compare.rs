@@ -8,6 +8,7 @@ use common::command;
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
+use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
@@ -659,6 +660,23 @@ fn an_engine_that_was_asked_for_is_not_replaced() {
     assert_eq!(refused.verdict(), Verdict::Unchecked);
     assert_eq!(refused.unchecked, Some((0, Unchecked::Unsupported("an index that is no constant into a built-in".into()))));
     assert_eq!(verdict(&text("OpStore %po %a", false), Engine::Machine).agree, 3);
+}
+
+/// What each order of the invocations shows counts: it does not matter which of them comes first, and a difference is told from the nearest.
+#[test]
+fn every_order_is_compared_and_the_nearest_is_told() {
+    let last = |zeroth: u32, first: u32, shown: &str| {
+        let store = |value: u32| format!("OpAtomicStore %px %u2 %u0 %u{value}\n");
+        let read = "OpControlBarrier %u2 %u2 %u264\n%x = OpAtomicLoad %u %px %u2 %u0";
+        two(&store(zeroth), &store(first)) + "\n" + read + "\n" + shown + "\nOpStore %po %v"
+    };
+    let same = "%v = OpCopyObject %u %x";
+    assert_eq!(verdict(&last(1, 2, same), &last(2, 1, same), false), "agree");
+    // The last invocation shows something else; all four words differ from what the other order shows.
+    let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
+    let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
+    let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;
+    assert!(matches!(how, How::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
 }
 
 /// Only atomics make the order of invocations matter: each of them, and nothing else.
