@@ -210,7 +210,8 @@ impl Running<'_> {
                     End::Undefined { undefined, assembly, .. } => Some(undefined_json(undefined, assembly.as_ref())),
                     _ => None,
                 };
-                json!({"line": line.0, "kind": end.name(), "undefined": undefined, "why": end.why()})
+                let id = undefined.as_ref().map(|undefined| undefined["id"].clone());
+                json!({"line": line.0, "kind": end.name(), "id": id, "undefined": undefined, "why": end.why()})
             });
             say!(
                 "{}",

@@ -34,7 +34,8 @@ fn run_prints_expectations_and_buffers() {
     assert_eq!(shown.code, 5);
     let lines = shown.lines();
     let summary = lines.last().expect("a summary");
-    assert_eq!((&summary["end"]["undefined"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
+    assert_eq!((&summary["end"]["id"], &summary["exit"]), (&json!("spirv/data-race"), &json!(5)));
+    assert_eq!(summary["end"]["undefined"]["id"], summary["end"]["id"]);
     let [place, other] = [&summary["end"]["undefined"], &summary["end"]["undefined"]["races_with"]];
     let at =
         |place: &serde_json::Value| RACE.lines().nth(place["assembly_line"].as_u64().expect("a line") as usize - 1).expect("in the script");
