@@ -519,7 +519,8 @@ OpFunctionEnd
     .replace("CONSTANTS", &if body.contains("%given") { format!("%given = OpConstant %{bits} NUMBER\n") } else { String::new() })
 }
 
-/// A float is another value if its bits differ, but for which NaN it is, and for the sign of a zero where signs of zeros are not kept.
+/// A float is another value if its bits differ, but for which NaN it is, and for the sign of a zero
+/// where signs of zeros are not kept.
 #[test]
 fn floats_of_every_width_are_told_apart() {
     for (width, fraction) in [(16, 10), (32, 23), (64, 52)] {
@@ -560,7 +561,8 @@ fn floats_of_every_width_are_told_apart() {
     }
 }
 
-/// Where control or an operand depends on what devices may differ in, undefined behaviour is in doubt, in whichever workgroup it is met.
+/// Where control or an operand depends on what devices may differ in, undefined behaviour is in
+/// doubt, in whichever workgroup it is met.
 #[test]
 fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
     // About 0.5, and certainly less than 1.
@@ -594,7 +596,8 @@ fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
     }
 }
 
-/// What is said of a difference: how many bytes if several, who stored them, by an atomic too, and what makes a value undefined.
+/// What is said of a difference: how many bytes if several, who stored them, by an atomic too, and
+/// what makes a value undefined.
 #[test]
 fn blame_says_what_differs_and_who_stored_it() {
     let blamed = |before: &str, after: &str| {
@@ -662,7 +665,8 @@ fn an_engine_that_was_asked_for_is_not_replaced() {
     assert_eq!(verdict(&text("OpStore %po %a", false), Engine::Machine).agree, 3);
 }
 
-/// What each order of the invocations shows counts: it does not matter which of them comes first, and a difference is told from the nearest.
+/// What each order of the invocations shows counts: it does not matter which of them comes first,
+/// and a difference is told from the nearest.
 #[test]
 fn every_order_is_compared_and_the_nearest_is_told() {
     let last = |zeroth: u32, first: u32, shown: &str| {
@@ -672,11 +676,93 @@ fn every_order_is_compared_and_the_nearest_is_told() {
     };
     let same = "%v = OpCopyObject %u %x";
     assert_eq!(verdict(&last(1, 2, same), &last(2, 1, same), false), "agree");
-    // The last invocation shows something else; all four words differ from what the other order shows.
+    // The last invocation shows something else; all four words differ from what the other order
+    // shows.
     let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
     let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
     let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;
     assert!(matches!(how, How::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
+}
+
+/// A part of a shader that runs where invocation 0 has seen what invocation 1 stored to `%px`.
+fn seen(then: &str) -> String {
+    format!(
+        "%rx = OpAtomicLoad %u %px %u2 %u0
+        %seen = OpIEqual %bool %rx %u1
+        OpSelectionMerge %unseen None
+        OpBranchConditional %seen %then %unseen
+        %then = OpLabel
+        {then}
+        OpBranch %unseen
+        %unseen = OpLabel"
+    )
+}
+
+/// What only another order meets counts, whether all orders are tried or some: undefined behaviour
+/// of AFTER, and atomics of BEFORE that may be reordered.
+#[test]
+fn what_only_another_order_meets_is_found() {
+    let store = "OpAtomicStore %px %u2 %u0 %u1\n";
+    let before = text(&two("", store), false);
+    let divides = text(&two(&seen("%q = OpUDiv %u %a %u0"), store), false);
+    for executions in [1, settings().budget.executions] {
+        let budget = smallstep_semantics::interleavings::Budget { executions, ..settings().budget };
+        let sides = (side("BEFORE", &before), side("AFTER", &divides));
+        let summary = refines(&sides.0, &sides.1, &Settings { budget, ..settings() }, |_| {}).expect("the interfaces match");
+        let found = summary.disagreement.as_ref().map(|found| found.2.difference.how.kind());
+        assert_eq!(found, Some("spirv/division-by-zero"), "{executions} executions: {:?}", summary.undecided);
+    }
+    // Every order shows the same; the two stores and the two loads are reached in another order.
+    let z = "%pz = OpAccessChain %p_shared %shared %u2\n";
+    let stores = format!("{z}{}", seen("OpAtomicStore %py %u2 %u0 %u1\nOpAtomicStore %pz %u2 %u0 %u1"));
+    let loads = "%pz1 = OpAccessChain %p_shared %shared %u2
+        %rz = OpAtomicLoad %u %pz1 %u2 %u0
+        %ry = OpAtomicLoad %u %py %u2 %u0
+        %sum = OpIAdd %u %ry %rz
+        %none = OpBitwiseAnd %u %sum %u0
+        OpStore %po %none";
+    let reordered = two(&stores, &format!("{store}{loads}"));
+    assert_eq!(verdict(&reordered, &reordered, false), "agree");
+    assert_eq!(verdict(&two("", &format!("{store}{loads}")), &reordered, false), "undecided");
+}
+
+/// Too many invocations to try every order are run in some.
+#[test]
+fn more_invocations_than_all_orders_are_tried_of_run_in_some() {
+    let many = Settings { groups: Some([260, 1, 1]), inputs: 1, fuel: 1 << 20, ..settings() };
+    let stores = text("%px = OpAccessChain %p_shared %shared %i\nOpAtomicStore %px %u2 %u0 %u1", false)
+        .replace("OpCompositeExtract %u %id 0", "OpCompositeExtract %u %id 1");
+    let summary = refines(&side("BEFORE", &stores), &side("AFTER", &stores), &many, |_| {}).expect("the interfaces match");
+    assert_eq!((summary.agree, summary.sampled), (1, 1), "{:?}", summary.undecided);
+}
+
+/// Of two orders that AFTER differs from alike the one that was tried first is told; of undefined
+/// behaviour, the invocation that meets it first by the relation.
+#[test]
+fn the_first_of_equals_is_told() {
+    let store = |value: u32| format!("OpAtomicStore %px %u2 %u0 %u{value}\n");
+    let read = "OpControlBarrier %u2 %u2 %u264\n%x = OpAtomicLoad %u %px %u2 %u0";
+    let shows = |value: &str| text(&(two(&store(1), &store(2)) + "\n" + read + "\nOpStore %po " + value), false);
+    let summary = compared_texts(&shows("%x"), &shows("%u4"));
+    let difference = &summary.disagreement.as_ref().expect("4 is neither").2.difference;
+    assert!(matches!(difference.how, How::Byte { bytes: 4, .. }), "{:?}", difference.how);
+    assert_eq!(difference.before, smallstep_semantics::spirv::concurrency::Schedule::default());
+    // Invocation 1 divides before the barrier by its instructions, invocation 0 after it.
+    let divides = |k: u32, name: &str| {
+        format!(
+            "%is{name} = OpIEqual %bool %i %u{k}
+            OpSelectionMerge %end{name} None
+            OpBranchConditional %is{name} %do{name} %end{name}
+            %do{name} = OpLabel
+            %q{name} = OpUDiv %u %a %u0
+            OpBranch %end{name}
+            %end{name} = OpLabel"
+        )
+    };
+    let both = format!("{}\n{}\nOpStore %po %a", divides(1, "one"), divides(0, "zero"));
+    let summary = compared_texts(&text("OpStore %po %a", false), &text(&both, false));
+    let How::Undefined(undefined) = &summary.disagreement.as_ref().expect("undefined").2.difference.how else { panic!("defined") };
+    assert_eq!(undefined.site.as_ref().map(|site| site.global), Some([0, 0, 0]));
 }
 
 /// Only atomics make the order of invocations matter: each of them, and nothing else.
@@ -694,7 +780,8 @@ fn modules_with_atomics_depend_on_the_schedule() {
     }
 }
 
-/// What does not matter is gone from a minimal input, and what matters is small: workgroups, elements of arrays, numbers, push constants.
+/// What does not matter is gone from a minimal input, and what matters is small: workgroups,
+/// elements of arrays, numbers, push constants.
 #[test]
 fn minimal_inputs_are_minimal() {
     let minimal = |before: &str, after: &str| {
@@ -716,7 +803,8 @@ fn minimal_inputs_are_minimal() {
     assert_eq!(held.iter().filter(|value| **value != 0).count(), 1, "{held:?}");
     assert!(held.iter().all(|value| *value == 0 || (100..200).contains(value)), "{held:?}");
     assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![32, 16]));
-    // Nothing of the buffers matters, but that there is one: a block with a word before its array, and one without. Of three push constants one does.
+    // Nothing of the buffers matters, but that there is one: a block with a word before its array,
+    // and one without. Of three push constants one does.
     let pushed = |value: &str| {
         text("", false)
             .replace("OpMemberDecorate %block 0 Offset 0", "OpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %headed 0 Offset 0\nOpMemberDecorate %headed 1 Offset 4\nOpDecorate %headed Block\nOpMemberDecorate %pushed 0 Offset 0\nOpMemberDecorate %pushed 1 Offset 4\nOpMemberDecorate %pushed 2 Offset 8\nOpDecorate %pushed Block")

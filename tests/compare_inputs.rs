@@ -1,4 +1,5 @@
-//! The inputs that `smallstep compare` draws: which values, lengths and numbers of workgroups come up at each level, and that their text reads back.
+//! The inputs that `smallstep compare` draws: which values, lengths and numbers of workgroups come
+//! up at each level, and that their text reads back.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +25,12 @@ const NUMBERS: [(&str, u8, &str); 11] = [
     ("f64", 64, "OpTypeFloat 64"),
 ];
 
-/// A block's members, each an offset and a type: a number, `vector` of three floats, `sixteen` unsigned numbers, or a runtime array `run_…` of a number or
-/// of vectors.
+/// A block's members, each an offset and a type: a number, `vector` of three floats, `sixteen`
+/// unsigned numbers, or a runtime array `run_…` of a number or of vectors.
 type Block = &'static [(u32, &'static str)];
 
-/// A module with so many invocations in a workgroup that uses storage buffers at 0.0, 0.1 and so on, and push constants.
+/// A module with so many invocations in a workgroup that uses storage buffers at 0.0, 0.1 and so
+/// on, and push constants.
 fn module(size: u32, buffers: &[Block], push: Option<Block>) -> String {
     let mut decorations = String::new();
     let mut types = String::new();
@@ -150,7 +152,8 @@ fn permille(values: &[u64], is: impl Fn(u64) -> bool) -> usize {
     1000 * values.iter().filter(|&&value| is(value)).count() / values.len().max(1)
 }
 
-/// Tame integers are indices in bounds and, but for a few, divisors. Wild ones are the values at which arithmetic changes, and any bits of any length.
+/// Tame integers are indices in bounds and, but for a few, divisors. Wild ones are the values at
+/// which arithmetic changes, and any bits of any length.
 #[test]
 fn integers_go_from_tame_to_wild() {
     let drawn = drawn(0, 480);
@@ -200,7 +203,8 @@ fn value(width: u8, bits: u64) -> f64 {
     }
 }
 
-/// Tame floats are small positive numbers. Wild ones are zeros, infinities, NaNs, the ends of the subnormal and of the normal numbers, and any bits.
+/// Tame floats are small positive numbers. Wild ones are zeros, infinities, NaNs, the ends of the
+/// subnormal and of the normal numbers, and any bits.
 #[test]
 fn floats_go_from_tame_to_wild() {
     let drawn = drawn(0, 480);
@@ -274,7 +278,8 @@ fn members_are_as_wild_as_they_like() {
     assert!(apart.count() > 0);
 }
 
-/// A runtime array has room for every invocation first. Wilder inputs have just enough, one too few, and the least that is allowed; later drafts ever more.
+/// A runtime array has room for every invocation first. Wilder inputs have just enough, one too
+/// few, and the least that is allowed; later drafts ever more.
 #[test]
 fn arrays_have_room_for_every_invocation_or_not() {
     let side = side(&module(
@@ -331,7 +336,8 @@ fn a_few_workgroups_are_dispatched() {
     assert_eq!(all(256, 0..4), row(1));
 }
 
-/// Everything that an input holds is in its arguments, typed where its numbers have one type and fill the buffer.
+/// Everything that an input holds is in its arguments, typed where its numbers have one type and
+/// fill the buffer.
 #[test]
 fn the_text_of_an_input_reads_back() {
     let mixed: [Block; 4] = [&[(0, "f32"), (4, "u32")], &[(0, "u32"), (4, "f32")], &[(0, "run_vector")], &[(0, "u32"), (4, "u16")]];
@@ -381,7 +387,8 @@ fn the_text_of_an_input_reads_back() {
     }
 }
 
-/// What is pinned stays as it is, may be longer than what the module needs, and must not be shorter; the rest varies.
+/// What is pinned stays as it is, may be longer than what the module needs, and must not be
+/// shorter; the rest varies.
 #[test]
 fn what_is_given_does_not_vary() {
     let side = side(&module(4, &[&[(0, "f32"), (4, "u32")], &[(0, "run_u32")]], Some(&[(0, "f32"), (4, "i32")])));

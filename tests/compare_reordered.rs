@@ -1,10 +1,13 @@
-//! Which programs `smallstep compare` takes to show what no interleaving shows: those where relaxed atomics at several locations can be seen in another
-//! order, and no others. To compare a program with one that shows what it never shows is undecided for these, and a difference for the others.
+//! Which programs `smallstep compare` takes to show what no interleaving shows: those where relaxed
+//! atomics at several locations can be seen in another order, and no others. To compare a program
+//! with one that shows what it never shows is undecided for these, and a difference for the others.
 
 use smallstep::compute::ComputeModule;
 use smallstep::theorem::refine::{Settings, Side, Summary, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
+/// A module of one workgroup with SIZE invocations. Each executes BODY, which reads and writes three
+/// words of a buffer by `%x`, `%y` and `%z`, two of Workgroup memory, and the results.
 const FRAME: &str = r#"
 OpCapability Shader
 OpExtension "SPV_KHR_storage_buffer_storage_class"
@@ -66,11 +69,14 @@ const BOTH: u32 = 0x8;
 const UNIFORM: u32 = 0x40;
 const WORKGROUP: u32 = 0x100;
 
-/// A program for the invocations of a workgroup, with an instruction per word; a `|` parts what one does from what the next does.
+/// A program for the invocations of a workgroup, with an instruction per word; a `|` parts what one
+/// does from what the next does.
 ///
-/// `x=1` stores, `x` loads, `x+1` adds and shows what was there, and `IAdd!x` is an operation by 1 whose result nobody uses; they are relaxed, or end in
-/// `.acq` or `.rel`. `acq`, `rel` and `fence` are memory barriers. `.acq:workgroup` and the like order Workgroup memory alone, and `@2` gives a scope
-/// other than the device's. All invocations meet at each `;`, and `;rel` is a meeting that only releases. `sx` and `sy` are in Workgroup memory.
+/// `x=1` stores, `x` loads, `x+1` adds and shows what was there, and `IAdd!x` is an operation by 1
+/// whose result nobody uses; they are relaxed, or end in `.acq` or `.rel`. `acq`, `rel` and `fence`
+/// are memory barriers. `.acq:workgroup` and the like order Workgroup memory alone, and `@2` gives
+/// a scope other than the device's. All invocations meet at each `;`, and `;rel` is a meeting that
+/// only releases. `sx` and `sy` are in Workgroup memory.
 struct Program {
     size: usize,
     phases: Vec<(u32, Vec<String>)>,
@@ -192,7 +198,8 @@ fn not(expected: &str, groups: u32, programs: &[(&str, &str)]) -> String {
     wrong
 }
 
-/// Two accesses in program order, at different locations, are seen in another order where nothing orders them.
+/// Two accesses in program order, at different locations, are seen in another order where nothing
+/// orders them.
 #[test]
 fn what_nothing_orders_may_be_seen_in_another_order() {
     let wrong = not(
@@ -232,7 +239,8 @@ fn what_nothing_orders_may_be_seen_in_another_order() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Where one location, release and acquire, or a barrier orders accesses, or nobody can tell, interleavings are all there is.
+/// Where one location, release and acquire, or a barrier orders accesses, or nobody can tell,
+/// interleavings are all there is.
 #[test]
 fn what_is_ordered_or_unseen_is_seen_in_no_other_order() {
     let wrong = not(

@@ -171,7 +171,8 @@ fn a_device_is_measured_in_the_shape() {
     }
 }
 
-/// A device shows something whatever the module does; that it means nothing is said, and stands in JSON: of a dispatch, a script, a draw and pixels.
+/// A device shows something whatever the module does; that it means nothing is said, and stands in
+/// JSON: of a dispatch, a script, a draw and pixels.
 #[test]
 fn undefined_behaviour_is_told_beside_what_a_device_shows() {
     if device::open(None, device::options()).is_none() {
@@ -216,7 +217,8 @@ fn undefined_behaviour_is_told_beside_what_a_device_shows() {
     }
 }
 
-/// Two invocations race; both places stand in JSON: the functions, the blocks, the invocations and the lines of the assembly.
+/// Two invocations race; both places stand in JSON: the functions, the blocks, the invocations and
+/// the lines of the assembly.
 #[test]
 fn a_race_of_invocations_has_its_places() {
     let race = "examples/spirv/race.spvasm";

@@ -7,10 +7,11 @@ use smallstep::theorem::device::{Awaited, Choice, declared};
 use smallstep::theorem::planted::table;
 use smallstep::theorem::{Engine, Lack, Place, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
-use smallstep_semantics::lambda_v::step::Theorem;
+use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, Theorem};
 use smallstep_semantics::lambda_v::typing::Limits;
 use smallstep_semantics::number::sets::{Budget, Rules as SetRules, Set, Span};
 use smallstep_semantics::number::{Arithmetic, Denormals, Expected, Lanes, Op, Rounding, Tuple, Why, apply};
+use smallstep_semantics::outcome::Outcome;
 
 fn case(text: &str, settings: &Settings) -> Result<Case, NoCase> {
     Case::new(Program::read(text).expect("reads"), settings)
@@ -39,6 +40,24 @@ fn what_is_too_large_to_type_or_translate_is_unchecked() {
     assert!(why.starts_with("the translation gave up: "), "{why}");
 }
 
+/// Where values nest too deep for the machine nothing is known; where they do for the relation alone,
+/// the machine's value stands.
+#[test]
+fn what_nests_too_deep_is_unchecked() {
+    // Each round wraps `m` in a hundred additions, which nobody computes before the end.
+    let wrapped = (0..100).fold("m".to_string(), |m, _| format!("(+ {m} 1)"));
+    let deep = |rounds: u32| format!("((rec-func (n m) (if (less-than n {rounds}) (rec (+ n 1) {wrapped}) m)) 0 0)");
+    let settings = Settings { size: (1, 1), fuel: 4_000_000, ..Settings::default() };
+    let verdict = ran(&deep(1_200), &settings).verdict;
+    let Verdict::Unchecked(Lack::Room, why) = &verdict else { panic!("{verdict:?}") };
+    assert!(why.contains("nested evaluations"), "{why}");
+    let program = Program::read(&deep(700)).expect("reads");
+    let e = program.outputs[0].term;
+    let relation = Reduction::new(&program, Setting::at_pixel(0, 0)).run(e, Strategy::First, settings.fuel, &mut |_, _, _| {});
+    assert!(matches!(relation, Outcome::Limit(_)), "{relation:?}");
+    assert_eq!(ran(&deep(700), &settings).verdict, Verdict::Agree);
+}
+
 fn adds_for_multiplies(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Mul { apply(Op::Add, args) } else { result }
 }
@@ -58,7 +77,8 @@ fn a_pixel_without_room_hides_no_disagreement() {
     assert_eq!(difference.place.map(|place| place.pixel), Some((1, 0)));
 }
 
-/// Under the printed theorem too, a translation that does not end although the source does is wrong; where the source takes too long, nothing is known.
+/// Under the printed theorem too, a translation that does not end although the source does is
+/// wrong; where the source takes too long, nothing is known.
 #[test]
 fn a_translation_that_does_not_end_disagrees() {
     let loops = "((rec-func (n) (if (less-than n 3) (rec (+ n 1)) n)) 0)";
@@ -104,7 +124,8 @@ fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
     assert!(what.contains(&format!("[{relation}")) && what.contains(&format!("[{machine}")) && what.ends_with(" by the machine"), "{what}");
 }
 
-/// The machines are held to the relations over sets too: what a machine of ours leaves out of its set, or puts into it, is told where the value is right.
+/// The machines are held to the relations over sets too: what a machine of ours leaves out of its
+/// set, or puts into it, is told where the value is right.
 #[test]
 fn the_machines_are_held_to_the_relations_over_sets() {
     let settings = Settings { size: (1, 1), ..Settings::default() };
@@ -128,7 +149,8 @@ fn the_machines_are_held_to_the_relations_over_sets() {
     // By name a run over sets is another one, and is held to nothing.
     let printed = Settings { theorem: Theorem::Printed, planted: source, ..settings.clone() };
     assert_eq!(ran(sine, &printed).verdict, Verdict::Agree);
-    // Where the run of the source is too wide the target's is within it, and where it is too narrow it is not.
+    // Where the run of the source is too wide the target's is within it, and where it is too narrow
+    // it is not.
     let narrow = Planted { source_sets: too_narrow, ..Planted::default() };
     let found = ran(sine, &Settings { planted: narrow, references: false, ..settings }).verdict;
     assert!(matches!(found, Verdict::Disagree(difference) if difference.between == (Engine::Machine, Engine::SpirvMachine)));
@@ -143,7 +165,8 @@ fn the_machine_is_held_to_the_value_of_the_relation() {
     assert!(difference.what.contains(" by the relation, ") && difference.what.ends_with(" by the machine"), "{}", difference.what);
 }
 
-/// Three by two pixels of the output 4, of two components: the first is 1 everywhere, the second is open.
+/// Three by two pixels of the output 4, of two components: the first is 1 everywhere, the second is
+/// open.
 fn awaited() -> Awaited {
     let one = Expected::Bits(1f32.to_bits());
     let open = Expected::Undecided(Why::Approximate);
@@ -188,7 +211,8 @@ fn what_a_device_does_not_draw_has_its_verdict() {
     assert!(matches!(judged(&DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
 }
 
-/// Rounding to nearest even comes before rounding toward zero, keeping subnormals before flushing them; programs are not rounded toward zero.
+/// Rounding to nearest even comes before rounding toward zero, keeping subnormals before flushing
+/// them; programs are not rounded toward zero.
 #[test]
 fn what_an_adapter_lets_a_module_declare_is_declared() {
     let none = FloatControls::default();

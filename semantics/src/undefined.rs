@@ -256,25 +256,11 @@ pub struct Site {
     pub invocation: u32,
     /// The invocation as GlobalInvocationId.
     pub global: [u32; 3],
-    /// How many rules the invocation had applied before.
-    pub step: u64,
-    /// Of a data race, the access that this one races with.
-    pub earlier: Option<Box<Earlier>>,
-}
-
-/// The access that another one races with: the earlier of the two in the run that met the race.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Earlier {
-    /// The index of the instruction in the module.
-    pub instruction: u32,
-    /// The id of the function.
-    pub function: u32,
-    /// The label of the block.
-    pub block: u32,
-    /// What OpLine says: file, line and column.
-    pub line: Option<(String, u32, u32)>,
-    /// The invocation as GlobalInvocationId.
-    pub global: [u32; 3],
+    /// How many rules the invocation had applied before. `None` of the earlier access of a race, and
+    /// where the run does not count rules.
+    pub step: Option<u64>,
+    /// Of a data race, the earlier of the two accesses in this run.
+    pub earlier: Option<Box<Site>>,
 }
 
 impl std::fmt::Display for Site {
@@ -283,7 +269,8 @@ impl std::fmt::Display for Site {
             write!(f, "{file}:{line}:{column}, ")?;
         }
         let [x, y, z] = self.global;
-        write!(f, "in %{}, block %{}, invocation ({x},{y},{z}), step {}", self.function, self.block, self.step)
+        write!(f, "in %{}, block %{}, invocation ({x},{y},{z})", self.function, self.block)?;
+        self.step.map_or(Ok(()), |step| write!(f, ", step {step}"))
     }
 }
 

@@ -12,7 +12,8 @@ use smallstep::gpu::{Options, Route, Selection, ShaderCache};
 use smallstep::theorem::campaign;
 use smallstep::theorem::device::profile_of;
 
-/// The length of the chains of compute programs, if not given: about what a generated λV program executes.
+/// The length of the chains of compute programs, if not given: about what a generated λV program
+/// executes.
 const OPERATIONS: u32 = 64;
 
 /// Set for the process that measures; see [`Bench::run`].
@@ -36,7 +37,8 @@ pub(crate) struct Bench {
     /// Width and height of the grid, in pixels
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     size: u32,
-    /// Chains of so many operations in the place of generated λV programs; of compute programs 64, if not given
+    /// Chains of so many operations in the place of generated λV programs; of compute programs 64,
+    /// if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     operations: Option<u32>,
     /// Compute programs of 64 invocations in the place of fragment programs
@@ -51,7 +53,8 @@ pub(crate) struct Bench {
     /// Threads of the bare half; 0 for one for each core
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// Worker processes of the harness; 0 for as many as suit it: 2 for a software adapter or from 16 cores on, else 1
+    /// Worker processes of the harness; 0 for as many as suit it: 2 for a software adapter or from
+    /// 16 cores on, else 1
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     workers: usize,
     /// Programs that one worker holds at once

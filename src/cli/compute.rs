@@ -17,7 +17,7 @@ use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Buffer, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
-use smallstep_semantics::undefined::Undefined;
+use smallstep_semantics::undefined::{Site, Undefined};
 
 use super::memory::Memory;
 use super::{exit, input};
@@ -386,8 +386,9 @@ pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) ->
     ending(module, outcome, undefined, None, name)
 }
 
-/// Says on standard error what an interpreter found of what a device has shown, and gives the code. A device shows something whatever a module does;
-/// only the interpreters know whether it means anything.
+/// Says on standard error what an interpreter found of what a device has shown, and gives the code.
+/// A device shows something whatever a module does; only the interpreters know whether it means
+/// anything.
 pub(super) fn told_beside<O>(
     engine: &str,
     module: &Module,
@@ -459,19 +460,19 @@ fn why<O>(outcome: &Outcome<O>) -> Option<String> {
 
 pub(super) fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLines>) -> serde_json::Value {
     let mut object = json!({"id": undefined.ub.id(), "clause": undefined.ub.clause(), "what": undefined.what, "at": undefined.at});
-    let assembly_line = |instruction| assembly.and_then(|lines| lines.of(instruction));
-    if let Some(site) = &undefined.site {
-        object["function"] = json!(site.function);
-        object["block"] = json!(site.block);
-        object["invocation"] = json!(site.global);
-        object["step"] = json!(site.step);
-        object["source"] = json!(site.line);
-        object["assembly_line"] = json!(assembly_line(site.instruction));
+    let place = |site: &Site| {
+        let assembly_line = assembly.and_then(|lines| lines.of(site.instruction));
+        json!({
+            "function": site.function, "block": site.block, "invocation": site.global, "step": site.step,
+            "source": site.line, "assembly_line": assembly_line,
+        })
+    };
+    if let (Some(site), Some(object)) = (&undefined.site, object.as_object_mut()) {
+        if let serde_json::Value::Object(place) = place(site) {
+            object.extend(place);
+        }
         if let Some(earlier) = &site.earlier {
-            object["races_with"] = json!({
-                "function": earlier.function, "block": earlier.block, "invocation": earlier.global,
-                "source": earlier.line, "assembly_line": assembly_line(earlier.instruction),
-            });
+            object.insert("races_with".into(), place(earlier));
         }
     }
     object

@@ -19,7 +19,8 @@ pub(crate) struct DeviceArgs {
     /// How words reach the device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
     pub(crate) route: Option<Route>,
-    /// Worker processes for the device; 0 for as many as suit it: 2 for a software adapter or from 16 cores on, else 1.
+    /// Worker processes for the device; 0 for as many as suit it: 2 for a software adapter or from
+    /// 16 cores on, else 1.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     workers: usize,
     /// How long the device may take for one program, as 20s.

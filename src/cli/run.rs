@@ -546,7 +546,8 @@ fn ending_json(ending: &Ending) -> serde_json::Value {
     json!({"ending": ending.outcome.name(), "text": ending.text(), "pixel": [ending.pixel.0, ending.pixel.1], "pixels": ending.pixels})
 }
 
-/// What the interpreters found of what a device has shown: the exit code, and the reports of undefined behaviour.
+/// What the interpreters found of what a device has shown: the exit code, and the reports of
+/// undefined behaviour.
 #[derive(Default)]
 struct Meaning {
     code: u8,

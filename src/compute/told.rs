@@ -3,7 +3,7 @@
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::environment::{InvocationId, UndefinedBytes};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::undefined::Undefined;
+use smallstep_semantics::undefined::{Site, Undefined};
 
 use super::ComputeModule;
 
@@ -58,34 +58,36 @@ pub fn id(module: &Module, id: u32) -> String {
     module.name(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"))
 }
 
-/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says it, the line of the assembly where that is known,
-/// and the clause.
+/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says it,
+/// the line of the assembly where that is known, and the clause.
 pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&AssemblyLines>) -> String {
     let mut text = format!("undefined[{}]: {}", undefined.ub.id(), undefined.what);
     match &undefined.site {
         None => text += &format!("\n  {}", undefined.at),
         Some(site) => {
-            let (function, block) = (id(module, site.function), id(module, site.block));
-            text += &format!("\n  in {function}, block {block}, invocation {}, step {}", invocation(site.global), site.step);
-            if let Some((file, line, column)) = &site.line {
-                text += &format!("\n  source {file}:{line}:{column}");
-            }
-            if let Some(place) = assembly.and_then(|lines| lines.place(site.instruction)) {
-                text += &format!("\n  at {place}");
-            }
+            text += &format!("\n  {}", place(module, site, assembly, "\n  "));
             if let Some(earlier) = &site.earlier {
-                let (function, block) = (id(module, earlier.function), id(module, earlier.block));
-                text += &format!("\n  with the access in {function}, block {block}, invocation {}", invocation(earlier.global));
-                if let Some((file, line, column)) = &earlier.line {
-                    text += &format!("\n    source {file}:{line}:{column}");
-                }
-                if let Some(place) = assembly.and_then(|lines| lines.place(earlier.instruction)) {
-                    text += &format!("\n    at {place}");
-                }
+                text += &format!("\n  with the access {}", place(module, earlier, assembly, "\n    "));
             }
         }
     }
     text + &format!("\n  {}", undefined.ub.clause())
+}
+
+/// One place of a report: its parts, and after `newline` each line of a source that is known.
+fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline: &str) -> String {
+    let (function, block) = (id(module, site.function), id(module, site.block));
+    let mut text = format!("in {function}, block {block}, invocation {}", invocation(site.global));
+    if let Some(step) = site.step {
+        text += &format!(", step {step}");
+    }
+    if let Some((file, line, column)) = &site.line {
+        text += &format!("{newline}source {file}:{line}:{column}");
+    }
+    if let Some(place) = assembly.and_then(|lines| lines.place(site.instruction)) {
+        text += &format!("{newline}at {place}");
+    }
+    text
 }
 
 /// Which line of the assembly text each instruction of a function stands on.

@@ -27,8 +27,9 @@ pub struct Options {
     /// After so many workers in a row that did not start, the device is given up. Between them are pauses of 0.2 s, then twice as long each time,
     /// up to 10 s. The first worker of all is started once only.
     pub start_attempts: u32,
-    /// Worker processes, each with a device of its own on the same adapter; 0 for as many as a stream of small programs wants on this adapter and machine
-    /// ([`Device::workers`] says how many that are).
+    /// Worker processes, each with a device of its own on the same adapter; 0 for as many as a
+    /// stream of small programs wants on this adapter and machine ([`Device::workers`] says how
+    /// many that are).
     pub workers: usize,
     /// How many programs one worker holds at once.
     pub window: usize,
@@ -291,8 +292,8 @@ fn suitable_workers(kind: &str, cores: usize) -> usize {
     match kind {
         // lavapipe compiles on one thread for each device.
         "software" => 2,
-        // One process keeps some eight cores at work. More processes than that get in each other's way: on 16 cores and an H200 two were
-        // fastest, and four slower than the bare device.
+        // One process keeps some eight cores at work. More processes than that get in each other's
+        // way: on 16 cores and an H200 two were fastest, and four slower than the bare device.
         _ => (cores / 8).clamp(1, 2),
     }
 }

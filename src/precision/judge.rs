@@ -265,7 +265,8 @@ mod tests {
         }
     }
 
-    /// What is told of inputs one by one, of a range, and of a batch on every core is the same; and it is what the results are.
+    /// What is told of inputs one by one, of a range, and of a batch on every core is the same; and
+    /// it is what the results are.
     #[test]
     fn inputs_are_judged_alike_one_by_one_and_together() {
         let function = Function::named("sqrt").into_iter().next().expect("there is one");
@@ -300,7 +301,8 @@ mod tests {
         }
     }
 
-    /// However a batch is shared between cores, each input is judged by its own results: of several words each.
+    /// However a batch is shared between cores, each input is judged by its own results: of several
+    /// words each.
     #[test]
     fn inputs_of_several_words_are_judged_by_their_own_results() {
         let function = Function::named("normalize").into_iter().find(|f| f.words() == 2).expect("there is one of two components");

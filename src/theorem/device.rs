@@ -192,16 +192,7 @@ impl Awaited {
     pub fn compare(&self, outcome: &DeviceOutcome, device: &str, route: Route) -> (Verdict, Lanes) {
         let verdict = match outcome {
             DeviceOutcome::Drawn(frame) => return self.compare_frame(frame, device),
-            DeviceOutcome::Refused(why) => {
-                let blamed = match route {
-                    Route::Passthrough => "the driver",
-                    Route::Naga => "naga or the driver",
-                };
-                let what = format!("{blamed} refuses a module that the semantics runs: {why}");
-                Difference::of(Engine::SpirvMachine, Engine::Device(device.into()), what)
-            }
-            DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why.clone()),
-            other => Verdict::Failed(other.to_string()),
+            other => without_frame(other, Engine::SpirvMachine, Engine::Device(device.into()), route),
         };
         (verdict, Lanes::default())
     }
@@ -272,6 +263,23 @@ impl Awaited {
 }
 
 /// A decided lane that is not as it must be.
+/// The verdict on a run of a device that ended without an image, where the engine `reference` ended
+/// with a result.
+pub fn without_frame(outcome: &DeviceOutcome, reference: Engine, device: Engine, route: Route) -> Verdict {
+    match outcome {
+        DeviceOutcome::Refused(why) => {
+            let blamed = match route {
+                Route::Passthrough => "the driver",
+                Route::Naga => "naga or the driver",
+            };
+            let what = format!("{blamed} refuses a module that the semantics runs: {why}");
+            Difference::of(reference, device, what)
+        }
+        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why.clone()),
+        other => Verdict::Failed(other.to_string()),
+    }
+}
+
 fn difference(device: &str, place: Place, expected: Expected, shown: u32) -> Difference {
     Difference {
         between: (Engine::SpirvMachine, Engine::Device(device.into())),

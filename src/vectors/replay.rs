@@ -5,6 +5,7 @@ use super::reader::Reader;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::run::{self, Ending, Grid, Interpreter};
 use crate::source::{Loaded, Source};
+use crate::theorem::device::without_frame;
 use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use smallstep_semantics::number::{Arithmetic, Expected, Why};
 use smallstep_semantics::outcome::Outcome;
@@ -241,7 +242,7 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
     }
 }
 
-/// What a device made of a case.
+/// The verdict on a case by how the run on a device ended, and how many lanes were compared.
 fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) -> (Verdict, Lanes) {
     let verdict = match outcome {
         DeviceOutcome::Drawn(frame) if frame.words_hash == case.dispatch.words_hash() => {
@@ -250,12 +251,7 @@ fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) ->
         DeviceOutcome::Drawn(frame) => {
             Verdict::Unchecked(Lack::Device, format!("the device ran the words {:#018x}, not those of the case", frame.words_hash))
         }
-        DeviceOutcome::Refused(why) => {
-            let blamed = if route == Route::Naga { "naga or the driver" } else { "the driver" };
-            Difference::of(Engine::Vectors, engine.clone(), format!("{blamed} refuses a module that the semantics runs: {why}"))
-        }
-        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why),
-        other => Verdict::Failed(other.to_string()),
+        other => without_frame(&other, Engine::Vectors, engine.clone(), route),
     };
     (verdict, Lanes::default())
 }
@@ -267,7 +263,8 @@ mod tests {
     use crate::dispatch::{FragmentDispatch, Frame, Target};
     use smallstep_semantics::number::{Controls, Profile};
 
-    /// Three by two pixels of an output of two components: the first is 1.0 everywhere, the second is open.
+    /// Three by two pixels of an output of two components: the first is 1.0 everywhere, the second
+    /// is open.
     fn case() -> Case {
         let words = vec![1, 2, 3].into();
         let outputs = vec![Target { location: 4, components: 2 }];

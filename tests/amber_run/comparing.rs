@@ -224,7 +224,8 @@ fn a_device_is_judged_by_runs_over_sets() {
     assert_eq!(leg.verdict, Verdict::Agree);
     // After two dispatches, and of both buffers at the end.
     assert_eq!((leg.compared.within, leg.compared.left), (4 * 4, 0));
-    // An interpreter that lets a quotient be a quarter only finds the device to be wrong. A set of one value is that value, and is shown with its bits.
+    // An interpreter that lets a quotient be a quarter only finds the device to be wrong. A set of
+    // one value is that value, and is shown with its bits.
     let mut interpreter = Interpreter::default();
     interpreter.engines.sets.polynomials = |_, of| Some(of[0].0.into());
     interpreter.engines.sets.bound = |_| Set::point(0.25);
@@ -235,7 +236,8 @@ fn a_device_is_judged_by_runs_over_sets() {
     assert!(difference.found.starts_with("0.333333"), "{}", difference.found);
 }
 
-/// Where the interpreter has no fuel left a device goes on, and is compared no more: what the interpreter holds is of before.
+/// Where the interpreter has no fuel left a device goes on, and is compared no more: what the
+/// interpreter holds is of before.
 #[test]
 fn a_device_goes_on_without_the_interpreter() {
     let Some(mut device) = device() else { return };
@@ -258,7 +260,8 @@ fn a_device_goes_on_without_the_interpreter() {
     assert!(matches!(&both[1].verdict, Verdict::Disagree(difference) if difference.found == "5000"), "{both:?}");
 }
 
-/// A module that declares how it rounds is held to that where its words reach the device as they are, and not where naga takes the controls away.
+/// A module that declares how it rounds is held to that where its words reach the device as they
+/// are, and not where naga takes the controls away.
 #[test]
 fn float_controls_count_where_the_device_sees_them() {
     let declared = |text: String| {

@@ -96,7 +96,8 @@ fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("naga takes no float controls"));
 }
 
-/// As many workers as suit the adapter, if not told otherwise, and chains of a length of its own for compute programs.
+/// As many workers as suit the adapter, if not told otherwise, and chains of a length of its own
+/// for compute programs.
 #[test]
 fn rates_are_measured_with_workers_by_the_adapter() {
     let Some(device) = open(None, Options { workers: 0, ..options() }) else { return };

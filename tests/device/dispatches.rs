@@ -1,5 +1,6 @@
-//! Campaigns of generated dispatches on a device: what it shows is judged, a fault is found, made minimal, and known by a quirk. The worker is made to crash on
-//! words that a test names, so that every device has such a fault.
+//! Campaigns of generated dispatches on a device: what it shows is judged, a fault is found, made
+//! minimal, and known by a quirk. The worker is made to crash on words that a test names, so that
+//! every device has such a fault.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +44,8 @@ fn crashing(hashes: &[u64]) -> Option<Device> {
     open(Some(Route::Passthrough), Options { environment: vec![(worker::TEST_FAULT.into(), fault.into())], ..options() })
 }
 
-/// The smallest of the first modules that hiding its constants changes, and a plan whose second module it is.
+/// The smallest of the first modules that hiding its constants changes, and a plan whose second
+/// module it is.
 fn crashing_module() -> (Plan, ComputeCase) {
     let modules = (1..40).filter_map(|seed| Some((seed, module_of(seed, None, &plan(seed).limits)?)));
     let changed = modules.filter(|(_, module)| Remedy::HiddenConstants.applied(module).is_some());
@@ -99,7 +101,8 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     let shown = campaign::on_device_alone(&case, &judged(&case), &mut device);
     assert_eq!(shown, Some((finding.what.clone(), true)));
 
-    // With its constants hidden the module does not crash, which is a remedy of the first quirk; the second has none, and is the module itself.
+    // With its constants hidden the module does not crash, which is a remedy of the first quirk;
+    // the second has none, and is the module itself.
     let remedy = ";@ quirk remedy: hidden-constants\n";
     let by_constants = [quirk(folder.path(), "by-constants", &case, &format!("{CRASHES}{remedy}"))];
     let itself = [quirk(folder.path(), "itself", &case, CRASHES)];
@@ -126,7 +129,8 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     assert_eq!(known.name_of(&hidden.words, &found), None, "other instructions");
 }
 
-/// A quirk that the device does not show, or shows otherwise, is said to be gone, and explains nothing.
+/// A quirk that the device does not show, or shows otherwise, is said to be gone, and explains
+/// nothing.
 #[test]
 fn a_quirk_that_is_not_there_explains_nothing() {
     let (_, case) = crashing_module();

@@ -29,6 +29,7 @@ use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::Memory;
 use super::module::Module;
+use super::report;
 use super::shared::{Extent, ObjectId, Shared};
 use super::step::over;
 use super::step::run::{emit, only};
@@ -528,18 +529,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     fn site(&self, number: u32) -> Site {
         let global = self.work.global(self.topology.agent(number));
         let invocation = self.invocations.get(&number);
-        let place = invocation.map(|i| i.config.place()).unwrap_or_default();
         let instruction = invocation.map_or(0, |i| i.config.index());
-        Site {
-            instruction,
-            function: place.function,
-            block: place.block,
-            line: self.module.source_line(instruction as usize),
-            invocation: number,
-            global,
-            step: invocation.map_or(0, |i| i.step),
-            earlier: None,
-        }
+        Site { step: invocation.map(|i| i.step), ..report::site(self.module, instruction, number, global) }
     }
 
     /// Undefined behaviour was met. Of each kind, one at each instruction is noted.

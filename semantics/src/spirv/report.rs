@@ -8,7 +8,7 @@ use super::module::Module;
 use super::object::Fault;
 use super::value::Origin;
 use super::words::Instruction;
-use crate::undefined::{Earlier, Ub};
+use crate::undefined::{Site, Ub};
 
 /// OpUnreachable is executed.
 pub(super) const UNREACHABLE: &str = "OpUnreachable was reached";
@@ -91,11 +91,11 @@ pub(super) fn data_race(module: &Module, race: &Race, object: &str) -> String {
     format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction)
 }
 
-/// Where the earlier access of a race is, by an instruction and the GlobalInvocationId of an invocation.
-pub(super) fn earlier(module: &Module, instruction: u32, global: [u32; 3]) -> Box<Earlier> {
+/// An instruction of an invocation, which has that number in the grid and that GlobalInvocationId.
+pub(super) fn site(module: &Module, instruction: u32, invocation: u32, global: [u32; 3]) -> Site {
     let place = module.place(instruction as usize);
     let line = module.source_line(instruction as usize);
-    Box::new(Earlier { instruction, function: place.function, block: place.block, line, global })
+    Site { instruction, function: place.function, block: place.block, line, invocation, global, step: None, earlier: None }
 }
 
 /// What the other invocation of a divergent barrier does.

@@ -12,7 +12,8 @@ pub use operator::{BinaryOp, Fix, Step, UnaryOp};
 use super::arena::nodes;
 use crate::text::{Span, Symbol, Symbols};
 
-/// The deepest nesting of expressions, statements and types that is read; a chain of operators, as `a + b + c`, is one level.
+/// The deepest nesting of expressions, statements and types that is read; a chain of operators, as
+/// `a + b + c`, is one level.
 pub const MAX_NESTING: u32 = 10_000;
 /// The most nodes from the top of a tree to its bottom, where each operator of a chain counts.
 pub const MAX_HEIGHT: u32 = 1 << 18;

@@ -29,7 +29,8 @@ fn read(text: &str) -> Vec<Error> {
     errors
 }
 
-/// A flat chain is no nesting: one of 200,000 operators is read, and one that is too long is named as a chain.
+/// A flat chain is no nesting: one of 200,000 operators is read, and one that is too long is named
+/// as a chain.
 #[test]
 fn a_chain_of_operators_is_one_level() {
     let chain = |operator: &str, n: usize| format!("int f(int a) {{ return a{}; }}", format!(" {operator} a").repeat(n));
@@ -49,7 +50,8 @@ fn a_chain_of_operators_is_one_level() {
     assert!(nested[0].message.starts_with("the program is nested more than 10000 deep here"), "{nested:?}");
 }
 
-/// What nests (chains of operators do not), with what stands around it, before and behind each level and in the middle.
+/// What nests (chains of operators do not), with what stands around it, before and behind each
+/// level and in the middle.
 const NESTED: [(&str, &str, &str, &str, &str); 21] = [
     ("void f() { x = ", "(", "1", ")", "; }"),
     ("void f() { x = ", "a[", "1", "]", "; }"),

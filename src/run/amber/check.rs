@@ -446,7 +446,8 @@ mod tests {
     use super::*;
     use crate::amber::read;
 
-    /// What is made of a device that shows these bytes in the one buffer of a script, where something is left open.
+    /// What is made of a device that shows these bytes in the one buffer of a script, where
+    /// something is left open.
     fn made(script: &str, open: impl FnOnce(&mut Contents), shown: Vec<u8>) -> Leg {
         let script = read(script).expect("it is a script");
         let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
@@ -466,7 +467,8 @@ mod tests {
         shown.iter().flat_map(|x| x.to_le_bytes()).collect()
     }
 
-    /// A device that shows these floats, where the interpreter has left the second one anywhere from 1 to 2.
+    /// A device that shows these floats, where the interpreter has left the second one anywhere
+    /// from 1 to 2.
     fn compared(shown: [f32; 3]) -> Leg {
         made(FLOATS, |own| own.bound(4, Set::of(Span { low: 1.0, high: 2.0 })), bytes(&shown))
     }

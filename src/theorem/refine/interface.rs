@@ -64,11 +64,6 @@ pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
             return mismatch(format!("AFTER needs {wanted} bytes at {place} ({name}), BEFORE {there}; AFTER may need no more"));
         }
     }
-    for descriptor in &a.needs().descriptors {
-        if descriptor.set.is_none() || descriptor.binding.is_none() {
-            return mismatch(format!("%{} of AFTER has no descriptor set and binding", descriptor.id));
-        }
-    }
     Ok(())
 }
 

@@ -65,10 +65,7 @@ impl Side {
         };
         if on_machine {
             match &self.program {
-                Ok(program) => match program.run(&self.dispatch(input, settings, fuel), 1) {
-                    Outcome::Unsupported(_) if settings.engine == Engine::Any => {}
-                    outcome => return outcome,
-                },
+                Ok(program) => return program.run(&self.dispatch(input, settings, fuel), 1),
                 Err(what) if settings.engine == Engine::Machine => return Outcome::Unsupported(what.clone()),
                 Err(_) => {}
             }

@@ -195,7 +195,8 @@ impl Run {
         access.blind.is_some() && there.iter().filter(open).all(|other| other.blind == access.blind)
     }
 
-    /// Whether a control barrier has the one access happen before the other, of another invocation, in these classes.
+    /// Whether a control barrier has the one access happen before the other, of another invocation,
+    /// in these classes.
     fn is_fixed(&self, one: &Access, other: &Access, classes: Classes) -> bool {
         let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
         let barriers = self.barriers.get(&one.by.workgroup).and_then(|barriers| barriers.get(one.passed..other.passed));
@@ -288,8 +289,8 @@ impl<'r> Search<'r> {
         let mutual = from.ordered.scope >= scope && to.ordered.scope >= scope;
         let releases = release(&from.ordered) || run.fenced(from.by, (one.first.at, from.at), release);
         let acquires = acquire(&to.ordered) || run.fenced(to.by, (to.at, other.second.at), acquire);
-        // A store in between ends the release sequence; what reads and writes goes on with it. The hop from a later store of the same invocation is
-        // looked at by itself.
+        // A store in between ends the release sequence; what reads and writes goes on with it. The
+        // hop from a later store of the same invocation is looked at by itself.
         let ends = |g: &&&Access| {
             let others = g.by != from.by && g.by != to.by;
             g.op == AtomicOp::Store && others && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)

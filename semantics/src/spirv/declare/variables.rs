@@ -143,7 +143,7 @@ impl Declare<'_> {
     fn placed(&self, variable: u32) -> Checked {
         for decoration in [Decorate::DescriptorSet, Decorate::Binding] {
             if self.module.decoration(variable, WHOLE, decoration).is_none() {
-                return self.fail(Check::Decoration, format!("buffer %{variable} has no {decoration:?}"));
+                return self.fail(Check::Decoration, format!("variable %{variable} has no {decoration:?}"));
             }
         }
         Ok(())

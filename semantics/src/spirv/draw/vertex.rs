@@ -15,6 +15,7 @@ use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Begin, Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable};
+use crate::spirv::report;
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::spirv::types::Type;
@@ -229,8 +230,7 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
                     let instruction = variable.instruction;
                     let agent = Agent { workgroup, local: 0 };
                     let global = self.global(agent);
-                    let site =
-                        Site { instruction, function: 0, block: 0, line: None, invocation: workgroup, global, step: 0, earlier: None };
+                    let site = Site { step: Some(0), ..report::site(self.module, instruction, workgroup, global) };
                     let at = self.at(&site);
                     return Err(Outcome::Undefined(Undefined { ub: Ub::VertexOutOfBounds, what, at, site: Some(Box::new(site)) }));
                 }

@@ -10,7 +10,7 @@ use crate::spirv::concurrency::Wait;
 use crate::spirv::concurrency::schedule::Divergence;
 use crate::spirv::report::{self, Elsewhere};
 use crate::spirv::step::{Arrived, Part, Sink};
-use crate::undefined::{Ub, Undefined};
+use crate::undefined::{Site, Ub, Undefined};
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
@@ -68,13 +68,10 @@ pub(super) fn divergent_barrier<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, mem
         Divergence::Different { first, second } => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
         Divergence::Instances { barrier, first, second } => (first, barrier, second, Elsewhere::Instance),
     };
-    let mut site = grid.site(members[waiting]);
     // It has arrived: what is next is after the barrier.
-    (site.instruction, site.step) = (barrier, site.step.saturating_sub(1));
-    site.line = grid.module.source_line(barrier as usize);
-    let place = grid.module.place(barrier as usize);
-    (site.function, site.block) = (place.function, place.block);
-    grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], site.step, sink);
+    let step = grid.invocations.get(&members[waiting]).map(|i| i.step.saturating_sub(1));
+    let site = Site { step, ..report::site(grid.module, barrier, members[waiting], global(waiting)) };
+    grid.show(Rule::SpirvDivergentBarrier, barrier, members[waiting], step.unwrap_or(0), sink);
     let what = report::divergent_barrier(grid.module, global(waiting), global(other), elsewhere);
     grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
     for &member in members {

@@ -64,7 +64,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 /// two conflicting accesses, not both atomic, that nothing orders: undefined behaviour
 ///                                                          [spirv/data-race, Vulkan, Memory Model]
 fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
-    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step, sink);
+    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => report::BUFFER.to_string(),
         ObjectId::Image(image) => {
@@ -77,14 +77,17 @@ fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &
         ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
     };
     let what = report::data_race(grid.module, race, &object);
-    let earlier = Some(report::earlier(grid.module, race.first.instruction, grid.work.global(race.first.agent)));
-    grid.note(Undefined { ub: Ub::DataRace, what, at: grid.work.at(site), site: Some(Box::new(Site { earlier, ..site.clone() })) });
+    let first = race.first;
+    let earlier = report::site(grid.module, first.instruction, grid.topology.number(first.agent), grid.work.global(first.agent));
+    let at = grid.work.at(site);
+    let site = Site { earlier: Some(Box::new(earlier)), ..site.clone() };
+    grid.note(Undefined { ub: Ub::DataRace, what, at, site: Some(Box::new(site)) });
 }
 
 /// bytes are written through one variable and accessed through another, not both Aliased: undefined
 /// behaviour                                               [spirv/undeclared-alias, SPIR-V §2.18.2]
 fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
-    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step, sink);
+    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
     grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
 }

@@ -31,6 +31,7 @@ pub use quad::Apart;
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Item};
+use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
 use super::group::{Resource, Schedule, Wrong, push};
@@ -43,7 +44,7 @@ use super::types::Scalar;
 use super::typing::program::Program;
 use crate::image::Compare;
 use crate::number::{Inexact, Profile};
-use crate::outcome::Outcome;
+use crate::outcome::{Limit, Outcome};
 use crate::raster::{self, Interpolation, Lane};
 use crate::rule::Rule;
 use crate::text::Span;
@@ -300,7 +301,7 @@ pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &Entr
 }
 
 /// [`Shared::new`] for the relation, [`Shared::laid_out`] for the machine.
-type LayOut<'p> = fn(&'p Program, crate::wsl::environment::FunctionId, Planted) -> Result<Shared<'p>, crate::outcome::Limit>;
+type LayOut<'p> = fn(&'p Program, FunctionId, Planted) -> Result<Shared<'p>, Limit>;
 
 /// The stores that are known to race, of both stages.
 type Known = [race::Known; 2];

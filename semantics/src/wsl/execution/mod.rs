@@ -55,7 +55,8 @@ use term::{Env, Expr, Form, Stmt, Value};
 
 /// The most bytes that the stores of a thread or a group take.
 pub const MAX_STORES: u64 = 64 << 20;
-/// The most expressions in one another that the relation executes: each step begins at the top. The machine executes all that is read.
+/// The most expressions in one another that the relation executes: each step begins at the top. The
+/// machine executes all that is read.
 pub const MAX_DEPTH: u32 = 1 << 14;
 
 /// A memory event: seed 004 "Memory events and program order".
@@ -171,7 +172,8 @@ impl<'p> Shared<'p> {
     /// What the threads share that the relation executes from a function on.
     ///
     /// # Errors
-    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`] deep in one another.
+    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`] deep in one
+    /// another.
     pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
         if reachable(program, root).into_iter().any(|f| depth(program, f) > MAX_DEPTH) {
             return Err(Limit { what: "expressions in one another, which only the machine executes", bound: MAX_DEPTH.into() });

@@ -289,7 +289,8 @@ impl<'a> Parser<'a> {
         Ok(self.tree.push_expr(expr, span))
     }
 
-    /// Adds `left operator right`, which is no deeper than `left` where that is a chain of operators itself.
+    /// Adds `left operator right`, which is no deeper than `left` where that is a chain of
+    /// operators itself.
     fn push_chained(&mut self, expr: Expr, left: ExprId, right: ExprId) -> Result<ExprId> {
         let span = self.since(self.tree.expr_span(left).start);
         let mut below = self.height(left);
@@ -326,7 +327,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The height of a node whose highest child has the height `below`. Where it is too high, nothing more is read.
+/// The height of a node whose highest child has the height `below`. Where it is too high, nothing
+/// more is read.
 ///
 /// ```text
 /// no tree has more than 10000 levels of expressions, statements and types, where a chain of operators is one, or more than 262144 nodes

@@ -45,7 +45,7 @@ pub(in crate::spirv) struct Met {
     pub(super) what: String,
     pub(super) instruction: u32,
     pub(super) invocation: u32,
-    pub(super) step: u64,
+    pub(super) step: Option<u64>,
     /// Of a data race, the instruction of the access that this one races with, and its invocation.
     pub(super) earlier: Option<(u32, u32)>,
 }
@@ -54,11 +54,9 @@ impl Met {
     /// Which, in words, and where in the module; given the GlobalInvocationId of an invocation.
     pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
         let Met { ub, what, instruction, invocation, step, earlier } = self;
-        let place = module.place(instruction as usize);
-        let line = module.source_line(instruction as usize);
-        let earlier = earlier.map(|(instruction, by)| report::earlier(module, instruction, global(by)));
-        let (function, block, global) = (place.function, place.block, global(invocation));
-        (ub, what, Box::new(Site { instruction, function, block, line, invocation, global, step, earlier }))
+        let place = |instruction, by| report::site(module, instruction, by, global(by));
+        let earlier = earlier.map(|(instruction, by)| Box::new(place(instruction, by)));
+        (ub, what, Box::new(Site { step, earlier, ..place(instruction, invocation) }))
     }
 }
 
@@ -294,7 +292,7 @@ impl Program {
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
-        let step = warps.get(waiting / LANES).map_or(0, |warp| warp.step_of_arrival(waiting % LANES));
+        let step = warps.get(waiting / LANES).and_then(|warp| warp.step_of_arrival(waiting % LANES));
         let invocation = workgroup * each + waiting as u32;
         Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None }))
     }

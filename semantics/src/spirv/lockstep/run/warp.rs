@@ -520,13 +520,13 @@ impl Warp {
         let lane = lanes.trailing_zeros();
         // The rules from the instruction to the end of the block, which are counted already; none of them is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
-        let step = self.rules.as_ref().map_or(0, |rules| rules[lane as usize].saturating_sub(left));
+        let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
         Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
     }
 
-    /// How many rules the relation would have applied to a lane before it waited.
-    pub(super) fn step_of_arrival(&self, lane: usize) -> u64 {
-        self.rules.as_ref().map_or(0, |rules| rules[lane].saturating_sub(1))
+    /// How many rules the relation would have applied to a lane before it waited, if they are counted.
+    pub(super) fn step_of_arrival(&self, lane: usize) -> Option<u64> {
+        self.rules.as_ref().map(|rules| rules[lane].saturating_sub(1))
     }
 
     #[cold]
