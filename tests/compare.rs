@@ -702,7 +702,10 @@ fn seen(then: &str) -> String {
 /// of AFTER, and atomics of BEFORE that may be reordered.
 #[test]
 fn what_only_another_order_meets_is_found() {
-    let store = "OpAtomicStore %px %u2 %u0 %u1\n";
+    // In the default order the store comes after the load.
+    let wait = |k: u32| format!("%w{k} = OpAtomicLoad %u %pw %u2 %u0\n");
+    let waits: String = (0..4).map(wait).collect();
+    let store = &format!("%pw = OpAccessChain %p_shared %shared %u3\n{waits}OpAtomicStore %px %u2 %u0 %u1\n");
     let before = text(&two("", store), false);
     let divides = text(&two(&seen("%q = OpUDiv %u %a %u0"), store), false);
     for executions in [1, settings().budget.executions] {
@@ -711,6 +714,8 @@ fn what_only_another_order_meets_is_found() {
         let summary = refines(&sides.0, &sides.1, &Settings { budget, ..settings() }, |_| {}).expect("the interfaces match");
         let found = summary.disagreement.as_ref().map(|found| found.2.difference.how.kind());
         assert_eq!(found, Some("spirv/division-by-zero"), "{executions} executions: {:?}", summary.undecided);
+        let after = summary.disagreement.map(|found| found.2.difference.after);
+        assert_ne!(after, Some(smallstep_semantics::spirv::concurrency::Schedule::default()));
     }
     // Every order shows the same; the two stores and the two loads are reached in another order.
     let z = "%pz = OpAccessChain %p_shared %shared %u2\n";
@@ -836,6 +841,65 @@ fn minimal_inputs_are_minimal() {
     let words: Vec<u32> = input.push_constants.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("a word"))).collect();
     assert!(words[0] == 0 && words[1] != 0 && words[2] == 0, "{words:?}");
     assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![4, 4]));
+}
+
+/// Whatever was drawn first, and however many workgroups on each axis: one number is left, which
+/// cannot be halved, and the difference stays of its kind.
+#[test]
+fn every_first_input_becomes_minimal() {
+    let module = |threshold: u32, where_: &str, code: &str| {
+        let body = format!(
+            "%iy = OpCompositeExtract %u %id 1
+            %iz = OpCompositeExtract %u %id 2
+            %yz = OpBitwiseOr %u %iy %iz
+            %only_x = OpIEqual %bool %yz %u0
+            %zeroth = OpIEqual %bool %i %u0
+            %first = OpLogicalAnd %bool %only_x %zeroth
+            %not = OpNot %u %a
+            OpSelectionMerge %end None
+            OpBranchConditional {where_} %then %end
+            %then = OpLabel
+            {code}
+            OpBranch %end
+            %end = OpLabel"
+        );
+        // Elements i and i + 3 are read: an odd number of them.
+        let body = text(&body, false).replace("%i4 = OpIAdd %u %i %u4", "%i4 = OpIAdd %u %i %u3");
+        body.replace("%four =", &format!("%t = OpConstant %u {threshold}\n%four ="))
+    };
+    let minimal = |before: &str, after: &str, seed: u64| {
+        let settings = Settings { inputs: 200, fuel: 1 << 12, seed, ..Settings::default() };
+        let summary = refines(&side("BEFORE", before), &side("AFTER", after), &settings, |_| {}).expect("the interfaces match");
+        let (_, input, found) = *summary.disagreement.expect("a disagreement");
+        let lengths: Vec<_> = input.buffers.iter().map(|b| b.bytes.len()).collect();
+        assert_eq!((input.groups, lengths), ([1; 3], vec![28, 16]), "seed {seed}");
+        let words = input.buffers[0].bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("a word")));
+        (words.filter(|&word| word != 0).collect::<Vec<_>>(), found.difference.how.kind())
+    };
+    let at_least = "%c = OpUGreaterThanEqual %bool %a %t";
+    let odd = "%low = OpBitwiseAnd %u %a %u1\n%c = OpIEqual %bool %low %u1";
+    for (condition, threshold, most) in [(at_least, 2, 3), (at_least, 100, 199), (at_least, 1 << 20, (1 << 21) - 1), (odd, 1, 1)] {
+        let stores = |value: &str| module(threshold, "%only_x", &format!("{condition}\n%x = OpSelect %u %c {value} %a\nOpStore %po %x"));
+        for seed in 1..=6 {
+            let (words, kind) = minimal(&stores("%a"), &stores("%not"), seed);
+            assert!(words.len() == 1 && (threshold..=most).contains(&words[0]), "{condition}, {threshold}, seed {seed}: {words:?}");
+            assert_eq!(kind, "another value");
+        }
+    }
+    // Undefined for 0, and wrong for every other number.
+    let after = module(0, "%first", "%q = OpUDiv %u %u1 %a\nOpStore %po %not");
+    let found: Vec<_> = (1..=6).map(|seed| minimal(&module(0, "%first", "OpStore %po %a"), &after, seed)).collect();
+    assert!(found.iter().any(|(_, kind)| *kind == "another value"), "{found:?}");
+    for (words, kind) in found {
+        assert_eq!(words, if kind == "another value" { vec![1] } else { vec![] }, "{kind}");
+    }
+    // Floats are zeros where they do not matter.
+    let stores =
+        |value: u32| side("", &float_frame(32, true, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &value.to_string()));
+    for seed in 1..=6 {
+        let summary = refines(&stores(1), &stores(2), &Settings { seed, ..settings() }, |_| {}).expect("the interfaces match");
+        assert_eq!(summary.disagreement.expect("a disagreement").1.buffers[0].bytes, [0; 8], "seed {seed}");
+    }
 }
 
 #[test]
